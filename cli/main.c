@@ -74,6 +74,34 @@ static int show(struct job *job)
     return OUTCOME_DONE;
 }
 
+/* Asks whether a file may be replaced that this run has not made. */
+static bool ask(const char *output)
+{
+    char answer[80];
+    fputs("gimgxf: ", stderr);
+    report_put_escaped(stderr, output);
+    fputs(" exists; replace it? [y/N] ", stderr);
+    fflush(stderr);
+    if (fgets(answer, sizeof answer, stdin))
+        return *answer == 'y' || *answer == 'Y';
+    putc('\n', stderr); /* nobody has ended the line */
+    return false;
+}
+
+/* Returns whether the output may be written. Where nobody can answer it is said
+ * afterwards that a file was replaced. */
+static bool may_write(struct job *job)
+{
+    const struct options *opts = job->opts;
+    const bool answers = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    job->tells_replaced = !opts->forced;
+    if (opts->forced || opts->no_clobber || !answers ||
+        access(job->input, R_OK) || !job_would_replace(job))
+        return true;
+    job->tells_replaced = false;
+    return ask(job->output);
+}
+
 static int turn(const struct options *opts)
 {
     const char *why_backend;
@@ -102,6 +130,11 @@ static int turn(const struct options *opts)
     job.backend = backend_find(name, &err);
     if (!job.backend)
         return (int)scheduler_refuse(opts, name, NULL, &err);
+    if (!may_write(&job)) {
+        result = (struct result){ .skipped = SKIPPED_EXISTS };
+        report_job(&job, &result, NULL, why_backend);
+        return OUTCOME_FAILED;
+    }
     sandbox_enter_for_job(&job, job.backend != &backend_cpu);
     if (job.backend->probe(&err) || job.backend->open(&job.lane, &lane, &err))
         return (int)scheduler_refuse(opts, name, job.backend, &err);

@@ -40,6 +40,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
+        progress->replaced += result->replaced;
         progress->device[result->device_use]++;
         if (result->edge_warning)
             ++*edge;
@@ -226,6 +227,9 @@ void progress_summary(struct batch_progress *progress,
                         name_of((enum how)i));
     lead = put_kind(lead, progress->anew, "re-encoded with loss");
     put_kind(lead, progress->left, "left by the tag");
+    if (progress->replaced && !opts->forced)
+        fprintf(stderr, "; %zu replaced a file that existed",
+                progress->replaced);
     if (not_begun)
         fprintf(stderr, "; ended early, %zu not begun", not_begun);
     fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",

@@ -360,7 +360,12 @@ static int write_there(struct file_writer *w)
     if (place->exists && !S_ISREG(place->st.st_mode))
         return write_to(openat(place->directory, place->base, flags), w->file,
                         w->err);
-    return replace(w);
+    bool replaces = place->exists && place->st.st_size > 0 &&
+                    !is_source(&place->st, w->opts->source);
+    int written = replace(w);
+    if (w->opts->replaced)
+        *w->opts->replaced = replaces && written == WRITTEN;
+    return written;
 }
 
 /* Removes the directories that were made for a file which is not there. All
@@ -437,7 +442,7 @@ int file_draft_begin(struct file_draft **draft, const char *name,
         return -1;
     }
     left_behind_remove(opts->left, place->directory);
-    if (check_place(&made->w) == 0)
+    if (check_place(&made->w) == 0 && name_backup(&made->w) == 0)
         made->temporary = open_beside(&made->w, &made->fd);
     if (!made->temporary) {
         file_draft_end(made);

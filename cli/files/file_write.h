@@ -31,6 +31,8 @@ struct write_opts {
     const int *unnamed; /* a descriptor of a file without a name, which holds
                            the bytes and has the mode above: it gets the name
                            if it can, and need not be copied. Or NULL */
+    bool *replaced;     /* set to whether the file replaces another one that is
+                           not the source and has something in it; or NULL */
     const char *backup; /* keep the old file, with this behind its name; fails
                            if that exists. NULL: the old file goes */
 };

@@ -64,7 +64,8 @@ struct job {
     struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
     bool regular; /* fail unless input and output are regular files: in a batch
                      nobody ends a job that waits for another program */
-    bool served; /* it comes through serve: errors advise accordingly */
+    bool served;         /* it comes through serve: errors advise accordingly */
+    bool tells_replaced; /* it is said if the output replaces a file */
     /* Where jobs share their memory, or NULL: of struct read_opts, before the
      * file is read, and of struct limits. */
     void (*reserve_file)(void *context, uint64_t bytes);
@@ -121,6 +122,8 @@ struct result {
     unsigned worker;  /* which worker of a batch or of serve did it, from 1; or
                          0: none */
     bool progressive; /* the input is a JPEG of several scans */
+    bool replaced; /* the output took the place of a file with something in it
+                      that was not the input */
     enum device_use device_use;
     size_t bytes_in, bytes_out;
     uint64_t scratch;      /* bytes of cells that went through a file */
@@ -146,6 +149,10 @@ int job_choose_format(struct job *job, struct err *err);
 /* Fails if the output is the input by another name, for instance a link to it,
  * and would be replaced although nobody asked for that. */
 int job_check_output(const struct job *job, struct err *err);
+
+/* Returns whether the output would replace a file with something in it that is
+ * not the input. */
+bool job_would_replace(const struct job *job);
 
 /* Returns whether the options leave the job out, by the files that exist. */
 enum skipped job_is_skipped(const struct job *job);

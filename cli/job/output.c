@@ -53,7 +53,14 @@ int job_check_output(const struct job *job, struct err *err)
                 job->input, advise_replacing(job));
 }
 
-enum skipped job_is_skipped(const struct job *job)
+enum skipped job_is_skipped(const struct job *job) bool job_would_replace(
+    const struct job *job)
+{
+    struct stat st;
+    return !replaces_input(job) && strcmp(job->output, "-") != 0 &&
+           stat(job->output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
 {
     if (job->put)
         return SKIPPED_NOT;
@@ -73,7 +80,7 @@ mode_t job_mode_of_new(const struct job_state *state)
 }
 
 /* Nothing is written over a file that would become what it is. */
-int job_write_output(struct job_state *state, struct err *err)
+static enum written write_picture(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     const struct options *opts = state->opts;
@@ -93,9 +100,9 @@ int job_write_output(struct job_state *state, struct err *err)
         .alone = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
     };
-    if (job->put)
-        return job->put(job->put_context, state->output,
-                        &state->result->bytes_out, err);
+    .replaced = &state->result->replaced,
+    if (job->put) return job->put(job->put_context, state->output,
+                                  &state->result->bytes_out, err);
     if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
         return 0;
     enum written written = file_write(job->output, state->output, &write, err);

@@ -129,6 +129,7 @@ static int check_turn(struct options *opts, const char *op, bool served,
     if (read_operation(opts, op, served, err) || check_lossless(opts, err) ||
         check_tag_only(opts, err))
         return -1;
+    opts->forced = !opts->no_clobber && option_table_given(opts, "force");
     return opts->edge == EDGE_TAG && opts->ignore_orientation
                ? fail(err, "--edge tag sets the orientation that "
                            "--ignore-orientation leaves")

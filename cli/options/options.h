@@ -55,6 +55,7 @@ struct options {
 
     const char *format_name; /* --format; NULL: by the suffix of the output */
     bool no_clobber;         /* the last of --no-clobber and --force */
+    bool forced;             /* that is --force, and was given */
     bool preserve;
     bool ignore_orientation;
     enum strip strip;

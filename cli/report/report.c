@@ -157,6 +157,7 @@ void report_answer(FILE *out, const struct job *job,
         json_number(&json, "height", result->height);
         json_number(&json, "bytes_in", (double)result->bytes_in);
         json_number(&json, "bytes_out", (double)result->bytes_out);
+        json_bool(&json, "replaced", result->replaced);
         json_number(&json, "threads", result->threads);
     }
     if (done && result->worker)
@@ -260,6 +261,9 @@ void report_job(const struct job *job, const struct result *result,
         report_error(job->input, "was done before");
     else if (opts->verbose && !result->skipped)
         print_job(job, result, why_backend);
+    if (!err && result->replaced && job->tells_replaced && !opts->quiet)
+        report_error(job->output, "existed and was replaced; -n leaves such a "
+                                  "file alone, -f says nothing");
     if (opts->json) /* a picture has standard output for itself */
         report_answer(piped ? stderr : stdout, job, result, err);
 }

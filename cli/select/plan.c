@@ -6,6 +6,7 @@
  * shards compare all files, so that none can write what another one reads. */
 #include "cli/select/plan.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +288,29 @@ static int check_input(struct check *c, uint32_t i, struct err *err)
     return identity.linked ? check_input_by(c, i, &identity, BY_INODE, err) : 0;
 }
 
+/* A name of --in-place that is not there is refused before any file is touched:
+ * it may be meant as that of an output. */
+static int check_there(struct check *c, uint32_t i, struct err *err)
+{
+    const struct input *input = &c->plan->inputs.list[i];
+    struct stat st;
+    if (input->root)
+        return 0;
+    if (stat(input->name, &st))
+        return errno == ENOENT || errno == ENOTDIR
+                   ? fail(err,
+                          "%s: %s, so nothing was done; --in-place replaces "
+                          "every file that is named",
+                          outputs_show(input->name).text, strerror(errno))
+                   : 0;
+    return S_ISDIR(st.st_mode)
+               ? fail(err,
+                      "%s: a directory; --recursive (-r) takes the "
+                      "pictures in it",
+                      outputs_show(input->name).text)
+               : 0;
+}
+
 static int check_all(struct check *c, struct err *err)
 {
     const struct inputs *inputs = &c->plan->inputs;
@@ -304,8 +328,10 @@ static int check_all(struct check *c, struct err *err)
         if ((c->opts->stack || !inputs->list[i].directory) &&
             check_output(c, i, err))
             return -1;
-    for (uint32_t i = 0; i < inputs->count && !c->opts->in_place; i++)
-        if (!inputs->list[i].directory && check_input(c, i, err))
+    int (*const check)(struct check *, uint32_t, struct err *) =
+        c->opts->in_place ? check_there : check_input;
+    for (uint32_t i = 0; i < inputs->count; i++)
+        if (!inputs->list[i].directory && check(c, i, err))
             return -1;
     return 0;
 }

@@ -157,6 +157,135 @@ mkfifo out/in.png
 serves in.png out/in.png
 check "$title: it stays" [ -p out/in.png ]
 
+# Where nobody can answer it is said that a file was replaced: one that had
+# something in it, and that was not the input.
+row 'single, in a script' 'a file that is no input' 'it is replaced, with a note' 0
+file out/in.png
+turns rotate90 in.png out/in.png
+says 'out/in.png: existed and was replaced; -n leaves such a file alone, -f says nothing'
+is_new out/in.png
+for quiet in -q -f '-n -f'; do
+    file out/in.png
+    turns $quiet rotate90 in.png out/in.png
+    check "$title: $quiet" [ ! -s ../stderr ]
+    is_new out/in.png
+done
+: >out/empty.png
+for output in new.png out/empty.png /dev/null in.png; do
+    turns --format png rotate90 in.png $output
+    check "$title: $output" [ ! -s ../stderr ]
+done
+cp ../input.png in.png
+file out/in.png
+turns --json rotate90 in.png out/in.png
+check "$title: JSON" grep -q '"replaced": true' ../stdout
+turns -f --json rotate90 in.png new.json.png
+check "$title: JSON, none" grep -q '"replaced": false' ../stdout
+file out/in.png
+turns rotate90 -d out in.png
+check "$title: a batch counts" \
+    grep -q '1 of 1 done: 1 lossless; 1 replaced a file that existed$' ../stderr
+turns -f rotate90 -d out in.png
+turns -i rotate90 in.png
+check "$title: it counts no other" [ "$(grep -c existed ../stderr)" = 0 ]
+
+# answers TEXT ARGUMENTS...: a call on a terminal of its own, stdout aside, where
+# TEXT is typed in answer to the question, if there is one. What the terminal
+# showed is in ../stderr.
+cat >"$PLACE/terminal.py" <<'END'
+import os, pty, sys
+answer = {'EOF': b'\4', 'INT': b'\3'}.get(sys.argv[1], sys.argv[1].encode() + b'\n')
+child, terminal = pty.fork()
+if child == 0:
+    out = os.open('../stdout', os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    os.dup2(out, 1)
+    os.environ['TERM'] = 'dumb'
+    os.execv(sys.argv[2], sys.argv[2:])
+shown = b''
+while True:
+    try:
+        more = os.read(terminal, 4096)
+    except OSError: # there is nobody any more
+        break
+    if not more:
+        break
+    asked = b'[y/N] ' in shown
+    shown += more
+    if b'[y/N] ' in shown and not asked:
+        os.write(terminal, answer)
+status = os.waitpid(child, 0)[1]
+open('../stderr', 'wb').write(shown.replace(b'\r', b''))
+sys.exit(os.waitstatus_to_exitcode(status) % 256)
+END
+answers() {
+    local answer=$1 got
+    shift
+    python3 "$PLACE/terminal.py" "$answer" "$program" --backend \
+        "$GIMGXF_BACKEND" "$@"
+    got=$?
+    check "$title: status $got of $answer: $*" [ $got = "$expected" ]
+}
+asks() {
+    check "$title: it asks: $(cat ../stderr)" \
+        grep -q '^gimgxf: out/in.png exists; replace it? \[y/N\] ' ../stderr
+}
+asks_not() {
+    check "$title: it does not ask: $(cat ../stderr)" \
+        [ "$(grep -c 'y/N' ../stderr)" = 0 ]
+}
+
+row 'single, on a terminal' 'a file, answer yes' 'it is replaced' 0
+for answer in y Y yes; do
+    file out/in.png
+    answers $answer rotate90 in.png out/in.png
+    asks
+    check "$title: and that is all" [ "$(wc -l <../stderr)" = 1 ]
+    is_new out/in.png
+done
+file out/in.png
+answers y --json -q rotate90 in.png out/in.png
+asks
+check "$title: JSON" grep -q '"status": "done".*"replaced": true' ../stdout
+
+row 'single, on a terminal' 'a file, other answers' 'it stays, with a note' 1
+file out/in.png
+for answer in n N '' no 'what?' EOF; do
+    answers "$answer" rotate90 in.png out/in.png
+    asks
+    check "$title: told" grep -q 'exists, so it is left alone$' ../stderr
+    is_old out/in.png
+done
+answers n --json rotate90 in.png out/in.png
+check "$title: JSON" grep -q '"status": "skipped", "reason": "exists"' ../stdout
+expected=254 answers INT rotate90 in.png out/in.png # by SIGINT
+asks
+is_old out/in.png
+
+row 'single, on a terminal' 'no such file; -f, -n' 'it does not ask' 0
+answers n rotate90 in.png out/new.png
+asks_not
+: >out/in.png
+for options in -q -f '-n -f' --force; do
+    answers n $options rotate90 in.png out/in.png
+    asks_not
+    is_new out/in.png
+done
+file out/in.png
+for options in -n --dry-run '-f -n'; do
+    answers y $options rotate90 in.png out/in.png
+    asks_not
+    is_old out/in.png
+done
+cp in.png same.png
+answers n rotate90 same.png same.png # which replaces the input
+asks_not
+is_new same.png
+answers n rotate90 -d out in.png # a batch counts
+asks_not
+is_new out/in.png
+expected=1 answers y rotate90 missing.png out/in.png
+asks_not
+
 # ---- An input ----
 
 row single 'the input, same text' 'it is replaced' 0
@@ -342,6 +471,23 @@ row -i 'one file, named twice' 'error, it stays' 2
 ln -s in.png link.png
 turns -i rotate90 in.png ./in.png
 turns -i rotate90 in.png link.png
+is_old in.png input.png
+
+row -i 'a name that is missing' 'error, all stay' 2
+for other in new.jpg in.png/x ''; do
+    turns -i rotate90 in.png "$other"
+    is_old in.png input.png
+done
+turns -i rotate90 in.png new.jpg
+says 'new.jpg: No such file or directory, so nothing was done; --in-place replaces every file that is named'
+printf '%s\n' in.png new.png >list
+for way in --dry-run '--shard 1/2' '--shard 2/2' --isolate; do
+    turns -i $way rotate90 --files-from list
+    is_old in.png input.png
+done
+mkdir folder
+turns -i rotate90 in.png folder
+says 'folder: a directory; --recursive (-r) takes the pictures in it'
 is_old in.png input.png
 
 row '-i, -n' 'the input' 'error, it stays' 2

@@ -240,7 +240,10 @@ plans 'a.jpg -> x/y.jpg' -o x/y.jpg a.jpg
 plans 'a.jpg -> out/x/y.jpg' -d out -o x/y.jpg a.jpg
 plans 'a/b.jpg -> out/a/b.jpg' -d out -o '{dir}/{stem}.{ext}' a/b.jpg
 plans 'x/- -> ./-' -o '{stem}' x/-
+mkdir x
+touch x/-
 plans 'x/- -> x/-' -i x/-
+rm -r x
 refuses '--output: a batch cannot write to standard output; write ./- for a file of that name' \
     -o - a.jpg
 refuses '--output: {name} is not a field; expected {dir}, {stem}, {ext}, {op}, '\
@@ -326,6 +329,7 @@ shown() { # NAME: as messages have it
     [ ${#1} -le 256 ] && echo "$1" || echo "...${1: -256}"
 }
 plans "$long -> out/new/$long" -d out/new "$long"
+touch "$long" "${long:5}"
 plans "$long -> $long" -i "$long"
 refuses "$(shown "out/new/x$long"), what $long becomes, ends in a name of \
 $((most + 1)) bytes; the file system allows $most" -o 'out/new/x{stem}.{ext}' "$long"
@@ -338,7 +342,9 @@ ln -s "${long:4}" tolong.jpg
 refuses "tolong.jpg ends in a name of $((most + 1)) bytes with .orig behind it; \
 the file system allows $most" -i --backup .orig tolong.jpg
 deep=$(printf '%.0s./' {1..2044})
+touch a.jpg
 plans "${deep}a.jpg -> ${deep}a.jpg" -i --backup .o "${deep}a.jpg" # 4095 bytes
+rm a.jpg
 refuses "$(shown "${deep}aa.jpg"): the name is too long with \
 .o behind it" -i --backup .o "${deep}aa.jpg"
 

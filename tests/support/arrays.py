@@ -189,7 +189,8 @@ def archive(members, method=zipfile.ZIP_STORED, stream=False, comment=b''):
 
 
 def run(gimgxf, *words):
-    done = subprocess.run(gimgxf + list(words), capture_output=True, text=True)
+    done = subprocess.run(gimgxf + ['-f'] + list(words), capture_output=True,
+                          text=True)
     return done.returncode, done.stderr
 
 
