@@ -41,6 +41,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
     } else {
         progress->done++;
         progress->replaced += result->replaced;
+        progress->sidecars += result->sidecars;
         progress->device[result->device_use]++;
         if (result->edge_warning)
             ++*edge;
@@ -230,6 +231,9 @@ void progress_summary(struct batch_progress *progress,
     if (progress->replaced && !opts->forced)
         fprintf(stderr, "; %zu replaced a file that existed",
                 progress->replaced);
+    if (progress->sidecars)
+        fprintf(stderr, "; %zu sidecar%s set", progress->sidecars,
+                progress->sidecars > 1 ? "s" : "");
     if (not_begun)
         fprintf(stderr, "; ended early, %zu not begun", not_begun);
     fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",

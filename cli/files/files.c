@@ -79,7 +79,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
     while (file->size < HEAD && read_some(fd, file, &status, err))
         continue;
     size_t most = opts->head ? opts->head : SIZE_MAX;
-    if (status == 0 && file->size)
+    if (status == 0 && file->size && opts->check)
         status = opts->check(opts->context, *file, err);
     if (status)
         return status;

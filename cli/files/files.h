@@ -25,7 +25,8 @@ struct read_opts {
     bool regular; /* refuse all but regular files: others may keep the reader
                      waiting for ever */
     /* Is called once with the first bytes of a file, unless it is empty.
-     * Returns 0 if the rest is worth reading, or -1 with the reason. */
+     * Returns 0 if the rest is worth reading, or -1 with the reason. NULL: it
+     * is. */
     int (*check)(void *context, struct bytes head, struct err *err);
     void *context;
     /* Is called with the size of a regular file, and 0 for everything else,

@@ -49,6 +49,8 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
     warn_of_tags(state, info.orientation);
     result->width = info.width;
     result->height = info.height;
+    state->outline.orientation =
+        xform_retag(info.orientation.value, state->opts->op);
     state->made = true;
     job_free_input(state);
     return 0;
@@ -75,6 +77,10 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
     result->turned = t;
     result->width = img->width;
     result->height = img->height;
+    state->outline = (struct image){ .width = img->width,
+                                     .height = img->height,
+                                     .turned = t,
+                                     .orientation = 1 };
     state->made = true;
     if (state->output.size && job_check(state, NULL, NULL, err))
         return -1;

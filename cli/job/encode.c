@@ -91,6 +91,7 @@ int job_turn(struct job_state *state, struct err *err)
         keep_edge_warning(result); /* what else would be lost is not */
         result->width = state->img.width;
         result->height = state->img.height;
+        state->outline.orientation = state->img.orientation;
         job_keep_input(state);
         return 0;
     }
@@ -136,6 +137,15 @@ static int encode_by(struct job_state *state, const struct turner *turner,
     };
     result->width = state->img.width;
     result->height = state->img.height;
+    state->outline = (struct image){
+        .width = state->img.width,
+        .height = state->img.height,
+        .untrimmed_width = state->img.untrimmed_width,
+        .untrimmed_height = state->img.untrimmed_height,
+        .turned = state->img.turned,
+        .orientation =
+            save.orientation ? save.orientation : state->img.orientation,
+    };
     if (metadata_turn(&state->img, result->to, &save, err) ||
         result->to->encode(&state->output, &state->img, &save, err) ||
         (flushes && job_take_flushed(state, err)))

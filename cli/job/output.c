@@ -5,6 +5,7 @@
 #include "cli/files/file_write.h"
 #include "cli/files/files.h"
 #include "cli/files/path.h"
+#include "cli/job/sidecar.h"
 #include "cli/job/stages.h"
 #include "cli/options/hint.h"
 
@@ -53,14 +54,14 @@ int job_check_output(const struct job *job, struct err *err)
                 job->input, advise_replacing(job));
 }
 
-enum skipped job_is_skipped(const struct job *job) bool job_would_replace(
-    const struct job *job)
+bool job_would_replace(const struct job *job)
 {
     struct stat st;
     return !replaces_input(job) && strcmp(job->output, "-") != 0 &&
            stat(job->output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
+enum skipped job_is_skipped(const struct job *job)
 {
     if (job->put)
         return SKIPPED_NOT;
@@ -99,14 +100,27 @@ static enum written write_picture(struct job_state *state, struct err *err)
         .regular = job->regular,
         .alone = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
+        .replaced = &state->result->replaced,
     };
-    .replaced = &state->result->replaced,
-    if (job->put) return job->put(job->put_context, state->output,
-                                  &state->result->bytes_out, err);
     if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
-        return 0;
-    enum written written = file_write(job->output, state->output, &write, err);
+        return WRITTEN;
+    return file_write(job->output, state->output, &write, err);
+}
+
+int job_write_output(struct job_state *state, struct err *err)
+{
+    const struct job *job = state->job;
+    struct sidecars sidecars = { 0 };
+    enum written written = WRITTEN_NOT;
+    if (job->put)
+        return job->put(job->put_context, state->output,
+                        &state->result->bytes_out, err);
+    if (sidecars_begin(&sidecars, state, replaces_input(job), err) == 0)
+        written = write_picture(state, err);
+    if (written == WRITTEN)
+        sidecars_settle(&sidecars, state->result);
     if (written == WRITTEN_EXISTS)
         state->result->skipped = SKIPPED_EXISTS;
+    sidecars_end(&sidecars);
     return written == WRITTEN_NOT ? -1 : 0;
 }

@@ -27,7 +27,9 @@ struct job_state {
     struct job_plan plan;
     unsigned warned; /* warnings that came before it was decoded */
     bool made; /* the output is there: nothing is left to turn or encode */
-    struct image img; /* as decoded, then as turned */
+    struct image img;     /* as decoded, then as turned */
+    struct image outline; /* as written, with the orientation that its tags say;
+                             it has no cells and no metadata */
     /* The cells of a picture that is more than memory is to hold, and what is
      * made of it. */
     struct scratch_file cells_file, output_file;

@@ -273,7 +273,8 @@ static int check_stack(struct options *opts, struct err *err)
 {
     static const char *const others[] = { "directory", "output",   "in-place",
                                           "backup",    "update",   "preserve",
-                                          "resume",    "tag-only", "isolate" };
+                                          "resume",    "tag-only", "isolate",
+                                          "sidecar" };
     static const enum layout of_one[LAYOUTS] = { [LAYOUT_HWC] = LAYOUT_HWC,
                                                  [LAYOUT_CHW] = LAYOUT_CHW,
                                                  [LAYOUT_NHWC] = LAYOUT_HWC,

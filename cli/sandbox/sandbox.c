@@ -10,6 +10,7 @@
 
 #include "cli/files/path.h"
 #include "cli/files/scratch_file.h"
+#include "cli/job/sidecar.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/call_filter.h"
 #include "cli/sandbox/driver_files.h"
@@ -172,6 +173,23 @@ static void allow_output(struct sandbox *sandbox, const char *name,
     close(location.directory);
 }
 
+/* Allows to read the sidecars that a picture has, and with --sidecar to replace
+ * them, wherever they lead. */
+static void allow_sidecars(struct sandbox *sandbox, const char *picture)
+{
+    struct path_text name;
+    struct stat st;
+    for (unsigned i = 0; i < SIDECARS; i++) {
+        if (!sidecar_name(&name, picture, i) || lstat(name.text, &st))
+            continue;
+        allow(sandbox, name.text, FILES_READ);
+        if (!sandbox->opts->sidecar)
+            continue;
+        allow_output(sandbox, name.text, IN_OUTPUTS & ~(unsigned)FILES_READ);
+        sandbox->latest = NULL; /* this name is not kept */
+    }
+}
+
 /* What is found in a directory stays there, but for links to files, which an
  * input may be. */
 static void allow_inputs(struct sandbox *sandbox, const struct inputs *inputs)
@@ -207,7 +225,9 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
             opts->in_place ? plan->inputs.list[i].root : NULL;
         if (!root)
             allow_output(sandbox, plan->output[i], IN_OUTPUTS);
-        else if (root != latest)
+        if (!root && opts->sidecar)
+            allow_sidecars(sandbox, plan->output[i]);
+        if (root && root != latest)
             allow(sandbox, root->name, IN_OUTPUTS);
         latest = root;
     }
@@ -286,11 +306,13 @@ void sandbox_enter_for_job(const struct job *job, bool device)
     if (sandbox.has_files && there && strcmp(job->output, "-") != 0)
         allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
     if (sandbox.has_files && is_made_beside)
+        allow_sidecars(&sandbox, job->output);
+    if (sandbox.has_files && is_made_beside)
         allow_output(&sandbox, job->output, beside);
     else if (sandbox.has_files)
         allow(&sandbox, scratch_file_apart(),
               FILES_READ | FILES_WRITE | FILES_MAKE);
-    allow_attributes(&sandbox, is_made_beside && there);
+    allow_attributes(&sandbox, job->opts->sidecar || (is_made_beside && there));
     enter(&sandbox);
 }
 
@@ -309,7 +331,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
         if (opts->manifest) /* whose directory is synced */
             allow_output(&sandbox, opts->manifest, FILES_LIST);
     }
-    allow_attributes(&sandbox, may_replace(plan, opts));
+    allow_attributes(&sandbox, opts->sidecar || may_replace(plan, opts));
     enter(&sandbox);
 }
 

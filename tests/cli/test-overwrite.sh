@@ -159,7 +159,7 @@ check "$title: it stays" [ -p out/in.png ]
 
 # Where nobody can answer it is said that a file was replaced: one that had
 # something in it, and that was not the input.
-row 'single, in a script' 'a file that is no input' 'it is replaced, with a note' 0
+row script 'a file that is no input' 'replaced, with a note' 0
 file out/in.png
 turns rotate90 in.png out/in.png
 says 'out/in.png: existed and was replaced; -n leaves such a file alone, -f says nothing'
@@ -234,7 +234,7 @@ asks_not() {
         [ "$(grep -c 'y/N' ../stderr)" = 0 ]
 }
 
-row 'single, on a terminal' 'a file, answer yes' 'it is replaced' 0
+row terminal 'a file, answer yes' 'it is replaced' 0
 for answer in y Y yes; do
     file out/in.png
     answers $answer rotate90 in.png out/in.png
@@ -247,7 +247,7 @@ answers y --json -q rotate90 in.png out/in.png
 asks
 check "$title: JSON" grep -q '"status": "done".*"replaced": true' ../stdout
 
-row 'single, on a terminal' 'a file, other answers' 'it stays, with a note' 1
+row terminal 'a file, other answers' 'it stays, with a note' 1
 file out/in.png
 for answer in n N '' no 'what?' EOF; do
     answers "$answer" rotate90 in.png out/in.png
@@ -261,7 +261,7 @@ expected=254 answers INT rotate90 in.png out/in.png # by SIGINT
 asks
 is_old out/in.png
 
-row 'single, on a terminal' 'no such file; -f, -n' 'it does not ask' 0
+row terminal 'nothing; -f, -n' 'it does not ask' 0
 answers n rotate90 in.png out/new.png
 asks_not
 : >out/in.png
