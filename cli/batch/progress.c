@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/job/plan.h"
 #include "cli/json/json_write.h"
 #include "cli/report/progress_line.h"
 #include "cli/report/report.h"
@@ -40,6 +41,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
+        progress->jpegs += result->to == &codec_jpeg;
         progress->replaced += result->replaced;
         progress->sidecars += result->sidecars;
         progress->device[result->device_use]++;
@@ -240,6 +242,11 @@ void progress_summary(struct batch_progress *progress,
             bytes_text(progress->bytes_in, in),
             bytes_text(progress->bytes_out, out), now() - progress->begin);
     put_loss(progress, opts->upright);
+    const char *unused = job_plan_jpeg_option(opts);
+    if (unused && progress->done && !progress->jpegs)
+        fprintf(stderr,
+                "gimgxf: warning: --%s changes nothing: no JPEG was written\n",
+                unused);
     if (opts->verbose) {
         put_device(progress);
         put_stages(progress);

@@ -119,10 +119,10 @@ struct result {
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */
     unsigned threads;       /* that worked on it */
-    unsigned worker;  /* which worker of a batch or of serve did it, from 1; or
-                         0: none */
-    bool progressive; /* the input is a JPEG of several scans */
-    unsigned sidecars;      /* that were made true of the output */
+    unsigned worker;   /* which worker of a batch or of serve did it, from 1; or
+                          0: none */
+    bool progressive;  /* the input is a JPEG of several scans */
+    unsigned sidecars; /* that were made true of the output */
     bool replaced; /* the output took the place of a file with something in it
                       that was not the input */
     enum device_use device_use;

@@ -9,6 +9,25 @@ enum xform job_plan_turn(const struct options *opts, unsigned orientation)
     return xform_then(xform_from_exif(orientation), opts->op);
 }
 
+const char *job_plan_jpeg_option(const struct options *opts)
+{
+    static const char *const names[] = { "quality", "optimize", "no-restart" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_table_given(opts, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* In a batch there may be JPEG files beside the others. */
+static void warn_of_option(const struct options *opts, struct result *result)
+{
+    const char *name = job_plan_jpeg_option(opts);
+    if (name && result->to != &codec_jpeg && opts->command != COMMAND_BATCH)
+        warn(&result->warnings, "--%s changes nothing in %s%s", name,
+             result->to->title,
+             result->to == &codec_png ? "; --png-level makes it smaller" : "");
+}
+
 int job_plan_formats(struct job_plan *plan, const struct options *opts,
                      struct result *result, struct err *err)
 {
@@ -19,6 +38,7 @@ int job_plan_formats(struct job_plan *plan, const struct options *opts,
         (struct job_plan){ .own = to == from && !opts->depth && !opts->stack };
     plan->within = plan->own && from->turn;
     result->how = to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
+    warn_of_option(opts, result);
     if (!opts->lossless || plan->own)
         return 0;
     if (to->lossy)

@@ -23,6 +23,10 @@ enum xform job_plan_turn(const struct options *opts, unsigned orientation);
 int job_plan_formats(struct job_plan *plan, const struct options *opts,
                      struct result *result, struct err *err);
 
+/* Returns the first option that was given and means something for JPEG alone;
+ * or NULL. */
+const char *job_plan_jpeg_option(const struct options *opts);
+
 /* Plans the rest by what the file says, and sets result->how. On failure an
  * option refuses what would have to be done. */
 int job_plan_picture(struct job_plan *plan, const struct options *opts,

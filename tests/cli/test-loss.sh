@@ -97,6 +97,27 @@ check 'JSON has them' [ "$(grep -cF "$loss" stdout)" = 2 ]
 gimgxf fliph -f -d out --quality 80 in/a.jpg 2>stderr
 check 'what is asked for is no news' grep -q 'done: 1 reencoded' stderr
 
+# ---- Options that mean nothing ----
+
+nothing='changes nothing in PNG; --png-level makes it smaller'
+gimgxf -q copy odd.jpg plain.png
+for option in '--quality 80' --optimize --no-restart; do
+    gives 0 "gimgxf: plain.png: warning: ${option% *} $nothing" \
+        $option fliph plain.png new.png
+    gives 0 '' $option -q fliph plain.png new.png
+    gives 0 '' $option -q fliph plain.png new.jpg
+done
+gives 0 'gimgxf: odd.jpg: warning: --optimize changes nothing in BMP' \
+    --optimize copy odd.jpg new.bmp
+gimgxf --json -q --optimize fliph plain.png new.png >stdout
+check 'JSON has it' grep -qF "\"warnings\": [\"--optimize $nothing\"]" stdout
+none='gimgxf: warning: --quality changes nothing: no JPEG was written'
+gimgxf --quality 80 copy -d mixed plain.png odd.jpg 2>stderr
+check 'a batch with a JPEG' [ "$(grep -c warning: stderr)" = 0 ]
+gimgxf --quality 80 copy -d mixed plain.png new.bmp 2>stderr
+check 'a batch without' [ "$(grep warning: stderr)" = "$none" ]
+gives 0 '' -q --quality 80 copy -d mixed plain.png
+
 # ---- Foreseen ----
 
 echo no picture >in/d.jpg
