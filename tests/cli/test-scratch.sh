@@ -23,8 +23,8 @@ done
 through() {
     local in=$1 out=$2 said
     shift 2
-    gimgxf "$@" "$in" "whole.$out" 2>said.whole
-    said=$(gimgxf -v --max-memory 16M "$@" "$in" "less.$out" 2>&1)
+    gimgxf -f "$@" "$in" "whole.$out" 2>said.whole
+    said=$(gimgxf -fv --max-memory 16M "$@" "$in" "less.$out" 2>&1)
     grep warning <<<"$said" >said.less
     check "$*, $in: the same warnings" diff said.whole said.less
     check "$*, $in: through a file" [ "${said#*temporary file of}" != "$said" ]

@@ -73,13 +73,13 @@ for call in "xterm rotate90" "xterm -q --png-level 4 rotate90" \
     shift
     if [ "$call" = 'xterm rotate90' ]; then
         for _ in 1 2 3; do # on a busy machine one may take a second
-            on_terminal 60 never "$kind" "$program" "$@" "$samples/f-rgb.png" \
+            on_terminal 60 never "$kind" "$program" -f "$@" "$samples/f-rgb.png" \
                 o.png >drawn
             [ -s drawn ] || break
         done
     else
         (sleep 1.4; cat "$samples/f-rgb.png") |
-            on_terminal 60 never "$kind" "$program" "$@" - o.png >drawn
+            on_terminal 60 never "$kind" "$program" -f "$@" - o.png >drawn
     fi
     check "$call: nothing is drawn" [ ! -s drawn ]
 done
