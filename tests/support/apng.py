@@ -5,9 +5,11 @@
     apng.py pillow OP A B         the same of the composed frames that Pillow
                                   shows
     apng.py ffmpeg OP A B         the same as ffmpeg shows them
-    apng.py special KIND FILE     makes a damaged, hostile or otherwise special one
+    apng.py special DIRECTORY     makes those that are damaged, hostile or otherwise
+                                  special
 
 Samples are read here from the bytes, by the words of the standard."""
+import functools
 import random
 import struct
 import subprocess
@@ -183,7 +185,8 @@ def as_rgba(rows):
                                   for row in rows])
 
 
-def special(what):
+def special():
+    """By what they are called."""
     kind, rng = Kind(8, 2, 0), random.Random(1)
     full = kind.samples(noise(kind, 8, 6, rng))
     part = kind.samples(noise(kind, 3, 2, rng))
@@ -207,7 +210,7 @@ def special(what):
     first = fctl(0, 8, 6)
     second = fctl(1, 3, 2, 5, 4), fdat(2, part)
     third = fctl(3, 3, 2), fdat(4, part)
-    bomb = zlib.compress(bytes(10000 * 30001), 9)
+    bomb = zlib.compress(bytes(10000 * 1251), 9)
     return {
         'tagged': tagged(6),
         'upright': tagged(1),
@@ -275,12 +278,12 @@ def special(what):
                          fctl(3, 3, 2), fdat(4, b'')),
         'short-fdat': file(2, first, idat, fctl(1, 3, 2),
                            chunk(b'fdAT', b'\0\0\2')),
-        'bomb': (Kind(8, 2, 0).head(10000, 10000) +
+        'bomb': (Kind(1, 0, 0).head(10000, 10000) +
                  chunk(b'acTL', struct.pack('>II', 6, 0)) +
                  fctl(0, 10000, 10000) + chunk(b'IDAT', bomb) +
                  b''.join(fctl(2 * i + 1, 10000, 10000) +
                           fdat(2 * i + 2, bomb) for i in range(5)) + iend),
-    }[what]
+    }
 
 
 # ---- Reading -----------------------------------------------------------------
@@ -288,9 +291,10 @@ def special(what):
 
 def predict(kind, a, b, c):
     """The filters' predictions, of left, above and above left."""
+    if kind < 4:
+        return (0, a, b, (a + b) // 2)[kind]
     p = a + b - c
-    paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
-    return (0, a, b, (a + b) // 2, paeth)[kind]
+    return min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
 
 
 def read_samples(kind, width, height, data):
@@ -360,21 +364,28 @@ class Animation:
                          for (w, h), picture in zip(sizes, pictures)]
 
 
-def source(op, w, h, x, y):
-    """Where the pixel at x, y of a turned picture was in one of w x h."""
-    return {'copy': (x, y), 'fliph': (w - 1 - x, y), 'flipv': (x, h - 1 - y),
-            'rotate180': (w - 1 - x, h - 1 - y), 'transpose': (y, x),
-            'rotate90': (y, h - 1 - x), 'rotate270': (w - 1 - y, x),
-            'transverse': (w - 1 - y, h - 1 - x)}[op]
+read_animation = functools.cache(Animation)
+
+# Where the pixel at x, y of a turned picture was in one of w x h.
+SOURCES = {
+    'copy': lambda w, h, x, y: (x, y),
+    'fliph': lambda w, h, x, y: (w - 1 - x, y),
+    'flipv': lambda w, h, x, y: (x, h - 1 - y),
+    'rotate180': lambda w, h, x, y: (w - 1 - x, h - 1 - y),
+    'transpose': lambda w, h, x, y: (y, x),
+    'rotate90': lambda w, h, x, y: (y, h - 1 - x),
+    'rotate270': lambda w, h, x, y: (w - 1 - y, x),
+    'transverse': lambda w, h, x, y: (w - 1 - y, h - 1 - x),
+}
 
 
 def turn(op, rows):
-    w, h = len(rows[0]), len(rows)
-    if source(op, 9, 9, 1, 0) in ((0, 1), (8, 7), (0, 7), (8, 1)):
+    w, h, source = len(rows[0]), len(rows), SOURCES[op]
+    if source(9, 9, 1, 0) in ((0, 1), (8, 7), (0, 7), (8, 1)):
         nw, nh = h, w
     else:
         nw, nh = w, h
-    places = [[source(op, w, h, x, y) for x in range(nw)] for y in range(nh)]
+    places = [[source(w, h, x, y) for x in range(nw)] for y in range(nh)]
     return [[rows[y][x] for x, y in row] for row in places]
 
 
@@ -391,16 +402,17 @@ def turn_place(op, width, height, frame):
 
 def compare(op, a, b):
     """OP may be a tag, 1 to 8: all frames are as it shows them, and it is 1."""
-    a, b = Animation(a), Animation(b)
+    a, b = read_animation(a), read_animation(b)
+    other = a.other
     if op.isdigit():
-        assert (b'eXIf', exif(int(op))) in a.other, 'tag'
-        a.other = [(b'eXIf', exif(1)) if kind == b'eXIf' else (kind, body)
-                   for kind, body in a.other if kind not in (b'caBX', b'iDOT')]
+        assert (b'eXIf', exif(int(op))) in other, 'tag'
+        other = [(b'eXIf', exif(1)) if kind == b'eXIf' else (kind, body)
+                 for kind, body in other if kind not in (b'caBX', b'iDOT')]
         op = TAGS[int(op) - 1]
     assert (a.kind.depth, a.kind.color, a.kind.adam7) == (
         b.kind.depth, b.kind.color, b.kind.adam7), 'kind'
     assert a.actl == b.actl and a.apart == b.apart, 'acTL'
-    assert a.other == b.other, 'other chunks'
+    assert other == b.other, 'other chunks'
     assert [turn_place(op, a.width, a.height, f)
             for f in a.frames] == b.frames, 'places'
     assert [turn(op, p) for p in a.pictures] == b.pictures, 'samples'
@@ -445,8 +457,9 @@ def main(what, *arguments):
     if what == 'make':
         make(*arguments)
     elif what == 'special':
-        with open(arguments[1], 'wb') as file:
-            file.write(special(arguments[0]))
+        for name, data in special().items():
+            with open('%s/%s.png' % (arguments[0], name), 'wb') as file:
+                file.write(data)
     else:
         bad = 0
         for line in sys.stdin:

@@ -189,9 +189,9 @@ def png_cases(large, small):
         'png-frames-tolerant': ('png', frames, turn + ['--tolerant'], 1),
         'png-frames-level': (
             'png', frames, ['copy', '--png-level', '1'], 1),
-        'png-cut': ('png', apng.special('cut-tagged'),
+        'png-cut': ('png', apng.special()['cut-tagged'],
                     ['upright', '--tolerant'], 1),
-        'png-cut-frames': ('png', apng.special('cut'), turn + ['--tolerant'], 1),
+        'png-cut-frames': ('png', apng.special()['cut'], turn + ['--tolerant'], 1),
         'png': ('png', sample('f-rgb.png'), turn, 1),
         'png-gray16': ('png', sample('f-gray16.png'), turn, 1),
         'png-palette': ('png', sample('f-palette.png'), turn, 1),
