@@ -58,43 +58,78 @@ bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s)
     return memcmp(d, want, sizeof want) == 0;
 }
 
+/* The cells of a source that a row is made of: the first one, and how many
+ * bytes the next one is away. */
+struct source_cells {
+    const uint8_t *first;
+    ptrdiff_t step;
+};
+
+static struct source_cells source_of_row(enum xform t, const struct plane *s,
+                                         size_t size, uint32_t y)
+{
+    const struct turn *turn = &oracle[t];
+    uint32_t sx, sy;
+    turn_source(t, s->width, s->height, 0, y, &sx, &sy);
+    return (struct source_cells){
+        .first = (uint8_t *)plane_row(s, sy) + sx * size,
+        .step = turn->xx * (ptrdiff_t)size + turn->yx * (ptrdiff_t)s->stride,
+    };
+}
+
+/* The compiler makes one loop for each size that is a constant. */
+static inline void copy_row(uint8_t *to, struct source_cells from,
+                            uint32_t width, size_t size)
+{
+    for (uint32_t x = 0; x < width; x++)
+        memcpy(to + x * size, from.first + x * from.step, size);
+}
+
+static void turn_row(enum xform t, uint8_t *to, struct source_cells from,
+                     uint32_t width, enum cell cell)
+{
+    switch (cell) {
+    case CELL_U8:
+        copy_row(to, from, width, 1);
+        break;
+    case CELL_U16:
+        copy_row(to, from, width, 2);
+        break;
+    case CELL_F32:
+        copy_row(to, from, width, 4);
+        break;
+    default:
+        for (uint32_t x = 0; x < width; x++)
+            turn_block(t, (int16_t(*)[8])(to + x * cell_size(cell)),
+                       from.first + x * from.step);
+    }
+}
+
 bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
                enum cell cell)
 {
-    size_t size = cell_size(cell);
-    uint32_t sx, sy;
+    const size_t size = cell_size(cell);
+    uint8_t *row = malloc(d->width * size);
     bool same = true;
-    for (uint32_t y = 0; y < d->height; y++)
-        for (uint32_t x = 0; x < d->width; x++) {
-            turn_source(t, s->width, s->height, x, y, &sx, &sy);
-            const uint8_t *to = (uint8_t *)plane_row(d, y) + x * size;
-            const uint8_t *from = (uint8_t *)plane_row(s, sy) + sx * size;
-            same &= cell == CELL_DCT ? is_turned_block(t, to, from)
-                                     : !memcmp(to, from, size);
-        }
+    must(row != NULL);
+    for (uint32_t y = 0; y < d->height; y++) {
+        turn_row(t, row, source_of_row(t, s, size, y), d->width, cell);
+        same &= !memcmp(plane_row(d, y), row, d->width * size);
+    }
+    free(row);
     return same;
 }
 
 int turn_cells(void *context, struct image *dst, const struct image *src,
                enum xform t, struct err *err)
 {
-    const size_t size = cell_size(src->cell);
-    int16_t block[8][8];
-    uint32_t sx, sy;
     (void)context, (void)err;
     for (unsigned c = 0; c < dst->nplanes; c++) {
         const struct plane *to = &dst->plane[c], *from = &src->plane[c];
         for (uint32_t y = 0; y < to->height; y++)
-            for (uint32_t x = 0; x < to->width; x++) {
-                turn_source(t, from->width, from->height, x, y, &sx, &sy);
-                const uint8_t *cell =
-                    (uint8_t *)plane_row(from, sy) + sx * size;
-                if (src->cell == CELL_DCT) {
-                    turn_block(t, block, cell);
-                    cell = (const uint8_t *)block;
-                }
-                memcpy((uint8_t *)plane_row(to, y) + x * size, cell, size);
-            }
+            turn_row(t, plane_row(to, y),
+                     source_of_row(t, from, cell_size(src->cell), y), to->width,
+                     src->cell);
     }
     return 0;
 }
