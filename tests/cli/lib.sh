@@ -5,9 +5,11 @@
 #   PLACE           the directory
 #   BUILD           where the program was built
 #   GIMGXF_BACKEND  cpu or cuda: what every call is made with
+#   TOOLS           what has_tool() has found for other scripts
 #   VERBOSE=1       a line for each check that passed, too
+#   WHOLE=1         all combinations, of which otherwise some are tried
 samples=$ROOT/samples
-tools=$PLACE/.tools
+tools=${TOOLS:-$PLACE/.tools}
 . "$ROOT/tests/support/tools.sh"
 passed=0 failed=0 traces=
 cd "$PLACE" || exit 1
@@ -46,6 +48,10 @@ gives() {
     check "stderr of: $*" \
         [ "$(grep -v -e 'not confined .*: this build has sanitizers$' \
             -e ': existed and was replaced; -n leaves' stderr)" = "$said" ]
+}
+
+whole() {
+    [ "${WHOLE-}" = 1 ]
 }
 
 same() {

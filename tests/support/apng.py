@@ -215,7 +215,7 @@ def special():
         'tagged': tagged(6),
         'upright': tagged(1),
         **{'tag-%d' % tag: tagged(tag, tag % 2) for tag in range(1, 9)},
-        'many': animation(Kind(8, 2, 0), 1, 97, 61, 100),
+        'many': animation(Kind(8, 2, 0), 1, 53, 31, 100),
         'sound': file(3, first, idat, *second, *third),
         # Each is 'sound' but for what it is called by.
         'alpha': with_alpha(pixels[1]),

@@ -3,13 +3,15 @@
     starve.py PROGRAM LIBRARY PLACE MOST [CASE...]
 
 LIBRARY is preload/starve.c, built; PLACE is a directory for files; of each case
-the first MOST allocations fail, or with 0 all: one alone, and all from it on.
+about MOST allocations fail, some alone and some with all from it on; or with 0
+all, in both ways. Many are common to all cases, so each case takes other ones.
 What has to come of it: either the same bytes and the same words as with enough
 memory, or exit status 1, a message, the original as it was, and nothing left
 beside it. (While it is planned what to do, it is status 2: nothing was begun.)
 """
 import io
 import os
+import random
 import re
 import struct
 import subprocess
@@ -34,11 +36,11 @@ def sample(name):
 
 def noise(n, smooth=16):
     """The same each time; the smoother, the smaller when it is coded."""
-    out, state = bytearray(), 12345
-    for i in range(n):
-        state = (state * 1103515245 + 12345) & 0x7fffffff
-        out.append((i // 97 + (state >> 16) % smooth) & 255)
-    return bytes(out)
+    rng = random.Random(12345)
+    cells = rng.randbytes(n).translate(bytes(i % smooth for i in range(256)))
+    rise = bytes(range(256)) * 2
+    return b''.join(cells[i:i + 97].translate(rise[i // 97 % 256:][:256])
+                    for i in range(0, n, 97))
 
 
 def chunk(name, data):
@@ -183,15 +185,16 @@ def png_cases(large, small):
     raw = (chunk(b'tEXt', b'Raw profile type exif\0\nexif\n%8d\n' %
                  len(tiff(small)) + tiff(small).hex().encode() + b'\n'))
     frames = apng.animation(apng.Kind(8, 6, 0), 0, frames=4)
+    special = apng.special()
     return {
         'png-frames': ('png', frames, turn, 1),
         'png-frames-threads': ('png', frames, turn, 3),
         'png-frames-tolerant': ('png', frames, turn + ['--tolerant'], 1),
         'png-frames-level': (
             'png', frames, ['copy', '--png-level', '1'], 1),
-        'png-cut': ('png', apng.special()['cut-tagged'],
+        'png-cut': ('png', special['cut-tagged'],
                     ['upright', '--tolerant'], 1),
-        'png-cut-frames': ('png', apng.special()['cut'], turn + ['--tolerant'], 1),
+        'png-cut-frames': ('png', special['cut'], turn + ['--tolerant'], 1),
         'png': ('png', sample('f-rgb.png'), turn, 1),
         'png-gray16': ('png', sample('f-gray16.png'), turn, 1),
         'png-palette': ('png', sample('f-palette.png'), turn, 1),
@@ -306,8 +309,8 @@ def cases():
 # ---- Runs ---------------------------------------------------------------
 
 class Case:
-    def __init__(self, name, program, library, place, case):
-        self.name = name
+    def __init__(self, number, name, program, library, place, case):
+        self.number, self.name = number, name
         self.suffix, self.before, self.arguments, self.threads = case
         self.program, self.library = program, library
         self.place = os.path.join(place, name)
@@ -366,8 +369,11 @@ class Case:
                        (self.name, status, self.said)]
         runs, wrong = 1, []
         last = count + AFTER if self.threads > 1 else count
-        for at in range(1, min(last, most or last) + 1):
+        step = max(1, last // most) if most else 1
+        for at in range(1 + self.number % step, last + 1, step):
             for times in (1, 0):
+                if most and (at // step + self.number) % 2 == times:
+                    continue
                 status, said, _ = self.run(at, times)
                 problem = self.judge(status, said)
                 runs += 1
@@ -381,8 +387,9 @@ class Case:
 def main():
     program, library, place, most, *names = sys.argv[1:]
     found = cases()
-    todo = [Case(name, os.path.abspath(program), os.path.abspath(library),
-                 place, found[name]) for name in names or found]
+    todo = [Case(number, name, os.path.abspath(program),
+                 os.path.abspath(library), place, found[name])
+            for number, name in enumerate(names or found)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         done = list(pool.map(lambda case: case.sweep(int(most)), todo))
     failed = 0

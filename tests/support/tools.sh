@@ -67,19 +67,31 @@ find_tool() {
 }
 
 # has_tool NAME: whether there is such a program. From then on its name means it:
-# what stands before it in PATH is passed over by a script in the directory $tools.
+# what stands before it in PATH is passed over by a script in $tools/NAME. Tests
+# share $tools, so each program is looked for once. A Python of which no module is
+# asked for starts without those that are installed, in a quarter of the time.
 has_tool() {
-    local path command=$1
-    path=$(find_tool "$1") || return
-    case $1 in
-    ImageMagick) command=magick ;;
-    numpy | Pillow) command=python3 ;;
+    local path made command=$1 options=
+    case $1:$PATH: in
+    *":${tools:?}/$1:"* | python3:*"$tools"/numpy:* | python3:*"$tools"/Pillow:*)
+        return 0
+        ;;
     esac
-    [ "$(type -P "$command")" != "$path" ] || return 0
-    mkdir -p "${tools:?}"
-    printf '#!/bin/sh\nexec %q "$@"\n' "$path" >"$tools/$command"
-    chmod +x "$tools/$command"
-    [[ $PATH == "$tools":* ]] || PATH=$tools:$PATH
+    if [ ! -d "$tools/$1" ]; then
+        path=$(find_tool "$1") || return
+        case $1 in
+        ImageMagick) command=magick ;;
+        numpy | Pillow) command=python3 ;;
+        python3) options=' -S' ;;
+        esac
+        mkdir -p "$tools" && made=$(mktemp -d "$tools/.XXXXXX") || return
+        if [ "$options" ] || [ "$(type -P "$command")" != "$path" ]; then
+            printf '#!/bin/sh\nexec %q%s "$@"\n' "$path" "$options" >"$made/$command"
+            chmod +x "$made/$command"
+        fi
+        mv -T "$made" "$tools/$1" 2>/dev/null || rm -rf "$made"
+    fi
+    PATH=$tools/$1:$PATH
     hash -r
 }
 
