@@ -7,15 +7,15 @@ LD_PRELOAD=${program%/gimgxf}/tests/starve.so "$program" --version \
     >/dev/null 2>&1 || skip_all 'this build has an allocator of its own'
 
 # --max-memory counts alone where it is given, and no file may fill a disk.
-printf 'P5 16000 16000 255\n' >cut.pgm
-needs_memory='16000 x 16000 pixels in 1 channels need 493M bytes, more than the'
-allowed='--max-memory 493M allows them'
-gives 1 "gimgxf: cut.pgm: $needs_memory 65555K that a file of 19 bytes may take; \
+printf 'P5 8200 9000 255\n' >cut.pgm
+needs_memory='8200 x 9000 pixels in 1 channels need 145M bytes, more than the'
+allowed='--max-memory 145M allows them'
+gives 1 "gimgxf: cut.pgm: $needs_memory 65553K that a file of 17 bytes may take; \
 $allowed" --tolerant rotate90 cut.pgm o.pgm
 gives 1 "gimgxf: cut.pgm: $needs_memory 65536K of --max-memory; $allowed" \
     --tolerant --max-memory 64M rotate90 cut.pgm o.pgm
 gives 0 'gimgxf: cut.pgm: warning: cut short, read as far as it goes' \
-    --tolerant --max-memory 493M rotate90 cut.pgm o.pgm
+    --tolerant --max-memory 145M rotate90 cut.pgm o.pgm
 { printf 'P4 8000 8000\n' && head -c 4000 /dev/zero; } >cut.pbm
 for memory in 64M 1G; do
     gives 0 'gimgxf: cut.pbm: warning: cut short, read as far as it goes' \
@@ -47,11 +47,13 @@ sys.stdout.buffer.write(png(18000, 18000, 8, 0, deflate_zeros(18001 * 18000)))
     gimgxf -v rotate90 sparse.png less.png 2>said
     check 'a sparse picture: through a file' \
         grep -q 'temporary file of 324000000 bytes' said
-    gimgxf -v --max-memory 700M rotate90 sparse.png whole.png 2>said
-    check 'a sparse picture: as --max-memory says' [ $? = 0 ]
-    check 'a sparse picture: in memory' \
-        [ "$(grep -c 'temporary file' said)" = 0 ]
-    check 'a sparse picture: the same' same less.png whole.png
+    if whole; then # test-scratch has smaller ones
+        gimgxf -v --max-memory 700M rotate90 sparse.png whole.png 2>said
+        check 'a sparse picture: as --max-memory says' [ $? = 0 ]
+        check 'a sparse picture: in memory' \
+            [ "$(grep -c 'temporary file' said)" = 0 ]
+        check 'a sparse picture: the same' same less.png whole.png
+    fi
 fi
 gives 0 '' --max-seconds 600 copy "$samples/f.ppm" o.ppm
 gives 0 '' --max-seconds 599.5 copy "$samples/f.ppm" o.ppm
