@@ -13,7 +13,7 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 check-all: check-whole check-clang check-cpu check-sanitize check-ubsan \
            check-tsan check-levels check-valgrind check-analyze check-man check-deb
 check-whole: $(BUILD)/gimgxf tests
-	@PICTURES=all STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+	@WHOLE=1 PICTURES=all STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 # All that is let fail, of which check takes a part.
 check-faults: $(BUILD)/gimgxf tests
 	@STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) \
