@@ -1,6 +1,7 @@
 # The memory of a GPU is out, for real: another program has it. What is written is
 # what the processor writes, or nothing, with a message and status 1 or 3; and with
 # --backend auto the processor takes over.
+# alone: it fills the memory of the GPU.
 . "$ROOT/tests/cli/lib.sh"
 [ "$GIMGXF_BACKEND" = cuda ] || skip_all 'it takes a GPU'
 fill=${program%/gimgxf}/tests/fill_gpu

@@ -1,5 +1,6 @@
 # The kernel kills what takes more memory than there is: of serve, and of a batch
 # with --isolate, one job is lost. A control group has that little memory.
+# alone: it lets memory run out.
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 

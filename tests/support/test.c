@@ -11,13 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-unsigned test_passed, test_failed;
+unsigned test_checks, test_failures;
 
 static struct test *tests, **tests_end = &tests;
 static void (*set_up_tests)(void), (*tear_down_tests)(void);
 
 static bool skipped; /* something of the running test was */
-static bool any_skipped;
 
 /* What the program is in, NULL outside of tests: in memory that the process
  * that runs the tests shares with the one that waits for it. */
@@ -47,7 +46,7 @@ void test_skip(const char *format, ...)
     vprintf(format, arguments);
     putchar('\n');
     va_end(arguments);
-    skipped = any_skipped = true;
+    skipped = true;
 }
 
 /* ---- Running --------------------------------------------------------------*/
@@ -72,41 +71,49 @@ static unsigned count_wanted(char **words)
     return count;
 }
 
-static void run(const struct test *test)
+/* Runs a test, says how it ended, and returns whether it is a failure. */
+static bool run(const struct test *test)
 {
-    unsigned passed = test_passed, failed = test_failed;
+    test_checks = test_failures = 0;
     skipped = false;
     *running = test->name;
     test->run();
     *running = NULL;
-    passed = test_passed - passed;
-    failed = test_failed - failed;
-    if (passed + failed == 0 && !skipped) {
+    if (test_failures)
+        printf("FAIL %s: %u of %u checks\n", test->name, test_failures,
+               test_checks);
+    else if (!test_checks && !skipped)
         printf("FAIL %s: it checked nothing\n", test->name);
-        test_failed++;
-    } else {
-        printf("%s%s: %u passed, %u failed\n", failed ? "FAIL " : "",
-               test->name, passed, failed);
-    }
+    else
+        printf("pass %s\n", test->name);
+    return test_failures || (!test_checks && !skipped);
 }
 
-static void run_outside(const char *name, void (*function)(void))
+/* Runs what is before or after the tests; returns whether a check failed. */
+static bool run_outside(const char *name, void (*function)(void))
 {
+    test_failures = 0;
     *running = name;
     if (function)
         function();
     *running = NULL;
+    return test_failures;
 }
 
 static int run_wanted(char **words)
 {
-    run_outside("set_up", set_up_tests);
-    for (const struct test *test = tests; test; test = test->next)
-        if (is_wanted(test->name, words))
-            run(test);
-    run_outside("tear_down", tear_down_tests);
-    printf("%u passed, %u failed\n", test_passed, test_failed);
-    return test_failed || (!test_passed && !any_skipped);
+    unsigned passed = 0, failed = run_outside("set_up", set_up_tests);
+    for (const struct test *test = tests; test; test = test->next) {
+        if (!is_wanted(test->name, words))
+            continue;
+        if (run(test))
+            failed++;
+        else
+            passed += test_checks > 0;
+    }
+    failed += run_outside("tear_down", tear_down_tests);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed > 0;
 }
 
 /* The tests run in a child process. If a signal, a sanitizer or exit() ends

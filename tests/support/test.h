@@ -10,10 +10,11 @@
  *     test_x            runs all tests, in the order of the file
  *     test_x WORD...    runs those whose names contain one of the words
  *
- * It prints a line for each test, and in the end "N passed, N failed", which
- * tests/run reads. The exit status is 0 if every check passed, 1 if one failed
- * or a test checked nothing, 2 if no test has a name as asked for. A test that
- * ends the program, by a signal or by exit(), is named in a line "FAIL ...".
+ * It prints a line for each test, and in the end "N passed, N failed", tests,
+ * which tests/run reads. The exit status is 0 if every check passed, 1 if one
+ * failed or a test checked nothing, 2 if no test has a name as asked for. A
+ * test that ends the program, by a signal or by exit(), is named in a line
+ * "FAIL ...".
  *
  * The tests run in a child process: in gdb, `set follow-fork-mode child`. */
 #ifndef TESTS_SUPPORT_TEST_H
@@ -28,8 +29,9 @@ struct test {
     struct test *next;
 };
 
-/* Checks so far. CHECK() alone writes to them. */
-extern unsigned test_passed, test_failed;
+/* Of the running test, how many checks there were and how many failed. CHECK()
+ * alone counts them. */
+extern unsigned test_checks, test_failures;
 
 void test_add(struct test *test);
 void test_add_set_up(void (*set_up)(void));
@@ -68,10 +70,9 @@ void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Counts; says where and what if it does not hold. A test goes on after. */
 #define CHECK(condition, ...)                                                  \
     do {                                                                       \
-        if (condition) {                                                       \
-            test_passed++;                                                     \
-        } else {                                                               \
-            test_failed++;                                                     \
+        test_checks++;                                                         \
+        if (!(condition)) {                                                    \
+            test_failures++;                                                   \
             printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);             \
             printf(__VA_ARGS__);                                               \
             putchar('\n');                                                     \
