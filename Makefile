@@ -3,29 +3,13 @@
 #   make deps          install what is missing (apt; as root or through sudo)
 #   make               build build/gimgxf, with CUDA where nvcc is found
 #   make demo          turn a sample picture
-#   make bench         measure, on a GPU where there is one; BENCH="OPTION..."
-#   make bench-cpu     measure the CPU beside OpenCV and libyuv, where they are
-#                      installed, as make deps-bench does
-#   make bench-files   measure whole processes beside other programs, which
-#                      make deps-bench installs; bench-png, bench-jpeg: on these
-#   make turns chart-kernels chart-files
-#                      draw the pictures of the README, the second on a GPU
-#   make bench-batch   measure batches, beside other programs and by processors
-#   make bench-sandbox measure what the sandbox and --isolate cost
-#   make bench-guard BEFORE=OTHER/gimgxf
-#                      what is slower, larger or hungrier than in another build
-#   make bench-batch-gpu
-#                      measure batches of JPEG files on a GPU and without it
-#   make check         the tests; check-all: also the whole corpus, clang,
-#                      CUDA=0 and sanitizers, after make deps-all
-#   make check-i386 check-s390x check-arm64
-#                      on 32 bits, big endian and ARM, after make deps-ports
-#   make check-engines the scripts for many machines, on Slurm, sshd and GNU
-#                      parallel, which it installs and starts; as root
-#   make install       to PREFIX, below DESTDIR
-#   make deb           build a Debian package, build/gimgxf_VERSION_ARCH.deb, from
-#                      the tree; it needs what make deps-deb installs
+#   make check-quick   the unit tests and the main scripts: for every change
+#   make check         all tests; JOBS=N: so many at a time
+#   make install       to PREFIX, below DESTDIR; uninstall takes it away again
+#   make clean         remove what was built
+#   make help          this, the further tests, the benchmarks and the packages
 #
+#   V=1                print whole commands
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
 #   NETTLE=0           do without nettle, which makes digests faster
@@ -33,26 +17,61 @@
 #   HARDEN=0           without what makes a fault harder to exploit
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
 #   BUILD=DIR          where to build
+#   CC, CFLAGS, CXX, CXXFLAGS, NVCCFLAGS, LDFLAGS: as everywhere
+#
+# The folder BUILD remembers what was chosen, until something else is, or make clean:
+# `make CUDA=0` and then `make install` build once.
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 VERSION := 0.9.0
+GOALS   := $(or $(MAKECMDGOALS),all)
 
-# ---- What is here -----------------------------------------------------------
+.PHONY: FORCE all check check-quick demo install uninstall clean format help
+all:
+
+# As many commands at a time as there are processors, if no -j says otherwise.
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# say WHAT: a short line in place of the command that stands behind it.
+SILENT := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
+say = $(if $(filter 1,$(V)),,@$(if $(SILENT),,printf '%-4s %s\n' $(1) $(or $(2),$@);))
+
+# Several goals, as `make deps check` or `make clean all`, are done one after the
+# other, since one decides what the next finds; but what only builds is built at once.
+ifneq ($(and $(word 2,$(GOALS)),$(filter-out all tests $(BUILD)/%,$(GOALS))),)
+.PHONY: $(GOALS)
+$(firstword $(GOALS)):
+	@for goal in $(GOALS); do $(MAKE) $$goal || exit; done
+$(wordlist 2,$(words $(GOALS)),$(GOALS)): $(firstword $(GOALS))
+	@:
+else
+
+# ---- What was chosen, and what is here --------------------------------------
+
+CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL NETTLE HARDEN DEPS
+given = $(filter command environment,$(firstword $(origin $(1))))
+-include $(BUILD)/choices
+REMEMBERED := $(strip $(foreach v,$(CHOICES),$(if $(call given,$(v)),,\
+    $(if $(filter file,$(origin chosen_$(v))),$(v)))))
+CHOSEN := $(REMEMBERED) $(foreach v,$(CHOICES),$(if $(call given,$(v)),$(v)))
+$(foreach v,$(REMEMBERED),$(eval $(v) = $(value chosen_$(v))))
 
 NVCC := $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin/nvcc))
 CUDA ?= $(if $(NVCC),1,0)
 ARCHS ?= 75 80 86 89 90 100 120
 
-GOALS := $(or $(MAKECMDGOALS),all)
-BUILDS := $(filter-out deps deps-all deps-bench deps-deb deps-ports deb clean format uninstall,$(GOALS))
+BUILDS := $(filter-out deps deps-% deb clean format uninstall help,$(GOALS))
 
 ifneq ($(filter-out 0 1,$(CUDA)),)
 $(error CUDA=$(CUDA): it is 0 or 1)
 endif
 ifeq ($(CUDA),1)
-ifeq ($(NVCC),)
+ifeq ($(NVCC)$(if $(BUILDS),,none),)
 $(error CUDA=1, but nvcc was not found in PATH or /usr/local/cuda/bin)
 endif
 FOUND := CUDA build, $(NVCC), sm $(ARCHS)
@@ -62,16 +81,16 @@ endif
 
 # ---- How to build -----------------------------------------------------------
 
-# ISA-L is taken where it is found, or about to be installed; without it zlib
-# does the same, several times slower.
-ISAL ?= $(if $(or $(filter deps,$(GOALS)),\
-                  $(wildcard $(DEPS:%=%/usr/include/isa-l.h)),\
-                  $(filter 0,$(shell pkg-config --exists libisal; echo $$?))),1,0)
+# ISA-L is taken where it is found; without it zlib does the same, several times
+# slower.
+ISAL ?= $(if $(or $(wildcard $(DEPS:%=%/usr/include/isa-l.h)),\
+                  $(filter 0,$(shell pkg-config --exists libisal 2>/dev/null; echo $$?))),1,0)
 
 # The same of nettle, without which digests are slower.
-NETTLE ?= $(if $(or $(filter deps,$(GOALS)),\
-                    $(wildcard $(DEPS:%=%/usr/include/nettle/sha2.h)),\
-                    $(filter 0,$(shell pkg-config --exists nettle; echo $$?))),1,0)
+NETTLE ?= $(if $(or $(wildcard $(DEPS:%=%/usr/include/nettle/sha2.h)),\
+                    $(filter 0,$(shell pkg-config --exists nettle 2>/dev/null; echo $$?))),1,0)
+ISAL := $(ISAL)
+NETTLE := $(NETTLE)
 
 LIBRARIES := libpng libjpeg zlib $(if $(filter 1,$(ISAL)),libisal) \
              $(if $(filter 1,$(NETTLE)),nettle)
@@ -85,10 +104,10 @@ endif
 STB := $(firstword $(wildcard $(DEPS:%=%/usr/include/stb)) \
            $(patsubst -I%,%,$(shell pkg-config --cflags-only-I stb 2>/dev/null)) \
            /usr/include/stb)
-LIB_CFLAGS = $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
-LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
-                   echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal) \
-                        $(if $(filter 1,$(NETTLE)),-lnettle))
+LIB_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
+LIB_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
+                    echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal) \
+                         $(if $(filter 1,$(NETTLE)),-lnettle))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
@@ -153,11 +172,15 @@ CLI_OBJ := $(call object,$(CLI_SRC))
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all check demo install uninstall clean format
-all: $(BUILD)/gimgxf
-
 ifneq ($(BUILDS),)
-$(info gimgxf: $(FOUND)$(if $(filter 1,$(ISAL)),, (no ISA-L: PNG will be slower)))
+$(info gimgxf: $(FOUND)$(if $(filter 1,$(ISAL)),, (no ISA-L: PNG will be slower))\
+    $(if $(REMEMBERED),(chosen before: $(foreach v,$(REMEMBERED),$(v)="$($(v))"))))
+endif
+
+all: $(BUILD)/gimgxf
+ifeq ($(GOALS),all)
+	@echo 'built $<; try: $< rotate90 samples/f-rgb.png $(BUILD)/f-turned.png'
+	@echo 'next: make check (the tests), make install (to $(PREFIX)), make help (the rest)'
 endif
 
 # All below cli/, and cli/ without main(), for the program and the tests.
@@ -167,18 +190,18 @@ CLI_LIB := $(BUILD)/cli.a
 $(CLI_LIB): $(filter-out %/main.c.o,$(CLI_OBJ))
 $(BUILD)/%.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(BUILD)/gimgxf: $(call object,cli/main.c) $(CLI_LIB) $(LIB)
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(NVCC) $(ALL_NVCCFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,NVCC,$<)$(NVCC) $(ALL_NVCCFLAGS) -MMD -MP -c -o $@ $<
 
 # The one place where a build knows whether it has CUDA. (Not through CFLAGS,
 # which the command line may set and then nothing here can add to.)
@@ -198,22 +221,27 @@ $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
 $(BUILD)/codecs/jpeg/pixel_rows.c.o \
 $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
-# Changes when the choices do, so that all is built anew.
-CHOICES := $(CC) $(CUDA) $(ISAL) $(NETTLE) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
-           $(VERSION) $(ALIGNED) CFLAGS=$(CFLAGS)
+# Changes when what decides about the objects does, so that all is built anew. What
+# was chosen is noted beside it, for the next make.
+DECIDES := $(CC) $(CUDA) $(ISAL) $(NETTLE) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
+           $(VERSION) $(ALIGNED) CFLAGS=$(CFLAGS)$(if $(LDFLAGS), LDFLAGS=$(LDFLAGS))
+quoted = '$(subst ','\'',$(1))'
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CHOICES)' | cmp -s - $@ || echo '$(CHOICES)' > $@
+	@echo $(call quoted,$(DECIDES)) | cmp -s - $@ || echo $(call quoted,$(DECIDES)) >$@
+	@printf '%s\n' $(foreach v,$(CHOSEN),$(call quoted,chosen_$(v) = $(value $(v)))) \
+	    >$(@D)/choices
 FORCE:
 .SECONDARY:
-ifneq ($(filter deps,$(GOALS)),)
-$(BUILD)/flags: | deps
-endif
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)
 check: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+# What breaks most often, for every change: names, as of tests/run.
+QUICK := rules test_ test-usage test-turns
+check-quick: $(BUILD)/gimgxf tests
+	@PICTURES=none BUILD=$(BUILD) tests/run $(QUICK)
 
 demo: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf -v rotate90 samples/f-rgb.png $(BUILD)/f-turned.png
@@ -246,5 +274,12 @@ clean:
 format:
 	git ls-files '*.[ch]' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
-include mk/package.mk mk/tests.mk mk/tiers.mk mk/bench.mk
+# What the files say at their heads.
+help:
+	@for file in Makefile mk/tiers.mk mk/bench.mk mk/package.mk; do \
+	    sed -n '/^#/!q; s/^# \{0,1\}//p' $$file; echo; \
+	done
+
+include mk/tests.mk mk/tiers.mk mk/bench.mk mk/package.mk
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
+endif

@@ -1,4 +1,18 @@
-# What measures, and what draws the pictures of the README.
+# What measures, and what draws the pictures of the README:
+#
+#   make bench         on a GPU where there is one; BENCH="OPTION..."
+#   make bench-cpu     the CPU beside OpenCV and libyuv, where they are installed, as
+#                      make deps-bench does
+#   make bench-files   whole processes beside other programs, which make deps-bench
+#                      installs; bench-png, bench-jpeg: on these
+#   make bench-batch   batches, beside other programs and by processors
+#   make bench-batch-gpu
+#                      batches of JPEG files on a GPU and without it
+#   make bench-sandbox what the sandbox and --isolate cost
+#   make bench-guard BEFORE=OTHER/gimgxf
+#                      what is slower, larger or hungrier than in another build
+#   make turns chart-kernels chart-files
+#                      the pictures of the README, the second on a GPU
 
 .PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
         bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard \
@@ -22,7 +36,7 @@ bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
 	@BUILD=$(BUILD) tests/bench/programs classes
 	@BUILD=$(BUILD) tests/bench/png-levels
 $(BUILD)/tests/bench/png_encode: $(call object,tests/bench/png_encode.c) $(LIB)
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
@@ -53,10 +67,10 @@ $(BUILD)/tests/bench/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
     -DHAVE_LIBYUV=$(if $(LIBYUV),1,0)
 $(BUILD)/tests/bench/rivals.c.o: FORCE
 $(BUILD)/tests/bench/rivals: $(call object,$(RIVALS)) $(LIB)
-	$(if $(OPENCV),$(CXX),$(CC)) $(LINK_FLAGS) -o $@ $^ \
+	$(call say,LD)$(if $(OPENCV),$(CXX),$(CC)) $(LINK_FLAGS) -o $@ $^ \
 	    $(RIVALS_LIBS) $(ALL_LIBS) $(CUDA_LIBS)
 $(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$<)$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(patsubst %.o,%.d,$(call object,$(RIVALS) tests/bench/png_encode.c))

@@ -1,4 +1,9 @@
-# The packages that a build takes, and the one that it makes.
+# The packages that a build takes, and the one that it makes:
+#
+#   make deps-all      install what check-all needs; deps-ports, deps-bench: what the
+#                      ports and the benchmarks do
+#   make deb           build a Debian package, build/gimgxf_VERSION_ARCH.deb, from
+#                      the tree; it needs what make deps-deb installs
 
 .PHONY: deps deps-all deps-bench deps-deb deps-ports deb check-deb
 

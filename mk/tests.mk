@@ -15,7 +15,7 @@ $(TEST_LIB): $(call object,$(wildcard tests/support/*.c))
 .SECONDEXPANSION:
 $(TESTS): $$(call object,$$(filter %/$$(@F).c,$(TEST_SRC))) $(TEST_LIB) \
           $(CLI_LIB) $(LIB)
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 # The tests that call CUDA themselves.
 $(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o \
@@ -26,7 +26,7 @@ PRELOADED := $(BUILD)/tests/starve.so $(BUILD)/tests/hurries.so \
              $(BUILD)/tests/faults.so
 $(PRELOADED): $(BUILD)/tests/%.so: tests/support/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
+	$(call say,LD)$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
 
 # The program, with a backend "cuda" that is the host.
 ON_HOST := $(BUILD)/on-host/gimgxf
@@ -34,7 +34,7 @@ $(ON_HOST): $(call object,cli/main.c tests/on_host/backend_choose.c) \
             $(TEST_LIB) $(CLI_LIB) $(LIB)
 	@mkdir -p $(@D)
 	@ln -sfn ../tests $(@D)/tests
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 # Both, with a decoder that does what a picture says.
 BROKEN := $(BUILD)/broken/gimgxf $(BUILD)/on-host/broken/gimgxf
@@ -44,7 +44,7 @@ $(BUILD)/on-host/broken/gimgxf: $(BROKEN_OBJ) \
     $(call object,tests/on_host/backend_choose.c) $(TEST_LIB) $(CLI_LIB) $(LIB)
 $(BROKEN):
 	@mkdir -p $(@D)
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 # The program, on a runtime of CUDA that is the host and whose calls can fail.
 ifeq ($(CUDA),1)
@@ -54,13 +54,13 @@ $(FAKE_GPU): $(call object,cli/main.c tests/fake_gpu/backend_choose.c \
              $(TEST_LIB) $(CLI_LIB) $(LIB)
 	@mkdir -p $(@D)
 	@ln -sfn ../tests $(@D)/tests
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CXX_LIB)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CXX_LIB)
 $(BUILD)/tests/fake_gpu/cuda_runtime.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # What leaves others little of a GPU's memory.
 FILL_GPU := $(BUILD)/tests/fill_gpu
 $(FILL_GPU): $(call object,tests/gpu/fill_gpu.c)
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(CUDA_LIBS)
+	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(CUDA_LIBS)
 $(BUILD)/tests/gpu/fill_gpu.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 endif
 

@@ -1,5 +1,17 @@
-# Tests beyond `make check`, each under a name of its own; TESTING.md says what each
-# does and how long it takes.
+# Tests beyond make check; TESTING.md says what each does and how long it takes:
+#
+#   make check-all     also the whole corpus, clang, CUDA=0 and sanitizers, after make
+#                      deps-all: check-whole check-clang check-cpu check-sanitize
+#                      check-ubsan check-tsan check-levels check-valgrind
+#                      check-analyze check-man check-deb
+#   make check-faults  all that is let fail, of which check takes a part
+#   make check-gpu     on a machine with a GPU, also under compute-sanitizer
+#   make check-i386 check-s390x check-arm64
+#                      on 32 bits, big endian and ARM, after make deps-ports
+#   make check-engines the scripts for many machines, on Slurm, sshd and GNU
+#                      parallel, which it installs and starts; as root
+#   make fuzz          each fuzz target for FUZZ=60 seconds; fuzz-TARGET: this one;
+#                      fuzz-coverage: what they reach
 
 .PHONY: check-all check-whole check-faults check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze \
@@ -10,8 +22,10 @@
 # without CUDA, warnings being errors; then with the sanitizers.
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
-check-all: check-whole check-clang check-cpu check-sanitize check-ubsan \
-           check-tsan check-levels check-valgrind check-analyze check-man check-deb
+check-all:
+	@for tier in whole clang cpu sanitize ubsan tsan levels valgrind analyze man deb; do \
+	    $(MAKE) check-$$tier || exit; \
+	done
 check-whole: $(BUILD)/gimgxf tests
 	@WHOLE=1 PICTURES=all STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 # All that is let fail, of which check takes a part.

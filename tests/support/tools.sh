@@ -47,6 +47,7 @@ find_tool() {
     fish) first_of "$1" '^fish, version ' 3.1 --version ;;
     gm) first_of "$1" '^GraphicsMagick ' 1.3 version ;;
     jq) first_of "$1" '^jq-' 1.5 --version ;;
+    make) first_of "$1" '^GNU Make ' 4.2 --version ;;
     man) first_of "$1" '^man ' 2.8 --version ;;
     numpy) python_with numpy numpy.__version__ 1.19 ;;
     oiiotool) first_of "$1" '(^|[[:space:]])OpenImageIO ' 2 --help ;;
