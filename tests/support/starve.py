@@ -337,7 +337,10 @@ class Case:
         os.close(write)
         with os.fdopen(read) as f:
             count = f.read()
-        return done.returncode, done.stderr.decode(), int(count or 0)
+        # That there are fewer threads is said, as it is not with enough memory.
+        said = re.sub(r'.*: warning: not all of \d+ threads could be started: .*\n',
+                      '', done.stderr.decode())
+        return done.returncode, said, int(count or 0)
 
     def judge(self, status, said):
         """What is wrong; None: nothing."""
