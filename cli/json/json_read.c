@@ -11,6 +11,7 @@ struct json_parser {
     unsigned depth;
     struct json_text *json;
     struct err *err;
+    struct err fault; /* the first after which reading goes on; or "" */
 };
 
 /* Fails because of what is `at` a place. At the end of the text, the only fault
@@ -22,6 +23,13 @@ static int fail_at(struct json_parser *p, const char *at, const char *what)
         return fail(p->err, "the JSON ends too early, after %zu bytes",
                     (size_t)(at - p->start));
     return fail(p->err, "%s at byte %zu", what, (size_t)(at - p->start) + 1);
+}
+
+/* Notes what makes the text unfit, though its values can be told. */
+static void note_fault(struct json_parser *p, const char *at, const char *what)
+{
+    if (!*p->fault.text)
+        fail(&p->fault, "%s at byte %zu", what, (size_t)(at - p->start) + 1);
 }
 
 static bool next_is(const struct json_parser *p, char c)
@@ -58,14 +66,11 @@ static void put_utf8(struct json_parser *p, uint32_t c)
         put(p, 0x80 | (c >> (6 * more) & 0x3f));
 }
 
-/* Reads "\uABCD", a unit of UTF-16. */
+/* Reads "\uABCD", a unit of UTF-16, whose backslash is next. */
 static int read_unit(struct json_parser *p, uint32_t *unit)
 {
     *unit = 0;
-    for (const char *lead = "\\u"; *lead; lead++, p->at++)
-        if (!next_is(p, *lead))
-            return fail_at(p, p->at,
-                           "expected the second half of a surrogate pair");
+    p->at += 2;
     for (int i = 0; i < 4; i++, p->at++) {
         static const char digits[] = "0123456789abcdef";
         int c = p->at < p->end ? (uint8_t)*p->at : 0;
@@ -77,10 +82,27 @@ static int read_unit(struct json_parser *p, uint32_t *unit)
     return 0;
 }
 
+/* Reads the second half of a surrogate pair if it is next. */
+static int read_low(struct json_parser *p, uint32_t *low)
+{
+    const char *start = p->at;
+    *low = 0;
+    if (p->end - p->at < 2 || p->at[0] != '\\' || p->at[1] != 'u')
+        return 0;
+    if (read_unit(p, low))
+        return -1;
+    if (*low < 0xdc00 || *low > 0xdfff) {
+        p->at = start; /* a character of its own */
+        *low = 0;
+    }
+    return 0;
+}
+
+/* U+FFFD stands for what no string has. */
 static int read_character(struct json_parser *p)
 {
     const char *start = p->at;
-    uint32_t c, low;
+    uint32_t c, low = 0;
     if (read_unit(p, &c))
         return -1;
     if (c >= 0xdc80 && c <= 0xdcff) {
@@ -88,31 +110,31 @@ static int read_character(struct json_parser *p)
         return 0;
     }
     if (c >= 0xd800 && c <= 0xdbff) {
-        if (read_unit(p, &low))
+        if (read_low(p, &low))
             return -1;
-        if (low < 0xdc00 || low > 0xdfff)
-            return fail_at(p, start, "half a surrogate pair");
-        c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
+        if (low)
+            c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
     }
-    if (c == 0)
-        return fail_at(p, start, "NUL, which no name has,");
-    if (c >= 0xd800 && c <= 0xdfff)
-        return fail_at(p, start, "half a surrogate pair");
-    put_utf8(p, c);
+    const bool half = c >= 0xd800 && c <= 0xdfff;
+    if (c == 0 || half)
+        note_fault(p, start,
+                   half ? "half a surrogate pair" : "NUL, which no name has,");
+    put_utf8(p, c == 0 || half ? 0xfffd : c);
     return 0;
 }
 
 static int read_escape(struct json_parser *p)
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-    const char *letter =
-        p->at + 1 < p->end && p->at[1] ? strchr(letters, p->at[1]) : NULL;
+    if (p->at + 1 == p->end)
+        return fail_at(p, p->end, "an unknown escape");
+    const char *letter = p->at[1] ? strchr(letters, p->at[1]) : NULL;
     if (letter) {
         put(p, (uint8_t)means[letter - letters]);
         p->at += 2;
         return 0;
     }
-    if (p->at + 1 < p->end && p->at[1] != 'u')
+    if (p->at[1] != 'u')
         return fail_at(p, p->at, "an unknown escape");
     return read_character(p);
 }
@@ -283,13 +305,17 @@ static int read_all(struct json_parser *p)
     if (read_value(p, NULL))
         return -1;
     skip_space(p);
-    return p->at == p->end ? 0 : fail_at(p, p->at, "text after the value");
+    if (p->at < p->end)
+        note_fault(p, p->at, "text after the value");
+    return 0;
 }
 
 int json_read(struct json_text *json, const char *text, size_t size,
               struct err *err)
 {
-    struct json_parser p = { text, text, text + size, 0, json, err };
+    struct json_parser p = {
+        .start = text, .at = text, .end = text + size, .json = json, .err = err
+    };
     json->count = 0;
     json->strings.size = 0;
     json->cut = false;
@@ -300,10 +326,14 @@ int json_read(struct json_text *json, const char *text, size_t size,
     /* One more byte ends a text that is a number. */
     if (!json->value || !bytes_reserve(&json->strings, size + 1))
         return fail(err, "no memory for the JSON");
-    int status = read_all(&p);
-    if (status)
+    if (read_all(&p)) {
         json->count = 0;
-    return status;
+        return -1;
+    }
+    if (!*p.fault.text)
+        return 0;
+    *err = p.fault;
+    return -1;
 }
 
 void json_free(struct json_text *json)

@@ -54,14 +54,16 @@ struct json_text {
 };
 
 /* Reads a text, which must exist as long as `raw` is used. Returns 0, or -1
- * with a reason that has the place, in bytes counted from 1. */
+ * with a reason that has the place, in bytes counted from 1. If only strings
+ * are refused, or text follows the value, the value can be looked at all the
+ * same: it has U+FFFD where a string was refused. */
 int json_read(struct json_text *json, const char *text, size_t size,
               struct err *err);
 
 /* Frees every value and string. Fine on {0}, and twice. */
 void json_free(struct json_text *json);
 
-/* Returns the value that the text is, or NULL if it could not be read. */
+/* Returns the value that the text is, or NULL if that is not known. */
 const struct json_value *json_root(const struct json_text *json);
 
 /* Return the first value in an array or object, and the one after `value`; NULL

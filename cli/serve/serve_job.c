@@ -176,12 +176,15 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
     struct err why;
     if (strspn(text, " \t\r\n") >= size)
         return fail(err, "the line is blank; expected a JSON object");
-    if (json_read(&job->json, text, size, &why))
-        return fail(err, "the job is not JSON: %s", why.text);
+    int status = json_read(&job->json, text, size, &why);
     const struct json_value *all = json_root(&job->json);
     note_asked(job, all);
-    if (check_id(job, err) || check_members(all, err) ||
-        make_words(job, base, all, err) ||
+    if (check_id(job, err))
+        return -1;
+    if (status)
+        return fail(err, "the job is %s: %s", all ? "refused" : "not JSON",
+                    why.text);
+    if (check_members(all, err) || make_words(job, base, all, err) ||
         command_line_parse_job(&job->opts, base, job->words, job->word, err))
         return -1;
     take_names(job, root);

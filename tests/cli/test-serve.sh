@@ -103,6 +103,25 @@ answer 'a command' '{"op": "info", "input": "a.png", "output": "b.png"}' \
 answer 'an id that is no text' \
     $'{"id": "\xff", "op": "copy", "input": "a.png", "output": "b.png"}' \
     'its id is not UTF-8'
+# Strings that no name can be, and text behind the job: whose job it was, and
+# what is wrong.
+refused() {
+    answer "$1" "$2" "the job is refused: $3"
+    check "$1: whose" [ "$(head -n 1 answers | grep -oE \
+        '"(id|input|output)": ("[^"]*"|[0-9]+)' | tr '\n' ' ')" = "$4 " ]
+}
+refused 'NUL in a name' \
+    '{"input": "a\u0000.png", "op": "copy", "output": "b.png", "id": 77}' \
+    'NUL, which no name has, at byte 13' \
+    '"id": 77 "input": "a�.png" "output": "b.png"'
+refused 'half a pair in an id' \
+    '{"id": "\ud800x", "op": "copy", "input": "a.png", "output": "b.png"}' \
+    'half a surrogate pair at byte 9' \
+    '"id": "\ud800x" "input": "a.png" "output": "b.png"'
+refused 'text behind it' \
+    '{"id": 77, "op": "copy", "input": "a.png", "output": "b.png"} {"id": 78}' \
+    'text after the value at byte 63' \
+    '"id": 77 "input": "a.png" "output": "b.png"'
 answer 'standard input' '{"op": "copy", "input": "-", "output": "b.png"}' \
     '\"input\" of a job is a file; standard input and output are for jobs and answers'
 answer 'an option of the whole' \

@@ -55,8 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (size)
         memcpy(text, data, size);
-    if (json_read(&json, text, size, &err) == 0) {
-        const struct json_value *root = json_root(&json);
+    bool sound = json_read(&json, text, size, &err) == 0;
+    const struct json_value *root = json_root(&json);
+    must(root || !sound);
+    if (root) {
         enum json_kind kind = root->kind;
         size_t end = (size_t)(root->raw - text) + root->raw_size;
         walk(root, text, size);
@@ -64,8 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             size_t cut = end > 1 ? data[end / 2] * end / 256 : 0;
             must(json_read(&json, text, cut, &err) == -1 && json.cut);
         }
-    } else {
-        must(!json_root(&json));
     }
     json_free(&json);
     free(text);

@@ -86,8 +86,11 @@ static const struct {
     { "\"\\u00g1\"", "hexadecimal", 6 },
     { "\"\\u004\"", "hexadecimal", 7 },
     { "\"a\\u0000\"", "NUL", 3 },
-    { "\"\\ud83d\"", "second half", 8 },
-    { "\"\\ud83d\\n\"", "second half", 9 },
+    { "\"\\ud83d\"", "half a", 2 },
+    { "\"\\ud83d\\n\"", "half a", 2 },
+    { "\"\\ud83d\\", "too early", 0 },
+    { "\"\\ud83d\\u", "too early", 0 },
+    { "\"\\ud83d\\u00g0\"", "hexadecimal", 12 },
     { "\"\\ud83d\\ud83d\"", "half a", 2 },
     { "\"\\ud83d\\u0041\"", "half a", 2 },
     { "\"\\udc7f\"", "half a", 2 },
@@ -123,12 +126,44 @@ TEST(bad)
         int status = json_read(&json, text, strlen(text), &err);
         snprintf(at, sizeof at, bad[i].at ? " at byte %u" : ", after %u bytes",
                  bad[i].at ? bad[i].at : (unsigned)strlen(text));
-        CHECK(status == -1 && !json_root(&json), "%s", text);
+        CHECK(status == -1, "%s", text);
         CHECK(json.cut == !bad[i].at, "%s", text);
         CHECK(strstr(err.text, bad[i].why), "%s: %s", text, err.text);
         CHECK(strlen(err.text) > strlen(at) &&
                   !strcmp(err.text + strlen(err.text) - strlen(at), at),
               "%s: %s", text, err.text);
+    }
+    json_free(&json);
+}
+
+/* What is refused for a string, or for what follows, can be looked at. */
+TEST(refused)
+{
+    static const struct {
+        const char *text, *name; /* NULL: the text has no values */
+    } texts[] = {
+        { "{\"a\":\"\\u0000\",\"id\":7}", "\xef\xbf\xbd" },
+        { "{\"a\":\"x\\ud800y\",\"id\":7}", "x\xef\xbf\xbdy" },
+        { "{\"a\":\"\\ud800\\u0041\",\"id\":7}", "\xef\xbf\xbd"
+                                                 "A" },
+        { "{\"a\":\"\\ud800\\ud83d\\ude00\",\"id\":7}",
+          "\xef\xbf\xbd\xf0\x9f\x98\x80" },
+        { "{\"id\":7,\"a\":\"x\"} {", "x" },
+        { "{\"id\":7,\"a\":\"\\u0000\"", NULL },
+    };
+    struct json_text json = { 0 };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = texts[i].text, *name = texts[i].name;
+        struct err err;
+        uint64_t id = 0;
+        CHECK(json_read(&json, text, strlen(text), &err) == -1, "%s", text);
+        const struct json_value *root = json_root(&json);
+        CHECK(!root == !name, "%s", text);
+        if (!root || !name)
+            continue;
+        const char *a = json_get_string(json_find(root, "a"));
+        CHECK(a && !strcmp(a, name), "%s: %s", text, a);
+        CHECK(json_get_uint(json_find(root, "id"), &id) && id == 7, "%s", text);
     }
     json_free(&json);
 }
