@@ -333,6 +333,7 @@ static enum outcome plan_and_do(struct batch *batch)
         report_refusal("usage", err.text, opts);
         return OUTCOME_NOT_BEGUN;
     }
+    report_warnings(NULL, opts, &batch->records.warnings, 0);
     if (report_passed_over(batch, &err)) {
         report_error(NULL, err.text);
         return OUTCOME_FAILED;

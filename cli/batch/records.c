@@ -52,44 +52,82 @@ static int fail_absent(const struct options *opts, struct err *err)
                 opts->resume, strerror(ENOENT), opts->resume);
 }
 
-/* If --resume and --manifest name one file, it need not exist yet: the first
- * run makes it, and the same call goes on with it. */
-static int read_resume(struct records *records, const struct options *opts,
-                       size_t count, struct planned *planned, struct err *err)
+/* Returns whether --resume and --manifest name one file. It need not exist yet
+ * then: the first run makes it, and the same call goes on with it. */
+static bool begins(const struct options *opts)
 {
-    bool both = option_table_given(opts, "manifest") &&
-                path_compare("", opts->manifest, "", opts->resume) == 0;
-    struct err why;
+    return option_table_given(opts, "manifest") &&
+           path_compare("", opts->manifest, "", opts->resume) == 0;
+}
+
+static int check_resume(const struct options *opts, struct err *err)
+{
     struct stat st;
-    records->resume.opts = opts;
     if (!option_table_given(opts, "manifest") && !opts->dry_run &&
         stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
         return fail(err,
                     "--resume: %s: not a regular file; --manifest must say "
                     "where to go on",
                     opts->resume);
-    if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
-        errno == ENOENT)
+    if (!begins(opts) && strcmp(opts->resume, "-") != 0 &&
+        stat(opts->resume, &st) && errno == ENOENT)
         return fail_absent(opts, err);
-    if (resume_read(&records->resume, opts->resume, both, &why) ||
+    return 0;
+}
+
+/* Another run must not go on with what it reads, either. */
+static int read_resume(struct records *records, const struct options *opts,
+                       bool hold, size_t count, struct planned *planned,
+                       struct err *err)
+{
+    struct err why;
+    if (hold && manifest_hold(opts->resume, &records->warnings, &why))
+        return fail(err, "--resume: %s", why.text);
+    records->resume.opts = opts;
+    if (resume_read(&records->resume, opts->resume, begins(opts), &why) ||
         resume_recognize(&records->resume, count, planned_record, planned,
                          &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
     return 0;
 }
 
+static int open_manifest(struct records *records, const struct options *opts,
+                         struct err *err)
+{
+    struct err why;
+    if (manifest_open(&records->manifest, opts->manifest, &records->warnings,
+                      &why) == 0)
+        return 0;
+    return fail(err, "--%s: %s",
+                option_table_given(opts, "manifest") ? "manifest" : "resume",
+                why.text);
+}
+
+/* A manifest that is both read and written is locked before it is read, as
+ * another run may have it and end meanwhile. */
 int records_open(struct records *records, const struct options *opts,
                  size_t count, struct job (*job)(void *context, size_t i),
                  void *context, struct err *err)
 {
     struct planned planned = { job, context };
-    struct err why;
-    if (opts->resume && read_resume(records, opts, count, &planned, err))
+    const bool writes = opts->manifest && !opts->dry_run;
+    if (opts->resume && check_resume(opts, err))
         return -1;
-    if (!opts->manifest || opts->dry_run)
+    const bool both =
+        writes && opts->resume &&
+        (path_compare("", opts->manifest, "", opts->resume) == 0 ||
+         file_is_same(NULL, opts->manifest, NULL, opts->resume));
+    if (both && open_manifest(records, opts, err))
+        return -1;
+    if (opts->resume &&
+        read_resume(records, opts,
+                    writes && !both && strcmp(opts->resume, "-") != 0, count,
+                    &planned, err))
+        return -1;
+    if (!writes)
         return 0;
-    if (manifest_open(&records->manifest, opts->manifest, &why))
-        return fail(err, "--manifest: %s", why.text);
+    if (!both && open_manifest(records, opts, err))
+        return -1;
     records->count = count;
     if (opts->stack && count)
         records->kept = calloc(count, sizeof *records->kept);

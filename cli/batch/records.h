@@ -23,6 +23,7 @@ struct records {
     struct kept_note *kept;    /* of each job of a stack, or NULL */
     size_t count;              /* of the jobs */
     struct manifest *manifest; /* NULL: there is none */
+    struct warnings warnings;  /* about it, once it is open */
     atomic_bool failed;        /* the manifest could not be written, */
     atomic_bool disk_full;     /* since the disk is full */
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,8 +61,38 @@ static int check_contents(struct manifest *m, struct err *err)
     return good ? 0 : fail(err, "%s: not a manifest", m->name);
 }
 
-int manifest_open(struct manifest **manifest, const char *name, struct err *err)
+/* Locks an open file: for one that writes, or for any number that read. Pipes
+ * and the like need no lock. Locks of flock() stay as long as the file is open
+ * in any process: those of fcntl() would end when check_contents() closes it.
+ */
+static int lock(int fd, int how, const char *name, struct warnings *warnings,
+                struct err *err)
 {
+    struct stat st;
+    if ((fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) ||
+        TEMP_FAILURE_RETRY(flock(fd, how | LOCK_NB)) == 0)
+        return 0;
+    if (errno == EWOULDBLOCK)
+        return fail(err, "%s: in use by another run", name);
+    warn(warnings,
+         "%s: the manifest cannot be locked (%s); let no other run use it "
+         "meanwhile",
+         name, strerror(errno));
+    return 0;
+}
+
+int manifest_hold(const char *name, struct warnings *warnings, struct err *err)
+{
+    /* Never closed: the lock ends with the program. */
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd < 0 ? fail(err, "%s: %s", name, strerror(errno))
+                  : lock(fd, LOCK_SH, name, warnings, err);
+}
+
+int manifest_open(struct manifest **manifest, const char *name,
+                  struct warnings *warnings, struct err *err)
+{
+    const bool prints = strcmp(name, "-") == 0;
     struct manifest *m = calloc(1, sizeof *m);
     if (!m)
         return fail(err, "no memory");
@@ -71,11 +102,14 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
                     strerror(errno));
     }
     m->name = name;
-    m->fd = strcmp(name, "-") == 0
+    m->fd = prints
                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                 : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    int status = m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno))
-                           : check_contents(m, err);
+    int status = m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno)) : 0;
+    if (status == 0 && !prints) /* other programs may share standard output */
+        status = lock(m->fd, LOCK_EX, name, warnings, err);
+    if (status == 0)
+        status = check_contents(m, err);
     if (status) {
         if (m->fd >= 0)
             close(m->fd);

@@ -39,11 +39,17 @@ struct manifest;
 struct options;
 
 /* Opens a manifest to append to it; "-" is standard output. The name must live
- * as long. A file that exists
- * must be a manifest: nothing is appended to a picture. Returns 0, or -1 with a
- * reason that names the file. */
+ * as long. A file that exists must be a manifest: nothing is appended to a
+ * picture. It is locked until it is closed, also by processes that inherit it,
+ * as two runs at once would not know what the other one replaces. Returns 0,
+ * with a warning if the file system has no locks; or -1 with a reason that
+ * names the file. */
 int manifest_open(struct manifest **manifest, const char *name,
-                  struct err *err);
+                  struct warnings *warnings, struct err *err);
+
+/* Keeps others from writing to a manifest that is only read, until the program
+ * ends. Returns as manifest_open() does. */
+int manifest_hold(const char *name, struct warnings *warnings, struct err *err);
 
 /* Appends a line. If `safe`, it is on the disk on return. Returns 0, or -1 with
  * a reason that does not name the file. For any number of threads. */

@@ -195,4 +195,81 @@ check 'the line as it was' cmp -s stdout log
 four >"$bytes.out"
 line "$bytes" "$bytes.out" 'done' 5 9 4 1 >log
 gives 0 '' manifest check log
+# ---- In use --------------------------------------------------------------------
+
+# One run at a time has a manifest: here one that waits for whoever reads what it
+# prints. More files than a pipe holds lines of.
+gimgxf -q rotate90 "$samples/f-rgb.png" once.png
+mkfifo lines
+begin() {
+    rm -rf pictures log link other
+    mkdir pictures
+    for i in {100..499}; do
+        cp "$samples/f-rgb.png" pictures/$i.png
+    done
+    exec 7<>lines
+    "$program" --backend "$GIMGXF_BACKEND" rotate90 -i --json "$@" --manifest log \
+        pictures/*.png >lines 7>&- &
+    pid=$!
+    eventually [ -s log ]
+    ln log link
+}
+all_once() {
+    local file
+    for file in pictures/*.png; do
+        cmp -s "$file" once.png || return 1
+    done
+}
+in_use='in use by another run'
+for mode in '' --isolate --sandbox=off; do
+    begin $mode
+    gives 2 "gimgxf: --manifest: log: $in_use" \
+        rotate90 -i --manifest log pictures/*.png
+    gives 2 "gimgxf: --manifest: link: $in_use" \
+        rotate90 -i --shard 1/2 --manifest link pictures/*.png
+    gives 2 "gimgxf: --manifest: log: $in_use" \
+        rotate90 -i --manifest log --resume log --isolate pictures/*.png
+    gives 2 "gimgxf: --resume: link: $in_use" \
+        rotate90 -i --resume link pictures/*.png
+    gives 2 "gimgxf: --resume: log: $in_use" \
+        rotate90 -i --resume log --manifest other pictures/*.png
+    check "$mode: no other manifest" absent other
+    gimgxf rotate90 -i --dry-run --resume log pictures/*.png >stdout
+    check "$mode: a dry run may look" [ $? = 0 ]
+    gimgxf manifest check log >stdout
+    check "$mode: and so may check" grep -q '^[0-9]* done, ' stdout
+    cat <&7 >stdout &
+    reader=$!
+    wait $pid
+    check "$mode: the first run" [ $? = 0 ]
+    kill $reader
+    exec 7>&-
+    check "$mode: all once" all_once
+    gives 0 '' -q rotate90 -i --resume log pictures/*.png
+    check "$mode: it is free again, and all stays" all_once
+done
+
+# Nobody is kept out by a run that was killed.
+begin --isolate
+kill -KILL $pid
+wait $pid 2>/dev/null
+goes_on() {
+    gimgxf -q rotate90 -i --resume log pictures/*.png 2>stderr
+}
+check 'after a kill' eventually goes_on
+check 'after a kill: all once' all_once
+exec 7>&-
+
+# Several may resume from one that nobody writes.
+gives 0 '' -q rotate90 -i --resume log --manifest other pictures/*.png
+library=${program%/gimgxf}/tests/faults.so
+if LD_PRELOAD=$library "$program" --version >/dev/null 2>&1; then
+    FAULTS_LOCKS=1 LD_PRELOAD=$library "$program" --backend "$GIMGXF_BACKEND" \
+        rotate90 -i --resume log --manifest other pictures/*.png 2>stderr >stdout
+    check 'without locks' [ $? = 0 ]
+    for name in log other; do
+        check "without locks: $name" grep -qxF "gimgxf: warning: $name: the manifest \
+cannot be locked (No locks available); let no other run use it meanwhile" stderr
+    done
+fi
 finish

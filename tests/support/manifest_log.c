@@ -68,7 +68,8 @@ void note(const struct record *record)
 {
     struct manifest *manifest;
     struct err err = { .text = "" };
-    CHECK(manifest_open(&manifest, LOG, &err) == 0, "%s", err.text);
+    struct warnings warnings = { 0 };
+    CHECK(manifest_open(&manifest, LOG, &warnings, &err) == 0, "%s", err.text);
     CHECK(manifest_note(manifest, record, true, &err) == 0, "%s", err.text);
     CHECK(manifest_close(manifest, &err) == 0, "%s", err.text);
 }

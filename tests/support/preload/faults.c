@@ -4,13 +4,15 @@
  *   FAULTS_MOST=N     a read or write moves at most N bytes
  *   FAULTS_EINTR=1    every second one is interrupted before it begins
  *   FAULTS_THREAD=N   the Nth thread cannot be started, for want of resources
- *   FAULTS_THREADS=1  nor can any after it */
+ *   FAULTS_THREADS=1  nor can any after it
+ *   FAULTS_LOCKS=1    the file system has no locks */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -66,8 +68,7 @@ ssize_t __read_chk(int fd, void *data, size_t size, size_t room);
 MOVES(__read_chk, (int fd, void *data, size_t size, size_t room),
       (fd, data, size, room))
 ssize_t __pread64_chk(int fd, void *data, size_t size, off64_t at, size_t room);
-MOVES(__pread64_chk,
-      (int fd, void *data, size_t size, off64_t at, size_t room),
+MOVES(__pread64_chk, (int fd, void *data, size_t size, off64_t at, size_t room),
       (fd, data, size, at, room))
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -80,4 +81,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     if (at && (n == at || (n > at && number("FAULTS_THREADS"))))
         return EAGAIN;
     return real(thread, attributes, run, context);
+}
+
+int flock(int fd, int how)
+{
+    int (*real)(int, int);
+    *(void **)&real = next("flock");
+    if (!number("FAULTS_LOCKS"))
+        return real(fd, how);
+    errno = ENOLCK;
+    return -1;
 }

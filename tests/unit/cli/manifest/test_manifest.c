@@ -103,6 +103,8 @@ TEST(bad_lines)
     resume_free(&resume);
 }
 
+static struct warnings warnings; /* there are none */
+
 TEST(names)
 {
     enum { NAMES = 5000 };
@@ -112,7 +114,7 @@ TEST(names)
     struct err err;
     uint64_t state = 1;
     unlink(LOG);
-    need(manifest_open(&manifest, LOG, &err) == 0, LOG);
+    need(manifest_open(&manifest, LOG, &warnings, &err) == 0, LOG);
     for (int i = 0; i < NAMES; i++) {
         int n = snprintf(name[i], sizeof name[i], "%d", i);
         for (int k = n; k < 20; k++)
@@ -167,7 +169,7 @@ TEST(threads)
     struct err err = { .text = "" };
     pthread_t thread[THREADS];
     unlink(LOG);
-    need(manifest_open(&manifest, LOG, &err) == 0, LOG);
+    need(manifest_open(&manifest, LOG, &warnings, &err) == 0, LOG);
     for (int i = 0; i < THREADS; i++)
         need(!pthread_create(&thread[i], NULL, note_many, manifest), "thread");
     for (int i = 0; i < THREADS; i++)
@@ -189,7 +191,7 @@ TEST(full)
     struct record job = job_of("a.ppm", "a.ppm");
     struct record done = with_status(job, STATUS_DONE, "NEW");
     signal(SIGXFSZ, SIG_IGN);
-    need(manifest_open(&manifest, LOG, &err) == 0, LOG);
+    need(manifest_open(&manifest, LOG, &warnings, &err) == 0, LOG);
     need(setrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
     int status = 0;
     for (int i = 0; status == 0 && i < 3; i++)
@@ -202,15 +204,16 @@ TEST(full)
     CHECK(manifest_close(manifest, &err) == 0, "%s", err.text);
     CHECK(verdict_of(&done) == VERDICT_DONE, "behind what was cut");
 
-    CHECK(manifest_open(&manifest, "/dev/full", &err) == 0, "%s", err.text);
+    CHECK(manifest_open(&manifest, "/dev/full", &warnings, &err) == 0, "%s",
+          err.text);
     CHECK(manifest_note(manifest, &done, true, &err) == -1 &&
               !strcmp(err.text, "No space left on device"),
           "%s", err.text);
     manifest_close(manifest, &err);
-    CHECK(manifest_open(&manifest, ".", &err) == -1 &&
+    CHECK(manifest_open(&manifest, ".", &warnings, &err) == -1 &&
               !strcmp(err.text, ".: Is a directory"),
           "%s", err.text);
-    CHECK(manifest_open(&manifest, "none/log", &err) == -1 &&
+    CHECK(manifest_open(&manifest, "none/log", &warnings, &err) == -1 &&
               !strcmp(err.text, "none/log: No such file or directory"),
           "%s", err.text);
 }
@@ -245,7 +248,7 @@ TEST(no_manifest)
                      files[i].size &&
                  fclose(file) == 0,
              LOG);
-        bool good = manifest_open(&manifest, LOG, &err) == 0;
+        bool good = manifest_open(&manifest, LOG, &warnings, &err) == 0;
         CHECK(good == files[i].good, "%zu", i);
         if (good)
             manifest_close(manifest, &err);
@@ -270,7 +273,7 @@ TEST(pipe)
                              .facts.status = STATUS_SKIPPED };
     need(pipe(end) == 0, "pipe");
     snprintf(name, sizeof name, "/proc/self/fd/%d", end[1]);
-    CHECK(manifest_open(&manifest, name, &err) == 0, "%s", err.text);
+    CHECK(manifest_open(&manifest, name, &warnings, &err) == 0, "%s", err.text);
     CHECK(manifest_note(manifest, &record, true, &err) == 0, "%s", err.text);
     manifest_close(manifest, &err);
     need(read(end[0], text, sizeof text - 1) > 0, "pipe");
