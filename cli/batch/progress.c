@@ -74,7 +74,8 @@ static const char *bytes_text(uint64_t bytes, char text[16])
  * ones take no time. */
 void progress_draw(struct batch_progress *progress)
 {
-    char line[160], left[32] = "", bytes[16];
+    char gone_text[64], failed[32] = "", left[40] = "", part[16], rate[32];
+    char time[32], bytes[16];
     double t = now(), spent = t - progress->begin;
     size_t worked = progress->done + progress->failed;
     size_t gone = worked + progress->skipped;
@@ -82,17 +83,20 @@ void progress_draw(struct batch_progress *progress)
         return;
     progress->drawn = t;
     progress->visible = true;
-    if (worked)
-        progress_line_time(
-            spent / (double)worked * (double)(progress->all - gone), left);
-    double rate = spent > 0 ? (double)progress->bytes_in / spent : 0;
-    snprintf(line, sizeof line, "%zu of %zu, %.0f %%, %s/s%s%s", gone,
-             progress->all, 100.0 * (double)gone / (double)progress->all,
-             bytes_text((uint64_t)rate, bytes), *left ? ", ETA " : "", left);
+    snprintf(gone_text, sizeof gone_text, "%zu of %zu", gone, progress->all);
     if (progress->failed)
-        snprintf(line + strlen(line), sizeof line - strlen(line),
-                 ", %zu failed", progress->failed);
-    progress_line_put(line);
+        snprintf(failed, sizeof failed, ", %zu failed", progress->failed);
+    const double each = worked ? spent / (double)worked : 0;
+    if (worked)
+        snprintf(
+            left, sizeof left, ", ETA %s",
+            progress_line_time(each * (double)(progress->all - gone), time));
+    snprintf(part, sizeof part, ", %.0f %%",
+             100.0 * (double)gone / (double)progress->all);
+    const double second = spent > 0 ? (double)progress->bytes_in / spent : 0;
+    snprintf(rate, sizeof rate, ", %s/s", bytes_text((uint64_t)second, bytes));
+    const char *const fields[] = { gone_text, failed, left, part, rate };
+    progress_line_put(fields, sizeof fields / sizeof *fields);
 }
 
 void progress_clear(struct batch_progress *progress)

@@ -68,12 +68,14 @@ static void put_name(const char *name, char *text, size_t size)
 
 static void draw(struct watch *watch)
 {
-    char name[256], part[16], time[32], line[512];
+    char name[256] = ": ", part[16], time[32], spent[40];
     put_part(watch, part);
-    put_name(watch->name, name, sizeof name);
-    snprintf(line, sizeof line, "%s%s, %s: %s", atomic_load(&watch->stage),
-             part, progress_line_time(now() - watch->begin, time), name);
-    progress_line_put(line);
+    put_name(watch->name, name + 2, sizeof name - 2);
+    snprintf(spent, sizeof spent, ", %s",
+             progress_line_time(now() - watch->begin, time));
+    const char *const fields[] = { atomic_load(&watch->stage), part, spent,
+                                   name };
+    progress_line_put(fields, sizeof fields / sizeof *fields);
     watch->drawn = true;
 }
 

@@ -32,9 +32,16 @@ static unsigned columns(void)
     return 80;
 }
 
-void progress_line_put(const char *line)
+/* Bytes are at least as many as columns. */
+void progress_line_put(const char *const *fields, size_t n)
 {
-    fprintf(stderr, "\r\033[K%.*s", (int)columns() - 1, line);
+    size_t room = columns() - 1;
+    fputs("\r\033[K", stderr);
+    for (size_t i = 0; i < n; i++)
+        if (strlen(fields[i]) <= room) {
+            room -= strlen(fields[i]);
+            fputs(fields[i], stderr);
+        }
     fflush(stderr);
 }
 

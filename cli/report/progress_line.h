@@ -9,8 +9,12 @@
  * one is wanted. */
 bool progress_line_is_shown(const struct options *opts);
 
-/* Draws a line in place of the last one, or removes it. */
-void progress_line_put(const char *line);
+/* Draws a line in place of the last one, of n fields, each with what stands before
+ * it. Those that the terminal has no room for are left out: the more important
+ * ones come first. */
+void progress_line_put(const char *const *fields, size_t n);
+
+/* Removes the line. */
 void progress_line_wipe(void);
 
 /* Writes "0:42" or "1:02:03", and returns it. */

@@ -15,14 +15,15 @@ open('slow.ppm', 'wb').write(b'P6 %d %d 255\n' % (width, height) +
 EOF
 
 # on_terminal SECONDS PATTERN ENVIRONMENT ARGUMENTS...: runs gimgxf with stderr on
-# a terminal of 80 columns, until the pattern is there or it ends; prints what
+# a terminal of WIDTH columns, or 80, until the pattern is there or it ends; prints what
 # was drawn. FEED=FILE: writes this to its stdin once the pattern is there, and
 # waits for the end.
 cat >terminal.py <<'EOF'
 import fcntl, os, pty, re, select, struct, subprocess, sys, termios, time
 seconds, pattern, setting, *words = sys.argv[1:]
 master, slave = pty.openpty()
-fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack(
+    'HHHH', 24, int(os.environ.get('WIDTH', 80)), 0, 0))
 environment = dict(os.environ, TERM=setting)
 feed = os.environ.get('FEED')
 run = subprocess.Popen(words, stderr=slave, env=environment,
@@ -88,4 +89,25 @@ done
 mkfifo "$(printf 'a\033[31mb\302\2331m\377\303\251')"
 on_terminal 60 'read, 0:[0-9]+' xterm "$program" rotate90 a* out2.png >drawn
 check 'a name' grep -qa 'read, 0:[0-9]*: a?\[31mb?1m?é' drawn
+
+# Where there is no room for all fields, some are left out and none is cut.
+mkfifo a-name-of-twenty-four.png
+WIDTH=30 on_terminal 60 'read, 0:[0-9]+' xterm "$program" rotate90 \
+    a-name-of-twenty-four.png out2.png >drawn
+check "30 columns: $(tail -c 60 drawn)" grep -qaE '<K>read, 0:[0-9]+$' drawn
+slow_pictures many
+for width in 30 80; do
+    WIDTH=$width on_terminal 120 never xterm "$program" -j 1 rotate90 -d turned \
+        many/*.ppm >drawn
+    python3 - $width >said <<'EOF'
+import re, sys
+lines = open('drawn').read().split('<R><K>')[1:-1]
+field = re.compile(r'\d+ of 60(, ETA \d+:\d\d)?(, \d+ %)(, [\d.]+ (bytes|[kMG]B)/s)?')
+print(bool(lines), [line for line in lines if line and not (
+    field.fullmatch(line) and len(line) < int(sys.argv[1]))],
+    any(line.endswith('/s') and 'ETA' in line for line in lines))
+EOF
+    check "a batch, $width columns: $(cat said)" [ "$(cat said)" = \
+        "True [] $([ $width = 80 ] && echo True || echo False)" ]
+done
 finish
