@@ -414,6 +414,24 @@ enum written file_write(const char *name, struct bytes file,
     return (enum written)written;
 }
 
+int file_check_backup(struct root *root, const char *name, const char *suffix,
+                      struct err *err)
+{
+    const struct write_opts opts = { .backup = suffix };
+    struct file_writer w = { .name = name, .opts = &opts, .err = err };
+    struct stat st;
+    if (resolve_file(root, name, false, &w.place, err))
+        return -1;
+    const int directory = w.place.directory;
+    int status = name_backup(&w);
+    if (status == 0 && *w.backup &&
+        fstatat(directory, w.backup, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !is_same(directory, w.place.base, w.backup))
+        status = refuse_backup(&w);
+    close(directory);
+    return status;
+}
+
 /* ---- In pieces ---------------------------------------------------------- */
 
 struct file_draft {

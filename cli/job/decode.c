@@ -24,13 +24,8 @@ static void warn_of_tags(struct job_state *state, struct orientation o)
 
 /* ---- Without decoding ---------------------------------------------------- */
 
-/* Makes the file as it is, but for its tag. */
-static int set_tag(struct job_state *state, const struct load_opts *load,
-                   struct err *err)
+int job_check_tag(const struct result *result, struct err *err)
 {
-    struct result *result = state->result;
-    struct stream_info info = { 0 };
-    struct bytes *input = &state->input, *output = &state->output;
     if (result->to != result->from)
         return fail(err,
                     "--tag-only keeps the format, %s, but the output would be "
@@ -41,6 +36,18 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
                     "%s has no orientation tag that --tag-only could set; "
                     "JPEG, PNG, HDR, TGA and BMP have one",
                     result->from->title);
+    return 0;
+}
+
+/* Makes the file as it is, but for its tag. */
+static int set_tag(struct job_state *state, const struct load_opts *load,
+                   struct err *err)
+{
+    struct result *result = state->result;
+    struct stream_info info = { 0 };
+    struct bytes *input = &state->input, *output = &state->output;
+    if (job_check_tag(result, err))
+        return -1;
     if (result->from->retag(output, &info, *input, state->opts->op, load, err))
         return -1;
     bool same = output->size == input->size &&

@@ -8,9 +8,7 @@
 
 /* ---- Turning ------------------------------------------------------------- */
 
-/* Returns whether the output would be the input but for how it is coded. Then
- * it is the input: nothing is more faithful. */
-static bool nothing_to_do(const struct job_state *state)
+bool job_has_nothing_to_do(const struct job_state *state)
 {
     const struct options *opts = state->opts;
     const struct result *result = state->result;
@@ -87,7 +85,7 @@ int job_turn(struct job_state *state, struct err *err)
     enum xform t = state->plan.decode.turn;
     if (state->made)
         return 0;
-    if (nothing_to_do(state)) {
+    if (job_has_nothing_to_do(state)) {
         keep_edge_warning(result); /* what else would be lost is not */
         result->width = state->img.width;
         result->height = state->img.height;

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "cli/files/file_write.h"
 #include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
@@ -141,8 +142,22 @@ struct convert_opts job_convert_opts(const struct job_state *state)
 
 /* ---- What would be done -------------------------------------------------- */
 
+/* Fails by a head of a file that may go on with an orientation tag. */
+static int foresee_unchanged(struct job_state *state, struct reader *reader,
+                             bool *known, struct err *err)
+{
+    if (codec_describe(reader, &state->img, err))
+        return -1;
+    if (job_has_nothing_to_do(state)) {
+        state->result->how = HOW_UNCHANGED;
+        *known = true;
+    }
+    image_free(&state->img);
+    return 0;
+}
+
 /* Plans by the head of a file. That takes more than the format only where there
- * is a choice of representations. */
+ * is a choice of representations, or may be nothing to do. */
 static int foresee(struct job_state *state, size_t head, bool *known,
                    struct err *err)
 {
@@ -155,7 +170,15 @@ static int foresee(struct job_state *state, size_t head, bool *known,
         job_plan_formats(&state->plan, state->opts, result, err))
         return -1;
     *known = state->plan.own && result->from->closest != REPRESENTATION_SAMPLES;
-    if (!*known)
+    if (state->opts->tag_only) {
+        *known = true;
+        result->how =
+            state->opts->op == XFORM_NONE ? HOW_UNCHANGED : HOW_TAGGED;
+        return job_check_tag(result, err);
+    }
+    const bool may_stay = state->opts->op == XFORM_NONE && state->plan.own &&
+                          !state->opts->tolerant;
+    if (!*known && !may_stay)
         return 0;
     budget_begin(&state->budget, result->bytes_in, 0);
     load = job_load_opts(state->opts, &state->budget, result);
@@ -164,6 +187,8 @@ static int foresee(struct job_state *state, size_t head, bool *known,
         return -1;
     int status =
         job_plan_picture(&state->plan, state->opts, &reader.info, result, err);
+    if (status == 0 && may_stay && !result->edge_warning)
+        status = foresee_unchanged(state, &reader, known, err);
     codec_close(&reader);
     return status;
 }
@@ -185,7 +210,10 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
         if (whole)
             break;
     }
-    return status;
+    if (status || !job->opts->backup || result->how == HOW_UNCHANGED)
+        return status;
+    return file_check_backup(job->output_root, job->output, job->opts->backup,
+                             err);
 }
 
 /* Reads a file of job_relate(), whose bytes the caller frees. */

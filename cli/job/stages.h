@@ -110,6 +110,14 @@ void job_free_input(struct job_state *state);
 /* Returns how the options convert samples. */
 struct convert_opts job_convert_opts(const struct job_state *state);
 
+/* Fails if the output cannot be the input with another tag. */
+int job_check_tag(const struct result *result, struct err *err);
+
+/* Returns whether the output would be the input but for how it is coded, once
+ * that is planned and described. Then it is the input: nothing is more
+ * faithful. */
+bool job_has_nothing_to_do(const struct job_state *state);
+
 /* Makes the input the output, byte for byte. */
 void job_keep_input(struct job_state *state);
 

@@ -306,6 +306,8 @@ static void print_plan(const struct job *job, const struct result *result,
         fputs("\twould fail: ", stdout);
     if (err)
         report_put_escaped(stdout, err->text);
+    else if (result->how == HOW_UNCHANGED)
+        fputs("\twould stay unchanged", stdout);
     else if (result->edge_warning && result->how == HOW_TAGGED)
         fputs("\twould be left by its tag", stdout);
     else if (result->edge_warning)
