@@ -19,6 +19,7 @@ static struct record record_of(const struct job *job)
         .output_root = job->output_root,
         .op = job->opts->op_name,
         .options = job->opts->shape,
+        .facts.anew = !job->opts->resume,
     };
 }
 
@@ -243,7 +244,9 @@ int records_note_kept(struct records *records, uint64_t written,
     for (size_t i = 0; records->kept && i < records->count; i++) {
         struct job planned = job(context, i);
         struct record record = record_of(&planned);
+        const bool anew = record.facts.anew;
         record.facts = records->kept[i].facts;
+        record.facts.anew = anew;
         record.facts.status = STATUS_DONE;
         record.facts.written = written;
         record.how = job_how_name(records->kept[i].how);

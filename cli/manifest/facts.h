@@ -37,6 +37,7 @@ struct facts {
     struct timespec made_time; /* its last modification, if that is known */
     uint32_t crc;              /* CRC-32 (ISO 3309) of the output, if */
     bool summed;               /* that is known, as it must be of "ready" */
+    bool anew; /* its run did the job whatever earlier lines say */
     /* Of lines that were read: */
     bool placed;       /* the names are absolute, or their directory is noted */
     unsigned manifest; /* the number of the manifest, from 0 */

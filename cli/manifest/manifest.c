@@ -25,6 +25,7 @@ struct manifest {
     pthread_mutex_t mutex; /* of all that follows, and of writing: so a line
                               that the kernel takes in pieces stays together */
     bool cut;              /* the file may end within a line */
+    bool goes_on;          /* there were lines before */
     bool named;            /* the name of the file is on the disk */
 };
 
@@ -58,6 +59,7 @@ static int check_contents(struct manifest *m, struct err *err)
         close(in);
     }
     m->cut = last != '\n';
+    m->goes_on = true;
     return good ? 0 : fail(err, "%s: not a manifest", m->name);
 }
 
@@ -163,7 +165,7 @@ static void put_written(struct json_writer *json, const struct facts *facts)
 }
 
 static void put_record(struct json_writer *json, const struct record *r,
-                       const char *cwd)
+                       const struct manifest *m)
 {
     const struct facts *facts = &r->facts;
     json_open(json, NULL, '{');
@@ -186,13 +188,15 @@ static void put_record(struct json_writer *json, const struct record *r,
     put_text(json, "written_sha256", r->shown);
     put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
-        json_string(json, "directory", cwd);
+        json_string(json, "directory", m->cwd);
+    if (facts->anew && m->goes_on)
+        json_bool(json, "anew", true);
     json_close(json, '}');
 }
 
 /* Makes a line with its newline, and with one before it, which ends a line that
  * was cut short. Returns NULL without memory. */
-static char *make_line(const struct record *record, const char *cwd,
+static char *make_line(const struct record *record, const struct manifest *m,
                        size_t *size)
 {
     char *line = NULL;
@@ -200,7 +204,7 @@ static char *make_line(const struct record *record, const char *cwd,
     if (!json.out)
         return NULL;
     putc('\n', json.out);
-    put_record(&json, record, cwd);
+    put_record(&json, record, m);
     putc('\n', json.out);
     bool whole = !ferror(json.out);
     if (fclose(json.out) || !whole) {
@@ -261,7 +265,7 @@ int manifest_note(struct manifest *manifest, const struct record *record,
                   bool safe, struct err *err)
 {
     size_t size;
-    char *line = make_line(record, manifest->cwd, &size);
+    char *line = make_line(record, manifest, &size);
     if (!line)
         return fail(err, "no memory");
     pthread_mutex_lock(&manifest->mutex);
@@ -412,6 +416,8 @@ int manifest_read_line(const struct json_value *root, struct record *r,
     struct facts *t = &r->facts;
     if (root->kind != JSON_OBJECT)
         return fail(err, "not an object");
+    const struct json_value *anew = json_find(root, "anew");
+    t->anew = anew && anew->kind == JSON_TRUE;
     if (need_status(root, &t->status, err) || take_names(root, r, err) ||
         take_directory(root, r, err) ||
         take_string(root, "options", &r->options, err) ||

@@ -207,12 +207,15 @@ static bool supersedes(const struct facts *fresh, const struct facts *facts)
 
 /* Returns whether `b` did the job of `a`, which was noted first, once more: its
  * input is the same as for `a`; or, in place, it is the output of `a`, which
- * was not written since. */
+ * was not written since. Who goes on with a manifest, and does not resume by
+ * it, wants that. */
 static bool is_again(const struct facts *a, const struct facts *b,
                      bool in_place)
 {
     if (timestamp_compare(a->time, b->time) == 0)
         return false; /* the same line, of a copy */
+    if (b->anew && a->manifest == b->manifest)
+        return false;
     if (a->size == b->size && timestamp_compare(a->mtime, b->mtime) == 0)
         return true;
     return in_place && a->written == b->size &&

@@ -153,6 +153,27 @@ for order in 'one two' 'two one'; do
     has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
 done
 gives 0 '' manifest check two two
+cat one two >both
+gives 1 'gimgxf: a: fliph was done twice' manifest check both
+# It is meant if the run went on with the manifest and did not resume by it.
+sed '$s/}$/, "anew": true}/' both >meant
+gives 0 '' manifest check meant
+sed 's/}$/, "anew": true}/' two >other
+gives 1 'gimgxf: a: fliph was done twice' manifest check one other
+cp "$samples/f-rgb.png" mine.png
+for call in -i '-d out2'; do
+    rm -f again
+    for run in 1 2 3; do
+        # shellcheck disable=SC2086 # they are words
+        gives 0 '' -q rotate90 $call --manifest again mine.png
+    done
+    gives 0 '' manifest check again
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+    # shellcheck disable=SC2086
+    gives 0 '' -q rotate90 $call --manifest again --resume again mine.png
+    check 'only a run that goes on notes that' \
+        [ "$(grep -c '"done".*"anew": true' again)" = 2 ]
+done
 line a four 'done' 7 9 4 1 | sed 's/--strip/--optimize/' >two
 gives 1 'gimgxf: a: fliph failed: no such\nthing' manifest check one two
 has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost, 0 twice' # another job
