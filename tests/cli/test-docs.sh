@@ -149,14 +149,19 @@ examples() {
         sed -n 's/^    \(gimgxf .*\)/\1/p' "$ROOT/README.md"
         return
     fi
-    sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$man/$1.1" | sed -n '/^\.EX/,/^\.EE/p' |
-        grep -v '^\.E' | sed 's/\\-/-/g; s/^    //'
+    if [ "$1" = gimgxf-recipes ]; then
+        cat "$man/$1.7"
+    else
+        sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$man/$1.1"
+    fi | sed -n '/^\.EX/,/^\.EE/p' |
+        grep -v '^\.E' | sed 's/\\-/-/g; s/\\e/\\/g; s/^    //'
 }
 gimgxf_in_path() {
     PATH=$(dirname "$program"):$PATH bash -e -o pipefail "$1"
 }
 cd "$PLACE" || exit 1
-for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gimgxf-serve; do
+for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gimgxf-serve \
+    gimgxf-recipes; do
     mkdir -p "at-$page/photos/more" && cd "at-$page" || exit 1
     cp "$samples/f-rgb.png" in.png
     cp in.png a.png
@@ -167,6 +172,12 @@ for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gi
         gimgxf --format png copy - drawing.png
     ls ./*.png >list
     touch log.1 log.3 log.4
+    mkdir dataset dataset/more uploads
+    cp photo.jpg photos/beach.jpg
+    cp photo.jpg uploads/in.jpg
+    cp photo.jpg dataset/1.jpg
+    gimgxf -q copy photo.jpg dataset/more/2.png
+    cp "$samples/f-rgba.png" logo.png
     echo '{"op": "fliph", "input": "in.png", "output": "out.png"}' >jobs
     examples "$page" | sed "s#/srv/pictures#$PWD#" >script
     has_tool jq || sed -i 's/ | jq .*//' script
