@@ -91,7 +91,7 @@ static void help_info(void)
 static void help_check(void)
 {
     puts("gimgxf check [options] FILE...   decode pictures, and say which are "
-         "damaged\n");
+         "damaged;\n                                 -v names the others, too\n");
     parser_help(&option_table, FOR_CHECK);
     puts("\nExit status: 0 all are sound, 1 some are not or were not checked, "
          "or none was\nfound, 2 wrong usage.\nMore: man gimgxf-check");

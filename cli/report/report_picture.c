@@ -170,7 +170,7 @@ static void print_picture(const char *file,
     const struct meta *meta = img->meta;
     (img->nplanes ? print_color : print_arrays)(file, img,
                                                 &description->result);
-    if (img->nplanes)
+    if (description->result.from->lossy) /* of the others each is lossless */
         print_turns(description->turns);
     if (meta)
         print_blocks(meta);
@@ -288,7 +288,7 @@ static void json_picture(const char *file,
         json_string(&json, "subsampling", text_or_null(coding.subsampling));
         json_number(&json, "restart", coding.restart);
         json_metadata(&json, meta);
-        if (img->nplanes)
+        if (img->width)
             json_turns(&json, description->turns);
         if (meta && meta->animation.frames)
             json_animation(&json, &meta->animation);

@@ -175,6 +175,11 @@ gives 0 '' info --json -r tree
 check 'a PNG is not coded as a JPEG' grep -q '"coding": null, "subsampling": null' stdout
 check 'and turns without loss' grep -q '"rotate90": "lossless"' stdout
 
+cp tree/a.png tree/a2.png
+gimgxf -q copy --stack many.npy tree/a.png tree/a2.png
+gives 0 '' info --json many.npy
+check 'an array of pictures turns without loss' grep -q '"rotate90": "lossless"' stdout
+
 gives 2 'gimgxf: info needs the name of a file' info
 gives 2 'gimgxf: info writes no pictures; of the options of batches it takes --recursive, --files-from, --null, --include and --exclude' \
     info -d out tree/a.png
