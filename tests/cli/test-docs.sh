@@ -154,7 +154,7 @@ examples() {
     else
         sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$man/$1.1"
     fi | sed -n '/^\.EX/,/^\.EE/p' |
-        grep -v '^\.E' | sed 's/\\-/-/g; s/\\e/\\/g; s/^    //'
+        grep -v '^\.E' | sed 's/\\-/-/g; s/^    //'
 }
 gimgxf_in_path() {
     PATH=$(dirname "$program"):$PATH bash -e -o pipefail "$1"
