@@ -189,12 +189,13 @@ _gimgxf_list_options() {
 # Offers files that begin like `cur`, with `lead` in front. Pictures may have any name,
 # so all files are offered if none has a suffix of pictures.
 _gimgxf_offer_files() {
-    local name
+    local name small
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -d -P "$lead" -- "$cur")
     [[ $1 != directory ]] || return
     while IFS= read -r name; do
-        [[ $1 != picture || ${name,,} =~ \.($_gimgxf_suffixes)$ ]] &&
+        small=${name//I/i} # in Turkish that is no large i
+        [[ $1 != picture || ${small,,} =~ \.($_gimgxf_suffixes)$ ]] &&
             [[ ! -d $name ]] && COMPREPLY+=("$lead$name")
     done < <(compgen -f -- "$cur")
     [[ $1 == file || ${COMPREPLY[*]} ]] || _gimgxf_offer_files file

@@ -8,6 +8,11 @@
 #   TOOLS           what has_tool() has found for other scripts
 #   VERBOSE=1       a line for each check that passed, too
 #   WHOLE=1         all combinations, of which otherwise some are tried
+#
+# What a script calls sorts and reads letters as C does: in others [a-z] has no i, and
+# tools translate what they say. What is tested has the user's LC_ALL, or none.
+users=${LC_ALL-}
+export LC_ALL=C
 samples=$ROOT/samples
 tools=${TOOLS:-$PLACE/.tools}
 . "$ROOT/tests/support/tools.sh"
@@ -19,7 +24,7 @@ case $BUILD in
 esac
 
 gimgxf() {
-    "$program" --backend "$GIMGXF_BACKEND" "$@"
+    LC_ALL=$users "$program" --backend "$GIMGXF_BACKEND" "$@"
 }
 
 # check NAME COMMAND...: whether a command succeeds.

@@ -199,19 +199,19 @@ accepts() {
     done
 }
 
-bash "$ROOT/tests/cli/complete.bash" "$ROOT/man/gimgxf.bash" <../lines >../bash
+LC_ALL=$users bash "$ROOT/tests/cli/complete.bash" "$ROOT/man/gimgxf.bash" <../lines >../bash
 agree bash
 accepts bash
 if has_tool zsh; then
     check 'zsh: syntax' zsh -n "$ROOT/man/_gimgxf"
-    zsh -f "$ROOT/tests/cli/complete.zsh" "$ROOT/man" <../lines >../zsh
+    LC_ALL=$users zsh -f "$ROOT/tests/cli/complete.zsh" "$ROOT/man" <../lines >../zsh
     agree zsh
 else
     echo 'skipped: zsh'
 fi
 if has_tool fish; then
     check 'fish: syntax' fish -n "$ROOT/man/gimgxf.fish"
-    HOME=$PWD fish -N "$ROOT/tests/cli/complete.fish" "$ROOT/man/gimgxf.fish" \
+    LC_ALL=$users HOME=$PWD fish -N "$ROOT/tests/cli/complete.fish" "$ROOT/man/gimgxf.fish" \
         <../lines >../fish
     agree fish
 else
