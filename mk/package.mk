@@ -12,7 +12,7 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             nettle-dev libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish \
-                valgrind cppcheck clang-tidy strace llvm zip
+                valgrind cppcheck clang-tidy strace llvm zip locales mmdebstrap
 PACKAGES_PORTS := gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu \
                   libc6-dev-s390x-cross gcc-aarch64-linux-gnu \
                   libc6-dev-arm64-cross qemu-user

@@ -3,27 +3,29 @@
 #   make check-all     also the whole corpus, clang, CUDA=0 and sanitizers, after make
 #                      deps-all: check-whole check-clang check-cpu check-sanitize
 #                      check-ubsan check-tsan check-levels check-valgrind
-#                      check-analyze check-man check-deb
+#                      check-analyze check-locale check-man check-deb
 #   make check-faults  all that is let fail, of which check takes a part
 #   make check-gpu     on a machine with a GPU, also under compute-sanitizer
 #   make check-i386 check-s390x check-arm64
 #                      on 32 bits, big endian and ARM, after make deps-ports
 #   make check-engines the scripts for many machines, on Slurm, sshd and GNU
 #                      parallel, which it installs and starts; as root
+#   make check-bare    in fresh Debians, as root and others; as root
 #   make fuzz          each fuzz target for FUZZ=60 seconds; fuzz-TARGET: this one;
 #                      fuzz-coverage: what they reach
 
 .PHONY: check-all check-whole check-faults check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze \
         check-i386 check-s390x check-arm64 check-gpu check-engines check-man \
-        fuzz fuzz-coverage
+        check-bare check-locale fuzz fuzz-coverage
 
 # All that check does, over the whole corpus; then with gcc and clang, with and
 # without CUDA, warnings being errors; then with the sanitizers.
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
 check-all:
-	@for tier in whole clang cpu sanitize ubsan tsan levels valgrind analyze man deb; do \
+	@for tier in whole clang cpu sanitize ubsan tsan levels valgrind analyze locale \
+	    man deb; do \
 	    $(MAKE) check-$$tier || exit; \
 	done
 check-whole: $(BUILD)/gimgxf tests
@@ -133,6 +135,21 @@ check-gpu: $(BUILD)/gimgxf tests
 # starts them.
 check-engines: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/engines
+# A fresh Debian: as root, as another user, and without Landlock. Not among the
+# others, as it takes an archive of Debian.
+check-bare:
+	@tests/bare bookworm
+	@tests/bare trixie
+# What sorts, cases and reads letters in other ways; the last one is nowhere.
+LOCALES := LANG=C LANG=C.UTF-8 LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 LC_ALL=xx_XX
+check-locale: $(BUILD)/gimgxf tests
+	mkdir -p $(BUILD)/locale
+	localedef -i tr_TR -f UTF-8 $(BUILD)/locale/tr_TR.UTF-8
+	for locale in $(LOCALES); do \
+	    echo "With $$locale"; \
+	    env -u LANG -u LC_ALL LOCPATH=$(abspath $(BUILD))/locale $$locale \
+	        BUILD=$(BUILD) tests/run rules test- || exit; \
+	done
 check-man:
 	for page in $(MAN_PAGES); do \
 	    man --warnings -E UTF-8 -l -Tutf8 $$page 2>&1 >/dev/null | \
