@@ -100,17 +100,22 @@ static int fail_writing(const struct scratch_file *file, struct err *err)
                                   "temporary file cannot be written");
 }
 
-/* Not all file systems can set room aside. */
+/* Returns whether there is no room. Not all file systems can set it aside, and
+ * not all systems let a process: then writing will tell. */
+static bool means_no_room(int why)
+{
+    return why == ENOSPC || why == EDQUOT || why == EFBIG || why == EIO;
+}
+
 static int begin(void *context, uint64_t size, struct err *err)
 {
     struct scratch_file *file = context;
     if (make_file(file, err))
         return -1;
     file->size = size > file->size ? size : file->size;
-    if (fallocate(file->fd, 0, 0, (off_t)size) == 0 || errno == EOPNOTSUPP ||
-        errno == ENOSYS)
-        return 0;
-    return fail_writing(file, err);
+    return fallocate(file->fd, 0, 0, (off_t)size) && means_no_room(errno)
+               ? fail_writing(file, err)
+               : 0;
 }
 
 static int write_at(void *context, uint64_t at, const void *data, size_t size,

@@ -16,7 +16,7 @@
  * CALLS_OF_ATTRIBUTES give an open file its mode, owner, access control list,
  * extended attributes and times, as an output that replaces a file gets them.
  * The kernel lets them do so to a file that is open for reading, such as an
- * input, so they are refused unless they are asked for. */
+ * input, so they are refused where nothing is written. */
 #ifndef CLI_SANDBOX_CALL_VERDICTS_H
 #define CLI_SANDBOX_CALL_VERDICTS_H
 

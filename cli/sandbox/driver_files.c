@@ -50,8 +50,7 @@ static const struct {
     { "/etc/nvidia*", TO_READ },
 };
 
-static void allow(const struct file_rules *rules, const char *name,
-                  unsigned what)
+static void allow(struct file_rules *rules, const char *name, unsigned what)
 {
     int fd = open(name, O_PATH | O_CLOEXEC);
     if (fd < 0)
@@ -60,7 +59,7 @@ static void allow(const struct file_rules *rules, const char *name,
     close(fd);
 }
 
-static void allow_all(const struct file_rules *rules, const char *pattern,
+static void allow_all(struct file_rules *rules, const char *pattern,
                       unsigned what)
 {
     glob_t found;
@@ -71,7 +70,7 @@ static void allow_all(const struct file_rules *rules, const char *pattern,
 }
 
 /* Where the user has libraries looked for. */
-static void allow_libraries(const struct file_rules *rules)
+static void allow_libraries(struct file_rules *rules)
 {
     const char *path = getenv("LD_LIBRARY_PATH");
     char name[PATH_MAX];
@@ -87,7 +86,7 @@ static void allow_libraries(const struct file_rules *rules)
 
 /* What it has compiled for this GPU before. That is not written to: other
  * programs take it for what to run. */
-static void allow_compiled(const struct file_rules *rules)
+static void allow_compiled(struct file_rules *rules)
 {
     const char *place = getenv("CUDA_CACHE_PATH"), *home = getenv("HOME");
     char name[PATH_MAX];
@@ -99,7 +98,7 @@ static void allow_compiled(const struct file_rules *rules)
         allow(rules, place, TO_READ);
 }
 
-void driver_files_allow(const struct file_rules *rules)
+void driver_files_allow(struct file_rules *rules)
 {
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         allow_all(rules, needs[i].pattern, needs[i].what);

@@ -11,6 +11,6 @@ void driver_files_make(void);
 
 /* Allows to write to the devices and to control them, and to read the rest.
  * Directories of libraries are read whole, and so are /proc and /sys. */
-void driver_files_allow(const struct file_rules *rules);
+void driver_files_allow(struct file_rules *rules);
 
 #endif

@@ -52,6 +52,7 @@ int file_rules_begin(struct file_rules *rules, struct err *err)
     long version =
         syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_VERSION);
     rules->fd = -1;
+    rules->lacking = 0;
     if (version < 1)
         return fail(err, "this kernel has no Landlock");
     if (version > VERSIONS)
@@ -63,7 +64,7 @@ int file_rules_begin(struct file_rules *rules, struct err *err)
     return rules->fd < 0 ? fail(err, "Landlock: %s", strerror(errno)) : 0;
 }
 
-void file_rules_allow(const struct file_rules *rules, int fd, unsigned what)
+void file_rules_allow(struct file_rules *rules, int fd, unsigned what)
 {
     struct stat st;
     uint64_t access =
@@ -75,20 +76,32 @@ void file_rules_allow(const struct file_rules *rules, int fd, unsigned what)
                    ACCESS_REMOVE_FILE | ACCESS_REFER
              : 0) |
         (what & FILES_CONTROL ? ACCESS_IOCTL_DEV : 0);
-    if (fstat(fd, &st))
+    if (fstat(fd, &st)) {
+        file_rules_give_up(rules, errno);
         return;
+    }
     if (!S_ISDIR(st.st_mode))
         access &= ACCESS_OF_FILES;
     const struct path_beneath_attr rule = { access & rules->handled, fd };
-    if (rule.access)
-        (void)syscall(SYS_landlock_add_rule, rules->fd, RULE_PATH_BENEATH,
-                      &rule, 0);
+    if (rule.access &&
+        syscall(SYS_landlock_add_rule, rules->fd, RULE_PATH_BENEATH, &rule,
+                0) &&
+        errno != EBADFD) /* it is in no file system */
+        file_rules_give_up(rules, errno);
+}
+
+void file_rules_give_up(struct file_rules *rules, int why)
+{
+    rules->lacking = why;
 }
 
 int file_rules_enforce(struct file_rules *rules, struct err *err)
 {
     int status = 0;
-    if (syscall(SYS_landlock_restrict_self, rules->fd, 0))
+    if (rules->lacking)
+        status =
+            fail(err, "a rule cannot be made: %s", strerror(rules->lacking));
+    else if (syscall(SYS_landlock_restrict_self, rules->fd, 0))
         status = fail(err, "Landlock: %s", strerror(errno));
     close(rules->fd);
     rules->fd = -1;

@@ -25,6 +25,7 @@ enum {
 struct file_rules {
     int fd;
     uint64_t handled; /* what this kernel can forbid */
+    int lacking;      /* why a rule could not be made, an errno; or 0 */
 };
 
 /* Begins without rules. Returns 0, or -1 with the reason. */
@@ -33,11 +34,16 @@ int file_rules_begin(struct file_rules *rules, struct err *err);
 /* Allows this with an open file, or with an open directory and all below it;
  * O_PATH is enough. What is no part of a file system, such as a pipe, needs no
  * rule and gets none. */
-void file_rules_allow(const struct file_rules *rules, int fd, unsigned what);
+void file_rules_allow(struct file_rules *rules, int fd, unsigned what);
+
+/* Has file_rules_enforce() fail for this errno, since there is a file of which
+ * nobody can say whether it is allowed. */
+void file_rules_give_up(struct file_rules *rules, int why);
 
 /* Has the rules hold for this thread and those that it starts, and frees them.
  * The process must have no way to gain privileges (PR_SET_NO_NEW_PRIVS).
- * Returns 0, or -1 with the reason. */
+ * Returns 0; or -1 with the reason, among them that not all rules could be
+ * made: half of them would refuse files that were asked for. */
 int file_rules_enforce(struct file_rules *rules, struct err *err);
 
 #endif

@@ -47,14 +47,20 @@ static void tell(const struct options *opts, const char *to, const char *why)
 
 static const char all[] = "its files and to few system calls";
 
-/* Returns whether there is one; `device` says that a GPU may be used. */
-static bool begin(struct sandbox *sandbox, const struct options *opts,
-                  bool device)
+/* Returns the calls of a command that writes outputs, which get attributes of
+ * what they are made of, or replace: which file is there then, nobody knows
+ * before. `device` says that a GPU may be used. */
+static unsigned calls_to_write(bool device)
 {
-    *sandbox = (struct sandbox){
-        .opts = opts,
-        .calls_of = device ? CALLS_OF_DRIVER : CALLS_OF_PICTURES,
-    };
+    return CALLS_OF_ATTRIBUTES | (device ? CALLS_OF_DRIVER : 0);
+}
+
+/* Returns whether there is one. */
+static bool begin(struct sandbox *sandbox, const struct options *opts,
+                  unsigned calls_of)
+{
+    const bool device = calls_of & CALLS_OF_DRIVER;
+    *sandbox = (struct sandbox){ .opts = opts, .calls_of = calls_of };
     if (opts->sandbox == SANDBOX_OFF)
         return false;
     if (!HAVE_SANDBOX) {
@@ -88,16 +94,26 @@ static void enter(struct sandbox *sandbox)
 
 /* ---- Files --------------------------------------------------------------- */
 
+/* Returns whether a file that cannot be opened is none that a job could open:
+ * else it is the system that lacks something. */
+static bool is_out_of_reach(int why)
+{
+    return why == ENOENT || why == ENOTDIR || why == EACCES || why == ELOOP ||
+           why == ENAMETOOLONG;
+}
+
 /* Allows this with a file, or with a directory and all below it. Returns false
- * if there is none of this name. */
+ * if there is none of this name, with errno. */
 static bool allow(struct sandbox *sandbox, const char *name, unsigned what)
 {
     int fd = open(name, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    file_rules_allow(&sandbox->files, fd, what);
-    close(fd);
-    return true;
+    if (fd >= 0) {
+        file_rules_allow(&sandbox->files, fd, what);
+        close(fd);
+    } else if (!is_out_of_reach(errno)) {
+        file_rules_give_up(&sandbox->files, errno);
+    }
+    return fd >= 0;
 }
 
 /* Copies the directory of a name, "." if it has none. Returns false if it is
@@ -233,34 +249,6 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
     }
 }
 
-/* ---- Attributes ---------------------------------------------------------- */
-
-/* Lets outputs have the attributes of what they are made of, or replace. */
-static void allow_attributes(struct sandbox *sandbox, bool replaces)
-{
-    if (sandbox->opts->preserve || replaces)
-        sandbox->calls_of |= CALLS_OF_ATTRIBUTES;
-}
-
-static bool is_there(const char *name)
-{
-    struct stat st;
-    return stat(name, &st) == 0;
-}
-
-static bool may_replace(const struct file_plan *plan,
-                        const struct options *opts)
-{
-    bool any = false;
-    if (opts->no_clobber)
-        return false;
-    if (opts->stack)
-        return is_there(opts->stack);
-    for (uint32_t i = 0; i < plan->inputs.count && !any; i++)
-        any = is_there(plan->output[i]);
-    return any;
-}
-
 /* ---- Each command -------------------------------------------------------- */
 
 /* What tells the format of a file. */
@@ -299,7 +287,7 @@ void sandbox_enter_for_job(const struct job *job, bool device)
     bool there = stat(job->output, &st) == 0;
     bool is_made_beside =
         strcmp(job->output, "-") != 0 && (!there || S_ISREG(st.st_mode));
-    if (!begin(&sandbox, job->opts, device))
+    if (!begin(&sandbox, job->opts, calls_to_write(device)))
         return;
     if (sandbox.has_files && strcmp(job->input, "-") != 0)
         allow(&sandbox, job->input, FILES_READ);
@@ -312,7 +300,6 @@ void sandbox_enter_for_job(const struct job *job, bool device)
     else if (sandbox.has_files)
         allow(&sandbox, scratch_file_apart(),
               FILES_READ | FILES_WRITE | FILES_MAKE);
-    allow_attributes(&sandbox, job->opts->sidecar || (is_made_beside && there));
     enter(&sandbox);
 }
 
@@ -320,7 +307,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
                              const struct options *opts, bool device)
 {
     struct sandbox sandbox;
-    if (!begin(&sandbox, opts, device))
+    if (!begin(&sandbox, opts, calls_to_write(device)))
         return;
     if (sandbox.has_files) {
         allow_inputs(&sandbox, &plan->inputs);
@@ -331,7 +318,6 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
         if (opts->manifest) /* whose directory is synced */
             allow_output(&sandbox, opts->manifest, FILES_LIST);
     }
-    allow_attributes(&sandbox, opts->sidecar || may_replace(plan, opts));
     enter(&sandbox);
 }
 
@@ -339,7 +325,7 @@ void sandbox_enter_for_files(const char *const *name, int count,
                              const struct options *opts)
 {
     struct sandbox sandbox;
-    if (!begin(&sandbox, opts, false))
+    if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
         return;
     for (int i = 0; sandbox.has_files && i < count; i++)
         if (strcmp(name[i], "-") != 0)
@@ -351,7 +337,7 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
                               const struct options *opts)
 {
     struct sandbox sandbox;
-    if (!begin(&sandbox, opts, false))
+    if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
         return;
     if (sandbox.has_files)
         allow_inputs(&sandbox, inputs);
@@ -361,7 +347,7 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
 void sandbox_enter_to_read(const struct options *opts)
 {
     struct sandbox sandbox;
-    if (!begin(&sandbox, opts, false))
+    if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
         return;
     if (sandbox.has_files)
         allow(&sandbox, "/", IN_INPUTS);
@@ -372,10 +358,9 @@ void sandbox_enter_for_jobs(const char *root, const struct options *opts,
                             bool device)
 {
     struct sandbox sandbox;
-    if (!begin(&sandbox, opts, device))
+    if (!begin(&sandbox, opts, calls_to_write(device)))
         return;
     if (sandbox.has_files)
         allow(&sandbox, root ? root : "/", IN_OUTPUTS);
-    allow_attributes(&sandbox, true);
     enter(&sandbox);
 }
