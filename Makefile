@@ -144,10 +144,12 @@ ALL_LIBS = $(DEPS_LIBS) $(LIB_LIBS) -lm -lpthread
 
 # The GPU code keeps machine code for each of ARCHS, and PTX of the oldest, from
 # which the driver makes machine code for any GPU that is not among them.
+# Most files have no kernel and launch none: for them one GPU is enough.
 NVCCFLAGS ?= -O3
+GPUS = $(if $(shell grep -lE '__global__|<<<|\.cuh"' $<),$(ARCHS),$(firstword $(ARCHS)))
 ALL_NVCCFLAGS = -std=c++17 -I. -lineinfo --threads 0 \
     -Xcompiler=-Wall,-Wextra $(HARD_NVCCFLAGS) $(NVCCFLAGS) \
-    $(foreach a,$(ARCHS),-gencode=arch=compute_$(a),code=sm_$(a)) \
+    $(foreach a,$(GPUS),-gencode=arch=compute_$(a),code=sm_$(a)) \
     -gencode=arch=compute_$(firstword $(ARCHS)),code=compute_$(firstword $(ARCHS))
 
 LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* codecs/*/* cuda cuda/*))
@@ -239,7 +241,8 @@ CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(
 check: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 # What breaks most often, for every change: names, as of tests/run.
-QUICK := rules test_ test-usage test-turns
+QUICK := rules test_ test-usage test-docs test-turns test-files test-info test-check \
+         test-convert test-limits test-loss test-backend
 check-quick: $(BUILD)/gimgxf tests
 	@PICTURES=none BUILD=$(BUILD) tests/run $(QUICK)
 
