@@ -206,6 +206,12 @@ done
 for name in $(grep -oE '`[a-z]+/[a-z_/.]*`' CONTRIBUTING.md | tr -d '`'); do
     check "CONTRIBUTING.md: $name" [ -e "$name" ]
 done
+# What make is asked for in the pages is there.
+sed -nE 's/^([a-z][a-z0-9 -]*):.*/\1/p' Makefile mk/*.mk | words >"$PLACE/targets"
+for name in $(sed -nE 's/^    make ([a-z0-9 -]*).*/\1/p' README.md CONTRIBUTING.md | words) \
+    $(grep -ohE '`make [a-z-]+' ./*.md | cut -d ' ' -f 2); do
+    check "make $name" grep -qxF -e "$name" "$PLACE/targets"
+done
 check 'the map fits a glance' [ "$(sed -n '/^## The code/,/^## /p' README.md |
     grep -c '^| [^t]')" -le 15 ]
 cd "$PLACE" || exit 1
