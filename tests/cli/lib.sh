@@ -59,6 +59,21 @@ whole() {
     [ "${WHOLE-}" = 1 ]
 }
 
+# pick N WORD...: sets `picked` to N of the words, other ones each time; with WHOLE=1
+# to all.
+picks=0 picked=
+pick() {
+    local n=$1 i
+    shift
+    picked=$*
+    if ! whole; then
+        picked=
+        for ((i = 0; i < n; i++, picks++)); do
+            picked+=" ${*:picks % $# + 1:1}"
+        done
+    fi
+}
+
 same() {
     cmp -s "$1" "$2"
 }
