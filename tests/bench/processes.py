@@ -1,5 +1,6 @@
-"""What the scripts here share: where things are, ImageMagick, and how a process is
-measured."""
+"""What the scripts here share: where things are, programs of other projects, and how
+a process is measured."""
+import functools
 import importlib.util
 import os
 import subprocess
@@ -7,14 +8,29 @@ import sys
 from collections import namedtuple
 from importlib.machinery import SourceFileLoader
 
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
+
+
+@functools.cache
+def tool(name):
+    """Where tests/support/tools.sh finds a program of another project, or None."""
+    found = subprocess.run(
+        ['bash', os.path.join(ROOT, 'tests', 'support', 'tools.sh'), name],
+        stdout=subprocess.PIPE, text=True)
+    return found.stdout.strip() or None
+
+
+def needed(name):
+    """The same of what nothing can be done without."""
+    return tool(name) or sys.exit('there is no ' + name)
+
+
 try:
     import numpy  # noqa: F401, of pictures
 except ImportError:  # another Python may come first, as in a virtualenv
-    if sys.executable == '/usr/bin/python3':
-        raise
-    os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
+    python = needed('numpy')
+    os.execv(python, [python] + sys.argv)
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
 BUILD = os.path.join(ROOT, os.environ.get('BUILD', 'build'))
 PLACE = os.environ.get('PLACE', os.path.join(BUILD, 'bench'))
 GIMGXF = os.path.join(BUILD, 'gimgxf')
@@ -28,18 +44,6 @@ def script(name):
         importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
     return module
-
-
-def magick():
-    """ImageMagick; what is called convert may be another program."""
-    for name in 'magick', 'convert-im6', '/usr/bin/convert', 'convert':
-        try:
-            answer = subprocess.run([name, '-version'], capture_output=True)
-        except OSError:
-            continue
-        if b'ImageMagick' in answer.stdout:
-            return name
-    return None
 
 
 # Starts processes and tells what they took. It is a small process, since the memory
@@ -87,7 +91,7 @@ def run(words, source=os.devnull, target=os.devnull, watch=False):
     of the processors, the MB it had at most, and, if watched, its threads."""
     global starter
     starter = starter or subprocess.Popen(
-        ['/usr/bin/python3', '-IS', '-c', STARTER], text=True,
+        [sys.executable, '-IS', '-c', STARTER], text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     print((watch, source, target, list(words)), file=starter.stdin, flush=True)
     *spent, status = map(float, starter.stdout.readline().split())

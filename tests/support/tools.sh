@@ -49,6 +49,7 @@ find_tool() {
     jq) first_of "$1" '^jq-' 1.5 --version ;;
     make) first_of "$1" '^GNU Make ' 4.2 --version ;;
     man) first_of "$1" '^man ' 2.8 --version ;;
+    mogrify) first_of "$1" 'Version: ImageMagick ' 6.9 -version ;;
     numpy) python_with numpy numpy.__version__ 1.19 ;;
     oiiotool) first_of "$1" '(^|[[:space:]])OpenImageIO ' 2 --help ;;
     pamflip | pamtopam) first_of "$1" 'Netpbm Version: Netpbm ' 10.86 -version ;;
