@@ -1,9 +1,7 @@
 # tests/bench/guard calls worse what is worse: by numbers that are given, so that no
 # clock counts, and of programs one of which writes larger files.
 . "$ROOT/tests/cli/lib.sh"
-python3 -c 'import numpy' 2>/dev/null ||
-    /usr/bin/python3 -c 'import numpy' 2>/dev/null ||
-    skip_all 'there is no numpy'
+needs numpy cjpeg
 
 # judged NAME WANTED RUNS [THREADS] [BYTES]: what is said of a build whose runs are
 # Python's RUNS, beside one of 20 runs of 1 s, 1 s of processors and 10 MB, 2 threads

@@ -2,7 +2,7 @@
 # brought to one form by jpegtran itself, both files are identical.
 . "$ROOT/tests/cli/lib.sh"
 
-needs jpegtran cjpeg
+needs jpegtran cjpeg djpeg
 
 # A picture of 192 x 96, and of other sizes.
 picture() {

@@ -1,6 +1,7 @@
 # The output is the same on any number of threads; and as many as are asked for
 # work, also in the sandbox.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # 3.9 MB: more than one thread turns alone.
 printf 'P6\n1301 1009\n255\n' >in.ppm
