@@ -87,17 +87,28 @@ void job_keep_input(struct job_state *state)
 }
 
 /* Who says how much memory there may be knows what the files are. */
+static void lower(struct limits *limits, const struct options *opts,
+                  uint64_t memory, uint64_t file)
+{
+    if (memory >= limits->bytes || option_table_given(opts, "max-memory"))
+        return;
+    limits->bytes = memory;
+    limits->file = file;
+}
+
 static struct limits limits_of(const struct options *opts,
                                struct budget *budget, uint64_t file)
 {
     struct limits limits = opts->limits;
-    const uint64_t memory = budget_memory(file);
     limits.budget = budget;
-    if (memory < limits.bytes && !option_table_given(opts, "max-memory")) {
-        limits.bytes = memory;
-        limits.file = file;
-    }
+    lower(&limits, opts, budget_memory(file), file);
     return limits;
+}
+
+void job_limit_compared(struct limits *limits, const struct options *opts,
+                        uint64_t files)
+{
+    lower(limits, opts, budget_compared(files), files);
 }
 
 /* Samples have a limit of their own, by which more is planned for them. */
@@ -252,6 +263,7 @@ int job_relate(struct relation *relation, const char *first, const char *second,
         const double end = clock_set_end(budget.end);
         struct load_opts load = job_load_opts(opts, &budget, &result);
         load.warnings = warnings;
+        job_limit_compared(&load.limits, opts, result.bytes_in);
         job_limit_memory(&state, &load.limits);
         status =
             relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);

@@ -55,6 +55,11 @@ uint64_t job_map_from(const struct options *opts);
 /* Limits the memory that a file, which has been read, may take in all. */
 void job_limit_memory(struct job_state *state, const struct limits *limits);
 
+/* Lowers the limits for two pictures that are compared, whose files have so
+ * many bytes together, unless the user has set them. */
+void job_limit_compared(struct limits *limits, const struct options *opts,
+                        uint64_t files);
+
 /* Says, if it is so, that a job has failed for that limit. */
 void job_explain_memory(const struct job_state *state, struct err *err);
 

@@ -44,6 +44,7 @@ static int relate(struct relation *relation, const struct job_state *state,
     budget_share_time(&budget, &state->budget);
     struct load_opts load = job_load_opts(opts, &budget, &both);
     struct convert_opts convert = job_convert_opts(state);
+    job_limit_compared(&load.limits, opts, both.bytes_in);
     load.warnings = convert.warnings = &unheard;
     load.pool = state->job->pool;
     convert.mem = mem_plain;

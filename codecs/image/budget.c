@@ -8,6 +8,8 @@ enum {
      * profile may become 64 MB, and be there twice. */
     MEMORY_OF_FILE = 192 << 20,
     CELLS_OF_FILE = 64 << 20,
+    COMPARED = 246 << 20,
+    COMPARED_OF_BYTE = 256,
     /* A packet of XMP is read some twenty times, for each thing that may be
      * in it, and the blocks of a progressive JPEG some ten times. A byte takes
      * a few nanoseconds, so what every file may take is less than a second. */
@@ -34,6 +36,12 @@ static uint64_t share_of(uint64_t least, uint64_t file, uint64_t of_byte)
 uint64_t budget_memory(uint64_t file)
 {
     return share_of(MEMORY_OF_FILE, file, 2 * BUDGET_CELLS_OF_BYTE);
+}
+
+uint64_t budget_compared(uint64_t files)
+{
+    const uint64_t of_files = share_of(0, files, COMPARED_OF_BYTE);
+    return of_files > COMPARED ? of_files : COMPARED;
 }
 
 uint64_t budget_cells(uint64_t file, uint64_t of_byte)

@@ -40,6 +40,12 @@ enum { BUDGET_CELLS_OF_BYTE = 1032 };
  * 300 KB. */
 uint64_t budget_memory(uint64_t file);
 
+/* Returns the bytes of memory that the samples of two pictures may take that
+ * are compared, whose files have so many bytes together. Both are in memory, so
+ * that is less than budget_memory(): 246 MiB, which keeps the process below
+ * 256, or 256 times the files, which is 128 bytes for a byte of a file. */
+uint64_t budget_compared(uint64_t files);
+
 /* Returns the bytes that one copy of the cells of a file may take, a byte of
  * which becomes so many at most, and 64 MiB: as many in memory as a temporary
  * file can hold beyond that, and in that file, so that a small one cannot fill

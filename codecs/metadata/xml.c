@@ -58,27 +58,27 @@ static struct xml_span read_name(struct xml_reader *xml)
 /* Goes behind the next `end`, or to the end of the packet. */
 static void skip_past(struct xml_reader *xml, const char *end)
 {
-    while (read_to(xml, (uint8_t)*end), xml->at < xml->size) {
-        if (sees(xml, end)) {
-            xml->at += strlen(end);
-            return;
-        }
-        xml->at++;
-    }
+    const uint8_t *from = xml->text + xml->at,
+                  *found = memmem(from, xml->size - xml->at, end, strlen(end));
+    xml->at +=
+        found ? (size_t)(found - from) + strlen(end) : xml->size - xml->at;
 }
 
 /* Reads what begins with a "<". Returns true if it was a closing tag. Opening
- * tags are entered. */
+ * tags are entered. Most packets that cost much are of little else than "<", so
+ * the next byte decides first. */
 static bool read_tag(struct xml_reader *xml, struct xml_token *token)
 {
-    if (sees(xml, "<!--")) {
+    const size_t next = xml->at + 1;
+    const uint8_t c = next < xml->size ? xml->text[next] : '<';
+    if (c == '!' && sees(xml, "<!--")) {
         xml->at += 4;
         skip_past(xml, "-->");
-    } else if (sees(xml, "<![CDATA[")) {
+    } else if (c == '!' && sees(xml, "<![CDATA[")) {
         skip_past(xml, "]]>");
-    } else if (sees(xml, "<?")) {
+    } else if (c == '?') {
         skip_past(xml, "?>");
-    } else if (sees(xml, "</")) {
+    } else if (c == '/') {
         xml->at += 2;
         *token =
             (struct xml_token){ .kind = XML_CLOSING, .name = read_name(xml) };
@@ -136,7 +136,9 @@ static bool read_in_tag(struct xml_reader *xml, struct xml_token *token)
     return true;
 }
 
-static bool read_token(struct xml_reader *xml, struct xml_token *token)
+/* Adds to *tags how many it has seen. */
+static bool read_token(struct xml_reader *xml, struct xml_token *token,
+                       size_t *tags)
 {
     while (xml->at < xml->size) {
         if (xml->in_tag) {
@@ -144,6 +146,7 @@ static bool read_token(struct xml_reader *xml, struct xml_token *token)
                 return true;
         } else {
             read_to(xml, '<');
+            ++*tags;
             if (xml->at < xml->size && read_tag(xml, token))
                 return true;
         }
@@ -153,9 +156,11 @@ static bool read_token(struct xml_reader *xml, struct xml_token *token)
 
 bool xml_next(struct xml_reader *xml, struct xml_token *token)
 {
+    enum { TAG_LOOKS = 8 }; /* a tag takes as long as so many bytes of text */
     const size_t from = xml->at;
-    const bool read = read_token(xml, token);
-    return budget_look(xml->at - from) && read;
+    size_t tags = 0;
+    const bool read = read_token(xml, token, &tags);
+    return budget_look(xml->at - from + TAG_LOOKS * tags) && read;
 }
 
 /* ---- Names ----------------------------------------------------------------*/

@@ -64,6 +64,30 @@ for seconds in -1 1s 1e3 nan 0x10 1.2.3 ''; do
         --max-seconds "$seconds" copy "$samples/f.ppm" o.ppm
 done
 
+# What is compared is in memory as a whole, and XMP of little else than tags takes
+# more work than its bytes say.
+python3 - "$ROOT/tests/support" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+from costly_files import FILES
+for name in 'flat-gray.png', 'tags.png', 'nested.png':
+    open(name, 'wb').write(FILES[name]())
+END
+gives 0 '' rotate90 flat-gray.png o.png
+gimgxf relate flat-gray.png flat-gray.png >said 2>&1
+check "relate: $(cat said)" grep -q 'more than the 246M that a file of 486K' said
+rm -f o.png
+gimgxf --verify rotate90 flat-gray.png o.png 2>said
+check "--verify: $(cat said)" grep -q 'more than the 246M that a file of 5' said
+check '--verify: nothing is written' absent o.png
+gives 0 '' --verify --max-memory 600M rotate90 flat-gray.png o.png
+work='it takes more work than a sound file of its size does'
+for name in tags nested; do
+    gives 1 "gimgxf: $name.png: $work" info $name.png
+    gives 1 "gimgxf: $name.png: $work" rotate90 $name.png o.png
+done
+rm -f ./*.png
+
 all=$(python3 "$ROOT/tests/support/costly_files.py" check "$program" "$PLACE")
 check "costly files: $all" [ $? = 0 ]
 finish

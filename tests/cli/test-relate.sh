@@ -39,6 +39,36 @@ says 'none: the sizes differ' 1 a.pgm c.pgm
 says 'copy or fliph or flipv or rotate180 or transpose or rotate90 or '\
 'rotate270 or transverse: the same samples' 0 same.pgm same.pgm
 says 'gimgxf: none.png: No such file or directory' 1 a.pgm none.png
+
+# Pictures of each symmetry, turned: not all turns need to be compared.
+python3 - >symmetries <<'END'
+names = ('copy fliph flipv rotate180 transpose rotate90 rotate270 '
+         'transverse').split()
+def turn(p, t):
+    out = []
+    for i in range(16):
+        x, y = i % 4, i // 4
+        x, y = 3 - x if t & 1 else x, 3 - y if t & 2 else y
+        out.append(p[4 * x + y] if t & 4 else p[4 * y + x])
+    return out
+def put(name, p):
+    open(name, 'wb').write(b'P5 4 4 255\n' + bytes(p))
+for i, group in enumerate(((), (1,), (2,), (3,), (4,), (7,), (1, 2), (4, 7),
+                           (5,), (1, 4))):
+    p = list(range(1, 17))
+    for _ in range(4):
+        for t in group:
+            p = [max(pair) for pair in zip(p, turn(p, t))]
+    put('sym-%d.pgm' % i, p)
+    for t in range(8):
+        put('sym-%d-%d.pgm' % (i, t), turn(p, t))
+        print('sym-%d.pgm sym-%d-%d.pgm %s' % (i, i, t, ' or '.join(
+            names[u] for u in range(8) if turn(p, u) == turn(p, t))))
+END
+check 'symmetries' lines symmetries 80
+while read -r a b turns; do
+    says "$turns: the same samples" 0 $a $b
+done <symmetries
 gimgxf relate --json a.pgm b.pgm >said
 check 'relate --json' [ "$(cat said)" = '{"first": "a.pgm", "second": "b.pgm", '\
 '"compared": "samples", "turns": [], "nearly": true, "nearest": "copy", '\

@@ -228,6 +228,12 @@ def png_xmp(chunks):
                *[chunk(b'zTXt', body)] * chunks)
 
 
+def xmp_png(repeated):
+    """XMP of 60 MB that is but one text, again and again."""
+    return metadata_png(chunk(b'iTXt', b'XML:com.adobe.xmp\0\1\0\0\0' +
+                              deflate_text(repeated, 60 << 20)))
+
+
 def deflate_text(repeated, size):
     packer = zlib.compressobj(9)
     head, tail = packet(b'|').split(b'|')
@@ -381,6 +387,9 @@ FILES = {
     'extended-873k.jpg': lambda: extended_xmp(873000),
     'xmp-65k.png': lambda: png_xmp(1),
     'xmp-390k.png': lambda: png_xmp(6),
+    'tags.png': lambda: xmp_png(b'<'),
+    'nested.png': lambda: xmp_png(b'<tiff:a>'),
+    'begun-comments.png': lambda: xmp_png(b'<!--'),
     'profile-64k.png': icc_png,
     'frames.png': lambda: frames_apng(400, 1000, 1000),
     'frames-columns.png': lambda: frames_apng(1000, 1, 100000),
@@ -391,6 +400,10 @@ FILES = {
     'arithmetic-gray.jpg': lambda: arithmetic_jpeg(20000, 20000, (0x11,)),
     'arithmetic-wide.jpg': lambda: arithmetic_jpeg(65500, 7600, (0x11,)),
     'scans-200.jpg': lambda: many_scans(200, 22000),
+    'flat-gray.png': lambda: png(16000, 16000, 8, 0,
+                                 deflate_zeros(16001 * 16000)),
+    'flat-alpha.png': lambda: png(8000, 8000, 8, 6,
+                                  deflate_zeros(32001 * 8000)),
     'column.png': lambda: png(1, 8000000, 16, 6, deflate_zeros(9 * 8000000)),
     'column-gray.png': lambda: png(1, 8000000, 1, 0, deflate_zeros(16000000)),
     'row.png': lambda: png(8000000, 1, 8, 6, deflate_zeros(32000001)),
@@ -452,7 +465,7 @@ SOUND = {
     'baseline.jpg': lambda: baseline_rows(8000, 6400),
     'gray.png': lambda: png(8000, 8000, 8, 0, deflate_zeros(8001 * 8000)),
     'fax.png': lambda: png(9920, 7008, 1, 0, deflate_zeros(1241 * 7008)),
-    'alpha.png': lambda: png(8000, 4000, 8, 6, deflate_zeros(32001 * 4000)),
+    'alpha.png': lambda: png(8000, 3800, 8, 6, deflate_zeros(32001 * 3800)),
     'strip.png': lambda: png(16, 60000, 8, 2, deflate_zeros(49 * 60000)),
     'profile.png': icc_png,
     'runs.tga': lambda: run_length_tga(6400, 5000, 50 * 5000),
@@ -498,14 +511,15 @@ def is_good(status, line, size, options, sound):
     return not sound and status == 1 and size is None and line != ''
 
 
-READERS = [['relate'], ['check']]
-SETS = [[], ['--tolerant'], ['--verify', '--digest'], *READERS]
+READERS = [['relate'], ['check'], ['info']]
+SETS = [[], ['--tolerant'], ['--verify', '--digest'], *READERS[:2]]
 
 # What costs is beside the pixels; with what is done there alone.
 METADATA = ('chunks-60000.png', 'directories.jpg', 'extended-437k.jpg',
             'listed.jpg', 'namespaces.png', 'raw-profile.png', 'regions.jpg',
-            'resources.jpg', 'strips.jpg', 'strips.png', 'xmp-65k.png')
-METADATA_SETS = [['--strip=gps'], ['--tag-only']]
+            'nested.png', 'resources.jpg', 'strips.jpg', 'strips.png',
+            'tags.png', 'xmp-65k.png')
+METADATA_SETS = [['--strip=gps'], ['--tag-only'], READERS[2]]
 
 # Each takes a second or more of processor time in all ways. So, but for WHOLE=1,
 # they are turned in one way, by turns; and those much like others in none.
