@@ -206,7 +206,7 @@ still short-actl 'acTL is malformed'
 # once. libpng gives the reasons.
 while read -r kind warnings; do
     special $kind
-    gimgxf --tolerant --verify upright $kind.png out.png 2>said
+    gimgxf -f --tolerant --verify upright $kind.png out.png 2>said
     check "$kind: status" [ $? = 0 ]
     check "$kind: $(cat said)" [ "$(wc -l <said)" = "$warnings" ]
     check "$kind: the damage" grep -q 'warning: damaged, read as far as it goes' said
@@ -245,12 +245,12 @@ for kind in short-data bad-data; do # libpng gives the reason
         check "$kind: reason of $op to PAM" \
             grep -q "^gimgxf: $kind.png: frame 2: ..." said
     done
-    gimgxf --tolerant rotate90 $kind.png out.png 2>said
+    gimgxf -f --tolerant rotate90 $kind.png out.png 2>said
     check "$kind: warning" grep -q 'warning: frame 2: damaged, read as far' said
     check "$kind: one warning" lines said 1
-    gimgxf --tolerant copy $kind.png out.png 2>said
+    gimgxf -f --tolerant copy $kind.png out.png 2>said
     check "$kind: one warning of copy" lines said 1
-    check "$kind: sound" gimgxf copy --png-level 1 out.png again.png
+    check "$kind: sound" gimgxf -f copy --png-level 1 out.png again.png
 done
 check 'damaged samples: nothing is written' absent gone.png
 check 'damaged samples: no PAM is written' absent gone.pam
