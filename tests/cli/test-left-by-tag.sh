@@ -2,6 +2,7 @@
 # whatever metadata goes; `upright` turns it, and what --edge tag leaves is said.
 # Whatever is done, the picture as shown stays what it was.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 needs cjpeg djpeg
 
 cat >tagged.py <<'END'

@@ -1,6 +1,7 @@
 # What happens to a file that exists where an output is written: one test for
 # each row of the tables in the man pages.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 cp "$samples/f-rgb.png" input.png
 cp "$samples/f.jpg" another

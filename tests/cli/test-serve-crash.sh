@@ -2,6 +2,7 @@
 # nothing is done twice in place. dies.c, loaded before the program, ends it.
 . "$ROOT/tests/cli/lib.sh"
 . "$ROOT/tests/cli/dying.sh"
+needs python3
 build_dies || skip_all 'processes that die'
 
 field() {

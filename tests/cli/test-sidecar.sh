@@ -1,6 +1,7 @@
 # Sidecars, IMG.jpg.xmp and IMG.xmp beside a picture that was turned: one that
 # says another orientation gets a warning, and --sidecar makes it true.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 cat >xmp.py <<'END'
 """xmp.py make FILE TAG: a sidecar with this orientation, - for none, and a face at
