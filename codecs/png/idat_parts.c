@@ -29,8 +29,8 @@ enum {
     PARTS_LEAST = 4,
     RAW_LEAST = 64 << 10, /* bytes of rows in a chunk, on average */
     RAW_MOST = 4 << 20,
-    ROOM = 640 << 10, /* bytes for what a chunk becomes, at first */
-    ROOM_MOST = 64 << 20,
+    ROOM = 640 << 10,     /* bytes for what a chunk becomes, at first */
+    ROOM_MOST = 10 << 20, /* of a chunk that is more than twice RAW_MOST */
     FIRST = 8,        /* chunks of which one must refer to nothing before it, as
                          of those that we write */
     PROBE = 16 << 10, /* bytes that it becomes, as far as that is looked at */

@@ -96,7 +96,7 @@ from PIL import Image
 
 gimgxf, hdrs = sys.argv[1:3]
 random = numpy.random.default_rng(3)
-SIZES = (1, 1), (1, 7), (7, 1), (5, 13), (3, 200), (67, 45)
+SIZES = (1, 13), (4, 5), (13, 1), (5, 13), (3, 200), (67, 45)
 
 
 def convert(array, name):

@@ -143,7 +143,7 @@ is_confined() {
 # An output that appears when the rights are given up already is replaced like any
 # other: its mode, its attributes and, as root, its owner stay.
 mkfifo slow.ppm
-"$program" --backend "$GIMGXF_BACKEND" rotate90 slow.ppm out/late.png 2>stderr &
+"$program" --backend "$GIMGXF_BACKEND" -f rotate90 slow.ppm out/late.png 2>stderr &
 check 'a late output: confined' eventually is_confined $!
 echo old >out/late.png
 chmod 600 out/late.png

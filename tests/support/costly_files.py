@@ -532,11 +532,16 @@ ALIKE = ('columns-2.png', 'row-gray-alpha.png', 'rows-2.png',
          'rows-2-adam7.png', 'xmp-390k.png')
 
 
+# What more threads than there are processors may take more memory for.
+THREADED = ('parts.png',)
+
+
 def sets_of(name):
     sets = SETS + METADATA_SETS * (name in METADATA)
+    many = [['-j', '16']] * (name in THREADED)
     if os.environ.get('WHOLE') == '1' or name not in LONG + ALIKE:
-        return sets
-    return [sets[LONG.index(name) % len(sets)]] if name in LONG else []
+        return sets + many
+    return [sets[LONG.index(name) % len(sets)]] + many if name in LONG else []
 
 
 def check(program, place):
