@@ -151,9 +151,10 @@ void scan_trial_large(const struct scan_engine_type *type)
     struct bytes other = make_columns_jpeg(&columns);
     add(&trial, other, XFORM_TRANSPOSE, false);
     bytes_free(&other);
-    const unsigned step = tests_are_whole() ? 2 : 5;
+    const bool whole = tests_are_whole();
     for (unsigned k = 0; k < KINDS; k += 2)
-        for (unsigned way = k % 3; way < 8; way += step) {
+        for (unsigned way = whole ? k % 3 : k * 3 % 8; way < 8;
+             way += whole ? 2 : 8) {
             struct bytes file = make_kind(k, 901, 603, way % 3 * 37, way);
             add(&trial, file, (enum xform)((k + way) % XFORM_COUNT), way > 5);
             bytes_free(&file);
@@ -171,7 +172,8 @@ void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
             struct bytes file = make_kind(k, 47, 60, way % 3, way);
-            for (unsigned i = 0; i < each; i++) {
+            for (unsigned i = 0; i < (tests_are_whole() ? each : each / 3);
+                 i++) {
                 struct bytes damaged = { 0 };
                 must(bytes_append(&damaged, file.data, file.size));
                 entropy_mutate(&damaged, &random);

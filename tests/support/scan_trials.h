@@ -10,7 +10,7 @@ void scan_trial_sizes(const struct scan_engine_type *type);
 void scan_trial_restarts(const struct scan_engine_type *type);
 void scan_trial_large(const struct scan_engine_type *type);
 
-/* `each`: mutations of each of 96 pictures. */
+/* `each`: mutations of each of 96 pictures; a third of them if not WHOLE=1. */
 void scan_trial_mutations(const struct scan_engine_type *type, unsigned each);
 
 #endif

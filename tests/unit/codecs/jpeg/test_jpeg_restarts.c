@@ -10,6 +10,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/pairwise.h"
 #include "tests/support/test.h"
 
 static const unsigned counts[] = { 2, 5 };
@@ -118,7 +119,8 @@ TEST(sound)
             1,       columns * 2 / 3, columns * columns + 1,
             0
         };
-        for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const unsigned step = tests_are_whole() ? 1 : 2;
+        for (unsigned i = k % step; i < sizeof ways / sizeof *ways; i += step) {
             struct bytes file = make_kind(k, ways[i]);
             for (int representation = REPRESENTATION_SAMPLES;
                  representation < REPRESENTATIONS; representation++)
@@ -297,8 +299,11 @@ TEST(damaged)
     size_t at[MARKERS];
     unsigned markers = find_restarts(file, at);
     CHECK(markers == 39, "%u", markers);
+    /* Each way at some of the markers, each marker in some of the ways. */
+    const unsigned step = tests_are_whole() ? 1 : 2;
     for (unsigned way = 0; way < ways; way++)
-        for (unsigned i = 0; i < sizeof some / sizeof *some; i++) {
+        for (unsigned i = way % step; i < sizeof some / sizeof *some;
+             i += step) {
             struct bytes copy = { 0 };
             char name[40];
             if (!bytes_append(&copy, file.data, file.size))

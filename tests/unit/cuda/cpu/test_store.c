@@ -9,6 +9,7 @@
 #include "cuda/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle.h"
+#include "tests/support/pairwise.h"
 #include "tests/support/test.h"
 
 static struct lane *lane;
@@ -165,11 +166,10 @@ TEST(sizes)
 {
     static const uint32_t sizes[] = { 1, 2, 63, 65, 255, 256, 257, 600 };
     enum { SIZES = sizeof sizes / sizeof *sizes };
-    for (int i = 0; i < SIZES; i++)
-        for (int k = 0; k < SIZES; k++)
-            for (enum cell cell = CELL_U8; cell <= CELL_F32; cell++)
-                for (enum xform t = 0; t < 8; t++)
-                    check(cell, sizes[i], sizes[k], t, 1 << 16);
+    struct pairwise p = { .counts = { SIZES, SIZES, 3 * XFORM_COUNT } };
+    while (pairwise_next(&p))
+        check((enum cell)(p.at[2] / XFORM_COUNT), sizes[p.at[0]],
+              sizes[p.at[1]], (enum xform)(p.at[2] % XFORM_COUNT), 1 << 16);
 }
 
 /* Blocks of a band, and bands in many windows. */
