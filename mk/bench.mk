@@ -11,6 +11,7 @@
 #   make bench-sandbox what the sandbox and --isolate cost
 #   make bench-guard BEFORE=OTHER/gimgxf
 #                      what is slower, larger or hungrier than in another build
+#   make bench-tables  the tables of BENCHMARKS.md about whole processes
 #   make turns chart-kernels chart-files
 #                      the pictures of the README, the second on a GPU
 
