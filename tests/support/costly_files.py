@@ -511,7 +511,8 @@ def is_good(status, line, size, options, sound):
     return not sound and status == 1 and size is None and line != ''
 
 
-READERS = [['relate'], ['check'], ['info']]
+# Side by side, files take what each of them takes.
+READERS = [['relate'], ['check', '-j', '1'], ['info']]
 SETS = [[], ['--tolerant'], ['--verify', '--digest'], *READERS[:2]]
 
 # What costs is beside the pixels; with what is done there alone.
