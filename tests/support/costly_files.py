@@ -493,7 +493,7 @@ def turn(program, options, place, name):
     path = os.path.join(place, name)
     words = ['--backend', 'cpu', *options, 'rotate90', path, out]
     if options in READERS:
-        words = [*options, path, path]
+        words = [*options, path] + [path] * (options == READERS[0])
     with open(os.path.join(place, 'said'), 'w+b') as said:
         child = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL,
                                  stderr=said, preexec_fn=limit)
