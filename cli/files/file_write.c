@@ -402,7 +402,7 @@ enum written file_write(const char *name, struct bytes file,
         return (enum written)write_to_stdout(file, opts, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
-    if (resolve_file(opts->root, name, true, &w.place, err)) {
+    if (resolve_file(opts->root, name, !opts->stays, &w.place, err)) {
         remove_made(&w);
         return WRITTEN_NOT;
     }
@@ -454,7 +454,7 @@ int file_draft_begin(struct file_draft **draft, const char *name,
         .name = name, .opts = &made->opts, .warned = warned(opts), .err = err
     };
     struct location *place = &made->w.place;
-    if (resolve_file(opts->root, name, true, place, err)) {
+    if (resolve_file(opts->root, name, !opts->stays, place, err)) {
         remove_made(&made->w);
         free(made);
         return -1;

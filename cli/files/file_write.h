@@ -23,6 +23,7 @@ struct write_opts {
                       of the source, as cp -p does */
     mode_t mode;   /* of a file that did not exist, before the umask */
     bool regular;  /* write to nothing but regular files */
+    bool stays;    /* make no directory: a missing one is an error */
     bool alone; /* nothing else is written meanwhile: directories that were made
                    on the way are removed if the file fails */
     struct warnings *warnings; /* of what is lost of a file that is replaced; or
@@ -40,7 +41,8 @@ struct write_opts {
 enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
 
 /* Writes a file beside its place, then renames it: at any instant there is the
- * old file or the new one. Directories that are missing are made. Symbolic
+ * old file or the new one. Directories that are missing are made, unless it
+ * stays. Symbolic
  * links are followed to the file that is replaced, which passes on its
  * permissions and attributes, as attributes.h says. What is not a regular file,
  * and "-", standard output, is written to. Returns WRITTEN; WRITTEN_EXISTS if

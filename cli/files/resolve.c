@@ -217,7 +217,9 @@ static int find(struct path_walk *walk, const char *name,
     walk->follow = true;
     if (path_walk(walk, name)) {
         location->made = walk->made;
-        return -1;
+        return errno == ENOENT && !walk->make
+                   ? fail(walk->err, "its directory does not exist")
+                   : -1;
     }
     if (look(walk, location) == 0)
         return 0;

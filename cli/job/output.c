@@ -98,7 +98,7 @@ static enum written write_picture(struct job_state *state, struct err *err)
         .left = job->left,
         .unnamed = state->output_file.made ? &state->output_file.fd : NULL,
         .regular = job->regular,
-        .alone = opts->command == COMMAND_TURN && !job->served,
+        .stays = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
         .replaced = &state->result->replaced,
     };

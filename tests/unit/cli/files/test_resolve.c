@@ -17,14 +17,21 @@
  *     top/...              the links below
  */
 static const char *const links[][2] = {
-    { "top/file-link", "a/b/file" },       { "top/a/up", "../file" },
-    { "top/dir-link", "a/b" },             { "top/a/back", ".." },
+    { "top/file-link", "a/b/file" },
+    { "top/a/up", "../file" },
+    { "top/dir-link", "a/b" },
+    { "top/a/back", ".." },
     { "top/a/b/far", "../../a/b/../b/file" },
-    { "top/leaves", "../out/secret" },     { "top/a/leaves", "../../out" },
-    { "top/absolute", "/" },               { "top/chain", "dir-link/far" },
-    { "top/loop", "loop2" },               { "top/loop2", "loop" },
-    { "top/nowhere", "a/new" },            { "top/deep", "a/c/d" },
-    { "top/slash", "a/b/" },               { "top/out-and-in", "../top/file" },
+    { "top/leaves", "../out/secret" },
+    { "top/a/leaves", "../../out" },
+    { "top/absolute", "/" },
+    { "top/chain", "dir-link/far" },
+    { "top/loop", "loop2" },
+    { "top/loop2", "loop" },
+    { "top/nowhere", "a/new" },
+    { "top/deep", "a/c/d" },
+    { "top/slash", "a/b/" },
+    { "top/out-and-in", "../top/file" },
 };
 
 static void put(const char *name, const char *text)
@@ -172,14 +179,14 @@ static void check_walked(bool stepwise, bool kept, enum root_links taken)
                                "followed") == 0,
           "%s", err.text);
     CHECK(resolve_file(&root, "top/file-link", false, &place, &err), "written");
-    CHECK(resolve_file(&root, "top/a/b/file", false, &place, &err) == 0,
-          "%s", err.text);
+    CHECK(resolve_file(&root, "top/a/b/file", false, &place, &err) == 0, "%s",
+          err.text);
     close(place.directory);
     root_close(&root);
     CHECK(root_open_walked(&root, "top/gone", taken, kept, &err), "not there");
     root_close(&root);
-    CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0,
-          "%s", err.text);
+    CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0, "%s",
+          err.text);
     root.rules.avoid_openat2 = stepwise;
     CHECK(strcmp(content(&root, "top/dir-link/file"), "deep") == 0,
           "the root may be a link");
@@ -197,8 +204,7 @@ static void check_stat(bool stepwise)
           "followed");
     CHECK(resolve_stat(&root, "file-link", false, &st) && S_ISLNK(st.st_mode),
           "the link");
-    CHECK(resolve_stat(&root, "a/back/loop", false, &st) &&
-              S_ISLNK(st.st_mode),
+    CHECK(resolve_stat(&root, "a/back/loop", false, &st) && S_ISLNK(st.st_mode),
           "a link behind a link");
     CHECK(!resolve_stat(&root, "leaves", true, &st), "outside");
     CHECK(resolve_stat(&root, "leaves", false, &st), "its link");
@@ -258,12 +264,13 @@ static void check_file(bool stepwise)
               err.text);
     }
     CHECK(resolve_file(&root, "none/new", false, &place, &err) == -1 &&
-              strstr(err.text, "No such file or directory"),
+              strstr(err.text, "its directory does not exist"),
           "%s", err.text);
     root_close(&root);
 }
 
-/* Of a file whose directories are missing, where the first one would be made. */
+/* Of a file whose directories are missing, where the first one would be made.
+ */
 static void check_nearest(struct root *root, const char *name,
                           const char *directory, const char *base)
 {
@@ -308,8 +315,8 @@ static void check_make(bool stepwise)
     CHECK(resolve_file(&root, "fresh/root/out/z", true, &place, &err) == -1,
           "outside");
     CHECK(stat("made", &st) != 0 && stat("fresh/made", &st) != 0, "outside");
-    CHECK(resolve_file(&root, "fresh/root/in/z", true, &place, &err) == 0,
-          "%s", err.text);
+    CHECK(resolve_file(&root, "fresh/root/in/z", true, &place, &err) == 0, "%s",
+          err.text);
     close(place.directory);
     CHECK(stat("fresh/root/x/made", &st) == 0, "inside");
     root_close(&root);
@@ -330,8 +337,8 @@ static void check_swap(bool stepwise)
           "it leads out of its root");
     CHECK(unlink("top/a") == 0 && rename("a-before", "top/a") == 0, "back");
     /* The root itself: its directory is held. */
-    CHECK(rename("top", "top-before") == 0 && symlink("out", "top") == 0,
-          "%s", strerror(errno));
+    CHECK(rename("top", "top-before") == 0 && symlink("out", "top") == 0, "%s",
+          strerror(errno));
     CHECK(!*content(&root, "top/secret"), "a root that was swapped");
     CHECK(strcmp(content(&root, "top/file"), "top") == 0, "the one opened");
     CHECK(unlink("top") == 0 && rename("top-before", "top") == 0, "back");
