@@ -164,7 +164,10 @@ static void add_load(struct scan_load *load, const struct scan_turn *turn,
         load->bytes += (double)turn[i].coded.size;
         if (turn[i].pixels)
             load->samples += (double)turn[i].pixels->size;
-        for (unsigned c = 0; turn[i].samples && c < turn[i].to->components; c++)
+        /* Without `to` they become samples alone, which `pixels` has. */
+        const unsigned components =
+            turn[i].samples && turn[i].to ? turn[i].to->components : 0;
+        for (unsigned c = 0; c < components; c++)
             if (turn[i].samples[c].wanted)
                 load->encoded += (double)turn[i].samples[c].width *
                                  turn[i].samples[c].height;

@@ -66,7 +66,7 @@ counts() {
 serve_all() {
     local file
     for file in many/*; do
-        echo "{\"op\":\"rotate90\",\"input\":\"$file\",\"output\":\"out.png\"}"
+        echo "{\"op\":\"rotate90\",\"input\":\"$file\",\"output\":\"served/${file##*/}\"}"
     done | gimgxf serve "$@" -
 }
 
@@ -131,7 +131,7 @@ if [ "$GIMGXF_BACKEND" = cpu ]; then # a device has threads of its own
     LD_PRELOAD=$library FAULTS_THREAD=1 FAULTS_THREADS=1 serve_all -j 4 >stdout 2>stderr
     check 'serve without workers: told' has_warned
     check 'serve without workers: done' [ "$(grep -c '"status": "done"' stdout)" = 24 ]
-    check 'serve without workers: right' same want.png out.png
+    check 'serve without workers: right' same want.png served/01.png
     alone -q -j 4 rotate90 in.png out.png
     check 'quiet' lines stderr 0
 fi
