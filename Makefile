@@ -12,7 +12,6 @@
 #   V=1                print whole commands
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
-#   NETTLE=0           do without nettle, which makes digests faster
 #   ARCHS="90 100"     the GPUs to compile for
 #   HARDEN=0           without what makes a fault harder to exploit
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
@@ -53,7 +52,7 @@ else
 
 # ---- What was chosen, and what is here --------------------------------------
 
-CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL NETTLE HARDEN DEPS
+CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL HARDEN DEPS
 given = $(filter command environment,$(firstword $(origin $(1))))
 -include $(BUILD)/choices
 REMEMBERED := $(strip $(foreach v,$(CHOICES),$(if $(call given,$(v)),,\
@@ -85,15 +84,9 @@ endif
 # slower.
 ISAL ?= $(if $(or $(wildcard $(DEPS:%=%/usr/include/isa-l.h)),\
                   $(filter 0,$(shell pkg-config --exists libisal 2>/dev/null; echo $$?))),1,0)
-
-# The same of nettle, without which digests are slower.
-NETTLE ?= $(if $(or $(wildcard $(DEPS:%=%/usr/include/nettle/sha2.h)),\
-                    $(filter 0,$(shell pkg-config --exists nettle 2>/dev/null; echo $$?))),1,0)
 ISAL := $(ISAL)
-NETTLE := $(NETTLE)
 
-LIBRARIES := libpng libjpeg zlib $(if $(filter 1,$(ISAL)),libisal) \
-             $(if $(filter 1,$(NETTLE)),nettle)
+LIBRARIES := libpng libjpeg zlib nettle $(if $(filter 1,$(ISAL)),libisal)
 ifdef DEPS
 DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
 DEPS_CFLAGS := $(addprefix -isystem ,$(DEPS)/usr/include \
@@ -106,8 +99,7 @@ STB := $(firstword $(wildcard $(DEPS:%=%/usr/include/stb)) \
            /usr/include/stb)
 LIB_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
-                    echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal) \
-                         $(if $(filter 1,$(NETTLE)),-lnettle))
+                    echo -lpng -ljpeg -lz -lnettle $(if $(filter 1,$(ISAL)),-lisal))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
@@ -156,8 +148,6 @@ LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* codecs/*/* cuda cuda/*))
 ifneq ($(ISAL),1)
 LIB_SRC := $(filter-out codecs/deflate/flate_isal.c,$(LIB_SRC))
 endif
-LIB_SRC := $(filter-out codecs/base/sha256_$(if $(filter 1,$(NETTLE)),own,nettle).c,\
-                        $(LIB_SRC))
 CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 ifeq ($(CUDA),1)
 LIB_SRC += $(wildcard cuda/*/*.cu)
@@ -225,7 +215,7 @@ $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when what decides about the objects does, so that all is built anew. What
 # was chosen is noted beside it, for the next make.
-DECIDES := $(CC) $(CUDA) $(ISAL) $(NETTLE) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
+DECIDES := $(CC) $(CUDA) $(ISAL) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
            $(VERSION) $(ALIGNED) CFLAGS=$(CFLAGS)$(if $(LDFLAGS), LDFLAGS=$(LDFLAGS))
 quoted = '$(subst ','\'',$(1))'
 $(BUILD)/flags: FORCE

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <nettle/sha2.h>
+
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
-#include "codecs/base/sha256.h"
 #include "codecs/image/budget.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/steps.h"
@@ -57,9 +58,14 @@ static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
     }
 }
 
+static void add(struct sha256_ctx *sum, const void *data, size_t size)
+{
+    sha256_update(sum, size, data);
+}
+
 /* Adds plane i of the picture as it is after t. `row` has room for one. */
-static void add_plane(struct sha256 *sum, const struct image *img, unsigned i,
-                      enum xform t, uint8_t *row)
+static void add_plane(struct sha256_ctx *sum, const struct image *img,
+                      unsigned i, enum xform t, uint8_t *row)
 {
     const struct plane *plane = &img->plane[i];
     const bool exchanged = xform_transposes(t);
@@ -73,12 +79,12 @@ static void add_plane(struct sha256 *sum, const struct image *img, unsigned i,
         shown = steps_turn(steps_of(img, i), t);
     write_le32(shape, width);
     write_le32(shape + WORD, height);
-    sha256_add(sum, shape, sizeof shape);
+    add(sum, shape, sizeof shape);
     for (uint32_t y = 0; y < height; y++) {
         if (!as_it_is)
             put_row(row, plane, img->cell, &shown, t, y);
-        sha256_add(sum, as_it_is ? plane_row(plane, y) : row,
-                   width * summed_size(img->cell));
+        add(sum, as_it_is ? plane_row(plane, y) : row,
+            width * summed_size(img->cell));
     }
 }
 
@@ -95,26 +101,26 @@ static uint8_t *room_for_row(const struct image *img)
 }
 
 /* Adds the colors that indices mean: behind the last one opaque black. */
-static void add_palette(struct sha256 *sum, const struct meta *meta)
+static void add_palette(struct sha256_ctx *sum, const struct meta *meta)
 {
     static const uint8_t black[4] = { [3] = 255 };
-    sha256_add(sum, meta->palette, meta->ncolors * sizeof *meta->palette);
+    add(sum, meta->palette, meta->ncolors * sizeof *meta->palette);
     for (unsigned i = meta->ncolors; i < 256; i++)
-        sha256_add(sum, black, sizeof black);
+        add(sum, black, sizeof black);
 }
 
 /* Adds the samples that are transparent. */
-static void add_key(struct sha256 *sum, const struct image *img)
+static void add_key(struct sha256_ctx *sum, const struct image *img)
 {
     uint8_t key[3 * 2];
     for (unsigned i = 0; i < img->nplanes; i++)
         write_le16(key + (size_t)2 * i, img->meta->key[i]);
-    sha256_add(sum, key, (size_t)2 * img->nplanes);
+    add(sum, key, (size_t)2 * img->nplanes);
 }
 
 /* Adds the planes of a picture, or of a frame of one, as they are after t. */
-static int add_planes(struct sha256 *sum, const struct image *img, enum xform t,
-                      struct err *err)
+static int add_planes(struct sha256_ctx *sum, const struct image *img,
+                      enum xform t, struct err *err)
 {
     uint8_t *row = room_for_row(img);
     if (!row)
@@ -126,7 +132,7 @@ static int add_planes(struct sha256 *sum, const struct image *img, enum xform t,
 }
 
 /* Adds where a frame is shown, and how. */
-static void add_control(struct sha256 *sum, const struct image *img,
+static void add_control(struct sha256_ctx *sum, const struct image *img,
                         const uint8_t *fctl, enum xform t)
 {
     const bool exchanged = xform_transposes(t);
@@ -139,11 +145,12 @@ static void add_control(struct sha256 *sum, const struct image *img,
         snprintf(line, sizeof line, "frame %u %u %u %u %u %u %u %u\n", place.x,
                  place.y, place.width, place.height, read_be16(delay),
                  read_be16(delay + 2), delay[4], delay[5]);
-    sha256_add(sum, line, (size_t)n);
+    add(sum, line, (size_t)n);
 }
 
-static int add_frames(struct sha256 *sum, const struct image *img, enum xform t,
-                      const struct load_opts *opts, struct err *err)
+static int add_frames(struct sha256_ctx *sum, const struct image *img,
+                      enum xform t, const struct load_opts *opts,
+                      struct err *err)
 {
     const struct meta *meta = img->meta;
     struct frame_blocks blocks;
@@ -151,7 +158,7 @@ static int add_frames(struct sha256 *sum, const struct image *img, enum xform t,
     char line[64];
     int n = snprintf(line, sizeof line, "animation %u %u\n",
                      meta->animation.frames, meta->animation.plays);
-    sha256_add(sum, line, (size_t)n);
+    add(sum, line, (size_t)n);
     for (uint32_t number = 1; frame_find(&blocks, meta, &at); number++) {
         struct image frame = { .meta = NULL };
         struct err why;
@@ -176,8 +183,8 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
 {
     const enum xform t = xform_from_exif(img->orientation);
     const bool exchanged = xform_transposes(t);
-    uint8_t digest[SHA256_SIZE];
-    struct sha256 sum;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sum;
     char head[96];
     const bool keyed = img->meta && img->meta->keyed;
     int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
@@ -187,8 +194,8 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                                 : "",
                      img->nplanes, exchanged ? img->height : img->width,
                      exchanged ? img->width : img->height, img->maxval);
-    sha256_begin(&sum);
-    sha256_add(&sum, head, (size_t)n);
+    sha256_init(&sum);
+    add(&sum, head, (size_t)n);
     if (img->color == COLOR_INDEXED)
         add_palette(&sum, img->meta);
     if (keyed)
@@ -197,8 +204,8 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
         (img->meta && img->meta->animation.frames &&
          add_frames(&sum, img, t, opts, err)))
         return -1;
-    sha256_end(&sum, digest);
-    for (unsigned i = 0; i < SHA256_SIZE; i++)
+    sha256_digest(&sum, sizeof digest, digest);
+    for (unsigned i = 0; i < SHA256_DIGEST_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;
 }

@@ -5,11 +5,10 @@
 #ifndef CODECS_DIGEST_H
 #define CODECS_DIGEST_H
 
-#include "codecs/base/sha256.h"
 #include "codecs/codec.h"
 
 /* A SHA-256 in hexadecimal, and its NUL. */
-enum { DIGEST_TEXT = 2 * SHA256_SIZE + 1 };
+enum { DIGEST_TEXT = 64 + 1 };
 
 /* Writes the digest of a picture with cells, which is as its file stores it.
  * What is summed: "kind planes width height maxval", as shown, in decimal, with

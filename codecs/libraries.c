@@ -4,13 +4,15 @@
 #include <stdio.h>
 
 #include <jpeglib.h>
+#include <nettle/version.h>
 #include <png.h>
 
-#include "codecs/base/sha256.h"
 #include "codecs/deflate/flate.h"
 
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)
+
+#define NETTLE_VERSION TEXT(NETTLE_VERSION_MAJOR) "." TEXT(NETTLE_VERSION_MINOR)
 
 /* libjpeg-turbo has its version in its header alone. */
 #ifdef LIBJPEG_TURBO_VERSION
@@ -26,8 +28,7 @@ size_t libraries_list(struct library list[LIBRARIES_MAX])
     size_t n = 0;
     list[n++] = (struct library){ "libpng", png_get_libpng_ver(NULL) };
     list[n++] = (struct library){ JPEG_NAME, JPEG_VERSION };
-    if (sha256_nettle)
-        list[n++] = (struct library){ "nettle", sha256_nettle };
+    list[n++] = (struct library){ "nettle", NETTLE_VERSION };
     for (const struct flate *const *flate = flates; *flate; flate++)
         list[n++] = (struct library){ (*flate)->name, (*flate)->version() };
     return n;

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nettle/md5.h>
+
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
-#include "codecs/metadata/md5.h"
 #include "codecs/metadata/xml.h"
 #include "codecs/metadata/xmp.h"
 #include "codecs/metadata/xmp_packet.h"
@@ -15,7 +16,7 @@
 /* A portion begins with the GUID, the size of the whole packet and the offset
  * of the portion in it, of 4 bytes each. */
 enum {
-    GUID = 2 * MD5_SIZE,
+    GUID = 2 * MD5_DIGEST_SIZE,
     WHOLE = GUID,
     OFFSET = GUID + 4,
     LEAD = GUID + 8,
@@ -137,9 +138,12 @@ static int cut(const struct bytes *packet, struct portion *list, size_t count,
 
 static void make_guid(char guid[GUID + 1], const struct bytes *packet)
 {
-    uint8_t digest[MD5_SIZE];
-    md5(digest, packet->data, packet->size);
-    for (unsigned i = 0; i < MD5_SIZE; i++)
+    uint8_t digest[MD5_DIGEST_SIZE];
+    struct md5_ctx sum;
+    md5_init(&sum);
+    md5_update(&sum, packet->size, packet->data);
+    md5_digest(&sum, sizeof digest, digest);
+    for (unsigned i = 0; i < sizeof digest; i++)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 

@@ -5,7 +5,7 @@ needs make
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 # What the make that runs this was given is not for those below.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS V \
-    CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL NETTLE HARDEN DEPS
+    CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL HARDEN DEPS
 build=$PLACE/b
 make_in() {
     (cd "$ROOT" && exec make BUILD="$build" "$@")
@@ -27,11 +27,11 @@ check 'and said' grep -q 'chosen before: .*CUDA="0".*ISAL="0"' said
 chooses other CFLAGS=-O0
 check 'another choice counts' grep -q 'CFLAGS=-O0' other
 check 'and leaves the rest' grep -q 'LDFLAGS=-Wl,-rpath,\$ORIGIN' other
-NETTLE=0 CFLAGS=-O3 chooses environment
+HARDEN=0 CFLAGS=-O3 chooses environment
 check 'so it is in the environment' grep -q 'CFLAGS=-O3' environment
 chooses after
 check 'which is remembered too' cmp environment after
-check 'of each variable' grep -qx 'chosen_NETTLE = 0' "$build/choices"
+check 'of each variable' grep -qx 'chosen_HARDEN = 0' "$build/choices"
 
 # printed WORD...: what is printed where an object is made; `true` compiles nothing.
 printed() {

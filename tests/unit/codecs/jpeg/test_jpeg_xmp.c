@@ -2,10 +2,10 @@
  * still the digest of the whole. */
 #include "codecs/codec.h"
 
-#include "codecs/metadata/md5.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include <nettle/md5.h>
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
@@ -30,9 +30,12 @@ static size_t get_big32(const uint8_t *p)
 
 static void print_guid(char guid[GUID + 1], const void *text, size_t size)
 {
-    uint8_t digest[MD5_SIZE];
-    md5(digest, text, size);
-    for (unsigned i = 0; i < MD5_SIZE; i++)
+    uint8_t digest[MD5_DIGEST_SIZE];
+    struct md5_ctx sum;
+    md5_init(&sum);
+    md5_update(&sum, size, text);
+    md5_digest(&sum, sizeof digest, digest);
+    for (unsigned i = 0; i < sizeof digest; i++)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 
