@@ -181,7 +181,7 @@ struct reader {
     void *state;      /* the codec's: what else it has parsed */
 };
 
-/* What a format can hold. A picture is made to fit by codecs/convert.h. */
+/* What a format can hold. A picture is made to fit by codecs/convert/convert.h. */
 struct capabilities {
     unsigned cells;  /* 1 << enum cell, or-ed */
     unsigned colors; /* 1 << enum color, or-ed */

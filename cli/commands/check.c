@@ -9,7 +9,7 @@
 #include "cli/json/json_write.h"
 #include "cli/report/report.h"
 #include "cli/schedule/resource_limits.h"
-#include "codecs/digest.h"
+#include "codecs/compare/digest.h"
 
 struct checked_file {
     struct each_input input;

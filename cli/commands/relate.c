@@ -9,7 +9,7 @@
 #include "cli/json/json_write.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
-#include "codecs/relate.h"
+#include "codecs/compare/relate.h"
 
 /* Decibels from which on pictures are nearly the same: what is encoded anew is
  * about so far apart, other pictures are 10 to 30. */
@@ -17,7 +17,7 @@ enum { NEARLY = 40 };
 
 static bool is_apart(const struct relation *relation)
 {
-    return !relation->same && relation->fits && !*relation->frames.text;
+    return !relation->same && relation->fits && !*relation->frames;
 }
 
 static bool is_nearly(const struct relation *relation)
@@ -37,7 +37,7 @@ static void print_json(const struct options *opts,
 {
     struct json_writer json = { .out = stdout };
     const struct difference *far = &relation->far;
-    const char *frames = relation->frames.text;
+    const char *frames = relation->frames;
     json_open(&json, NULL, '{');
     json_string(&json, "first", opts->file[0]);
     json_string(&json, "second", opts->file[1]);
@@ -101,9 +101,9 @@ static void print_words(const struct relation *relation)
         }
     if (relation->same)
         printf(": the same %s\n", compared(relation));
-    else if (*relation->frames.text)
+    else if (*relation->frames)
         printf("none: %s makes the default image the same, but %s\n",
-               xform_name(relation->nearest), relation->frames.text);
+               xform_name(relation->nearest), relation->frames);
     else if (!relation->fits)
         puts("none: the sizes differ");
     else

@@ -3,7 +3,7 @@
 
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
-#include "codecs/convert.h"
+#include "codecs/convert/convert.h"
 #include "codecs/metadata/metadata.h"
 
 /* ---- Turning ------------------------------------------------------------- */

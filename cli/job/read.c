@@ -9,7 +9,7 @@
 #include "cli/options/option_table.h"
 #include "codecs/base/clock.h"
 #include "codecs/foreign.h"
-#include "codecs/relate.h"
+#include "codecs/compare/relate.h"
 
 /* Finds the format by the first bytes of the file. */
 static int find_format(void *context, struct bytes head, struct err *err)

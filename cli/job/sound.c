@@ -1,7 +1,7 @@
 /* Whether a file is sound. */
 #include "cli/job/stages.h"
 #include "codecs/base/clock.h"
-#include "codecs/digest.h"
+#include "codecs/compare/digest.h"
 
 /* The closest representation to the file finds all damage, and takes least. */
 static int decode(struct job_state *state, const struct load_opts *load,

@@ -12,7 +12,7 @@
 #include "cli/files/scratch_file.h"
 #include "cli/job/plan.h"
 #include "codecs/base/memory.h"
-#include "codecs/convert.h"
+#include "codecs/convert/convert.h"
 #include "codecs/image/budget.h"
 
 struct job_state {

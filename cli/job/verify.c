@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/job/stages.h"
-#include "codecs/relate.h"
+#include "codecs/compare/relate.h"
 
 /* Returns whether samples of another format or depth are made. */
 static bool converts(const struct job_state *state)
@@ -117,8 +117,8 @@ static int judge(struct job_state *state, const struct relation *relation,
         verified->psnr = difference_psnr(&relation->far);
     if (verified->done)
         return 0;
-    if (*relation->frames.text)
-        return refuse(state, relation->frames.text, err);
+    if (*relation->frames)
+        return refuse(state, relation->frames, err);
     if (relation->fits && relation->impossible && may_differ(state))
         return fail(err,
                     "--verify: the input has coefficients that no samples "

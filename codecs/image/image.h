@@ -84,7 +84,7 @@ struct made_samples {
                                   NULL: the picture has cells of its own */
     enum packing packing;
     enum cell cell; /* as which they were made: the picture itself may still be
-                       what was decoded (codecs/convert.h) */
+                       what was decoded (codecs/convert/convert.h) */
 };
 
 struct meta; /* all that a file says beside its pixels: codecs/image/meta.h */

@@ -6,25 +6,41 @@
  * without loss is seen to be one. If they differ, and of other formats, the
  * samples are compared, as they are shown: coefficients of blocks that reach
  * beyond the edge may differ by much where nobody sees it. */
-#ifndef CODECS_RELATE_H
-#define CODECS_RELATE_H
+#ifndef CODECS_COMPARE_RELATE_H
+#define CODECS_COMPARE_RELATE_H
 
-#include "codecs/compare.h"
-#include "codecs/compare_frames.h"
-#include "codecs/convert.h"
+#include "codecs/convert/convert.h"
+
+/* How far one picture, turned, is from another. Places are those of the
+ * pictures as stored. */
+struct difference {
+    uint64_t cells, differing; /* of all planes */
+    double square;             /* the sum of the squares of what they differ by,
+                                  where full intensity is 1; of samples alone,
+                                  as what follows `luma` */
+    bool luma;                 /* no cell of the first plane differs */
+    /* The columns and rows of the second picture that hold all cells which
+     * differ, if any does. */
+    uint32_t left, top, right, bottom; /* the last two are behind them */
+};
+
+/* Returns the peak signal-to-noise ratio in decibels; INFINITY if no cell
+ * differs. */
+double difference_psnr(const struct difference *d);
 
 struct relation {
-    unsigned undecoded; /* on failure: 1 or 2 if that picture could not be
-                           decoded; else 0 */
-    bool coefficients;  /* these are the same; else samples were compared */
-    bool luma;          /* JPEGs: those of the first channel are the same */
-    bool unlike;        /* their samples were of other kinds, and both were
-                           converted (convert_to_same) */
-    unsigned same;      /* 1 << turn, or-ed, of the pictures as shown: all
-                           that make the first one the second */
-    struct frames_difference frames; /* of animated PNGs; if not "" some turn
-                              makes the default image the other, `nearest`, but
-                              none makes all frames those of the other */
+    unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be
+                              decoded; else 0 */
+    bool coefficients;     /* these are the same; else samples were compared */
+    bool luma;             /* JPEGs: those of the first channel are the same */
+    bool unlike;           /* their samples were of other kinds, and both were
+                              converted (convert_to_same) */
+    unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
+                              that make the first one the second */
+    char frames[80];       /* of animated PNGs: where and how their frames
+                              differ. If not "" some turn makes the default image
+                              the other, `nearest`, but none makes all frames
+                              those of the other */
     bool fits;             /* the sizes are those of some turn; then */
     enum xform nearest;    /* the turn that comes closest, and */
     struct difference far; /* by how much its samples miss */

@@ -2,8 +2,8 @@
  * coefficients of a JPEG. It does not depend on the format, on metadata, or on
  * whether an orientation tag turns the picture; and a picture that is turned
  * without loss and turned back has the same. */
-#ifndef CODECS_DIGEST_H
-#define CODECS_DIGEST_H
+#ifndef CODECS_COMPARE_DIGEST_H
+#define CODECS_COMPARE_DIGEST_H
 
 #include "codecs/codec.h"
 

@@ -1,6 +1,6 @@
 /* Samples are converted to what a format can hold, by values worked out by
  * hand; conversions with loss are refused unless they are asked for. */
-#include "codecs/convert.h"
+#include "codecs/convert/convert.h"
 
 #include <math.h>
 #include <stdlib.h>

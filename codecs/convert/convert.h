@@ -4,8 +4,8 @@
  * gray becomes RGB, samples are scaled to the full range of a larger cell,
  * floats become value / maxval. Those that lose something must be asked for.
  * With a depth samples are scaled to its full range: 1 bit becomes 0 or 255. */
-#ifndef CODECS_CONVERT_H
-#define CODECS_CONVERT_H
+#ifndef CODECS_CONVERT_CONVERT_H
+#define CODECS_CONVERT_CONVERT_H
 
 #include "codecs/codec.h"
 

@@ -1,0 +1,659 @@
+/* Which turn makes one picture another. */
+#include "codecs/compare/relate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/convert/convert.h"
+#include "codecs/image/budget.h"
+#include "codecs/image/meta.h"
+#include "codecs/jpeg/steps.h"
+#include "codecs/png/animation.h"
+#include "codecs/png/frame_file.h"
+
+/* ---- Two planes, cell by cell -------------------------------------------- */
+
+/* What is compared: a plane of a, turned by t, with that of b. */
+struct plane_pair {
+    const struct plane *a, *b;
+    enum cell cell;
+    enum xform t;
+    double scale;            /* what a difference of 1 is */
+    struct turned_block was; /* where cells are blocks: those of a, */
+    const uint16_t *steps;   /* and the steps of those of b */
+    struct difference *difference;
+};
+
+static inline double sample(enum cell cell, const uint8_t *at)
+{
+    uint16_t word;
+    float real;
+    if (cell == CELL_U8)
+        return *at;
+    if (cell == CELL_F32) {
+        memcpy(&real, at, sizeof real);
+        return (double)real;
+    }
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static bool is_equal_block(const struct plane_pair *p, const int16_t *a,
+                           const int16_t *b)
+{
+    const struct turned_block *was = &p->was;
+    int32_t differ = 0;
+    for (unsigned i = 0; i < 64; i++)
+        differ |= (b[i] * p->steps[i]) ^ (a[was->from[i]] * was->factor[i]);
+    return differ == 0;
+}
+
+/* Returns whether n cells at `b` are those at `a`, `step` bytes apart. */
+static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
+                         const uint8_t *b, uint32_t n)
+{
+    const size_t size = cell_size(cell);
+    uint32_t differ = 0;
+    if (step == (ptrdiff_t)size)
+        return memcmp(a, b, n * size) == 0;
+    if (size == 1) {
+        for (uint32_t i = 0; i < n; i++)
+            differ |= a[(ptrdiff_t)i * step] ^ b[i];
+        return differ == 0;
+    }
+    for (uint32_t i = 0; i < n && !differ; i++)
+        differ = memcmp(a + (ptrdiff_t)i * step, b + i * size, size) != 0;
+    return differ == 0;
+}
+
+/* Counts what differs in n cells at `b`, from column x of row y on, from those
+ * at `a`. What is not a number is as far from any number as can be. */
+static void count_run(struct plane_pair *p, const uint8_t *a, ptrdiff_t step,
+                      const uint8_t *b, uint32_t x, uint32_t y, uint32_t n)
+{
+    struct difference *d = p->difference;
+    const size_t size = cell_size(p->cell);
+    double square = 0;
+    for (uint32_t i = x; i < x + n; i++, a += step, b += size) {
+        if (memcmp(a, b, size) == 0)
+            continue; /* also where they are not numbers */
+        const double off = sample(p->cell, a) - sample(p->cell, b);
+        const bool first = d->differing == 0;
+        square += isnan(off) ? INFINITY : off * off;
+        d->left = first || i < d->left ? i : d->left;
+        d->top = first || y < d->top ? y : d->top;
+        d->right = first || i >= d->right ? i + 1 : d->right;
+        d->bottom = first || y >= d->bottom ? y + 1 : d->bottom;
+        d->differing++;
+    }
+    d->square += square * p->scale * p->scale;
+}
+
+/* Compares n samples of row y, from column x on. Most are the same. */
+static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
+                            uint32_t n)
+{
+    const ptrdiff_t size = (ptrdiff_t)cell_size(p->cell),
+                    stride = (ptrdiff_t)p->a->stride,
+                    along = xform_transposes(p->t) ? stride : size,
+                    step = p->t & XFORM_MIRROR_X ? -along : along;
+    uint32_t sx, sy;
+    xform_source(p->t, p->b->width, p->b->height, x, y, &sx, &sy);
+    const uint8_t *a = (uint8_t *)plane_row(p->a, sy) + sx * size,
+                  *b = (uint8_t *)plane_row(p->b, y) + x * size;
+    if (is_equal_run(p->cell, a, step, b, n))
+        return;
+    count_run(p, a, step, b, x, y, n);
+}
+
+/* Notes only that blocks differ: how far, the samples say. */
+static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
+                           uint32_t n)
+{
+    for (uint32_t i = x; i < x + n; i++) {
+        uint32_t sx, sy;
+        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
+        p->difference->differing += !is_equal_block(
+            p, (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx,
+            (const int16_t *)plane_row(p->b, y) + 64 * (size_t)i);
+    }
+}
+
+/* In squares, so that both planes are read from a cache. Stops at the first
+ * difference unless all are to be counted. */
+static void compare_planes(struct plane_pair *p, bool count)
+{
+    enum { SIDE = 64 };
+    const uint32_t width = p->b->width, height = p->b->height;
+    for (uint32_t top = 0; top < height; top += SIDE)
+        for (uint32_t left = 0; left < width; left += SIDE)
+            for (uint32_t y = top; y < top + SIDE && y < height; y++) {
+                if (!count && p->difference->differing)
+                    return;
+                const uint32_t n = width - left < SIDE ? width - left : SIDE;
+                if (p->cell == CELL_DCT)
+                    compare_blocks(p, left, y, n);
+                else
+                    compare_samples(p, left, y, n);
+            }
+}
+
+/* ---- Two pictures -------------------------------------------------------- */
+
+static bool same_palette(const struct image *a, const struct image *b)
+{
+    return a->meta->ncolors == b->meta->ncolors &&
+           memcmp(a->meta->palette, b->meta->palette,
+                  sizeof a->meta->palette) == 0;
+}
+
+/* Returns whether the same samples are transparent: those of a key. */
+static bool same_key(const struct image *a, const struct image *b)
+{
+    const bool keyed[] = { a->meta && a->meta->keyed,
+                           b->meta && b->meta->keyed };
+    return keyed[0] == keyed[1] &&
+           (!keyed[0] || memcmp(a->meta->key, b->meta->key,
+                                a->nplanes * sizeof *a->meta->key) == 0);
+}
+
+static bool pictures_are_alike(const struct image *a, const struct image *b)
+{
+    return a->cell == b->cell && a->nplanes == b->nplanes &&
+           a->maxval == b->maxval && a->color == b->color &&
+           a->alpha == b->alpha && same_key(a, b) &&
+           (a->color != COLOR_INDEXED || same_palette(a, b));
+}
+
+static bool pictures_fit(const struct image *a, const struct image *b,
+                         enum xform t)
+{
+    const bool exchanged = xform_transposes(t);
+    bool fit = b->width == (exchanged ? a->height : a->width) &&
+               b->height == (exchanged ? a->width : a->height);
+    for (unsigned i = 0; i < a->nplanes; i++) {
+        const struct plane *pa = &a->plane[i], *pb = &b->plane[i];
+        fit = fit && pb->width == (exchanged ? pa->height : pa->width) &&
+              pb->height == (exchanged ? pa->width : pa->height);
+    }
+    return fit;
+}
+
+static bool pictures_compare(struct difference *d, const struct image *a,
+                             const struct image *b, enum xform t, bool count)
+{
+    *d = (struct difference){ .luma = true };
+    for (unsigned i = 0; i < b->nplanes; i++) {
+        const struct plane *plane = &b->plane[i];
+        struct plane_pair pair = {
+            .a = &a->plane[i],
+            .b = plane,
+            .cell = b->cell,
+            .t = t,
+            .scale = b->maxval ? 1.0 / b->maxval : 1,
+            .difference = d,
+        };
+        if (b->cell == CELL_DCT) {
+            pair.was = steps_turn(steps_of(a, i), t);
+            pair.steps = steps_of(b, i);
+        }
+        d->cells += (uint64_t)plane->width * plane->height;
+        compare_planes(&pair, count);
+        if (i == 0)
+            d->luma = d->differing == 0;
+    }
+    return d->differing == 0;
+}
+
+double difference_psnr(const struct difference *d)
+{
+    return d->differing ? 10 * log10((double)d->cells / d->square) : INFINITY;
+}
+
+/* The frames of two animated PNGs, one by one: each is made a file of its own,
+ * which libpng decodes like any other. */
+
+/* A frame of both. */
+struct frame_pair {
+    const struct image *picture[2];
+    struct frame_blocks blocks[2];
+};
+
+static const uint8_t *control(const struct frame_pair *p, int which)
+{
+    return p->picture[which]->meta->block[p->blocks[which].begin].data;
+}
+
+/* The delay, and how the frame is disposed of and blended. */
+static bool is_shown_alike(const struct frame_pair *p)
+{
+    const size_t from = FCTL_DELAY, n = FCTL - from;
+    return memcmp(control(p, 0) + from, control(p, 1) + from, n) == 0;
+}
+
+static bool is_placed_alike(const struct frame_pair *p, enum xform t)
+{
+    const struct image *b = p->picture[1];
+    const struct frame_place is = frame_place_read(control(p, 1));
+    const struct frame_place should = frame_place_turn(
+        frame_place_read(control(p, 0)), t, b->width, b->height);
+    return is.x == should.x && is.y == should.y && is.width == should.width &&
+           is.height == should.height;
+}
+
+/* Leaves the turns that make one frame the other. */
+static int keep_turns(unsigned *turns, struct image frame[2],
+                      const struct load_opts *opts, struct err *err)
+{
+    struct warnings unheard = { 0 };
+    const struct convert_opts alike = { .limits = &opts->limits,
+                                        .mem = mem_plain,
+                                        .warnings = &unheard };
+    if (!pictures_are_alike(&frame[0], &frame[1]) &&
+        convert_to_same(&frame[0], &frame[1], &alike, err))
+        return -1;
+    for (int t = 0; t < XFORM_COUNT; t++) {
+        struct difference d;
+        if (*turns >> t & 1 &&
+            !(pictures_fit(&frame[0], &frame[1], (enum xform)t) &&
+              pictures_compare(&d, &frame[0], &frame[1], (enum xform)t, false)))
+            *turns &= ~(1u << t);
+    }
+    return 0;
+}
+
+static int compare_frame_samples(unsigned *turns, const struct frame_pair *p,
+                                 const struct load_opts *opts, struct err *err)
+{
+    struct image frame[2] = { { .meta = NULL }, { .meta = NULL } };
+    int status =
+        frame_decode(&frame[0], p->picture[0], p->blocks[0], opts, err);
+    if (status == 0)
+        status =
+            frame_decode(&frame[1], p->picture[1], p->blocks[1], opts, err);
+    if (status == 0)
+        status = keep_turns(turns, frame, opts, err);
+    image_free(&frame[0]);
+    image_free(&frame[1]);
+    return status;
+}
+
+/* Compares a pair. Sets *what to what differs if no turn is left. */
+static int compare_pair(unsigned *turns, const char **what,
+                        const struct frame_pair *p,
+                        const struct load_opts *opts, struct err *err)
+{
+    const bool defaults[] = {
+        frame_is_default(p->picture[0]->meta, p->blocks[0]),
+        frame_is_default(p->picture[1]->meta, p->blocks[1])
+    };
+    unsigned left = 0;
+    for (int t = 0; t < XFORM_COUNT; t++)
+        if (*turns >> t & 1 && is_placed_alike(p, (enum xform)t))
+            left |= 1u << t;
+    *what = "lies elsewhere";
+    if (left && defaults[0] != defaults[1]) {
+        *what = "is the default image of one of them alone";
+        left = 0;
+    }
+    if (left && !is_shown_alike(p)) {
+        *what = "is shown for another time, or in another way";
+        left = 0;
+    }
+    if (left && !defaults[0]) {
+        *what = "differs";
+        if (compare_frame_samples(&left, p, opts, err))
+            return -1;
+    }
+    *turns = left;
+    return 0;
+}
+
+/* How often an animation is played, in words. */
+struct plays {
+    char text[24];
+};
+
+static struct plays say_plays(uint32_t plays)
+{
+    struct plays said = { "without end" };
+    if (plays == 1)
+        return (struct plays){ "once" };
+    if (plays)
+        snprintf(said.text, sizeof said.text, "%u times", plays);
+    return said;
+}
+
+static bool is_played_alike(char text[80], const struct animation *a,
+                            const struct animation *b)
+{
+    const size_t room = sizeof((struct relation *)0)->frames;
+    if (a->frames != b->frames)
+        snprintf(text, room, "the first has %u frames, the second %u",
+                 a->frames, b->frames);
+    else if (a->frames && a->plays != b->plays)
+        snprintf(text, room, "the first is played %s, the second %s",
+                 say_plays(a->plays).text, say_plays(b->plays).text);
+    return *text == '\0';
+}
+
+/* Returns those of `turns`, 1 << turn, or-ed, that also make each frame of a
+ * that of b: its samples, its place and how it is shown. If none is left the
+ * reason is that of the first frame for which none was. Fails, with `turns` as
+ * they were, if a frame cannot be decoded. The pictures were decoded from PNG,
+ * not portable, as stored, and so are the frames, by these options. */
+static int frames_compare(unsigned *turns, char text[80], const struct image *a,
+                          const struct image *b, const struct load_opts *opts,
+                          struct err *err)
+{
+    struct frame_pair pair = { .picture = { a, b } };
+    size_t at[2] = { 0, 0 };
+    unsigned left = *turns;
+    *text = 0;
+    if (!is_played_alike(text, &a->meta->animation, &b->meta->animation))
+        left = 0;
+    for (uint32_t n = 1; left && n <= a->meta->animation.frames; n++) {
+        const char *what;
+        if (budget_check_time(opts->limits.budget, err))
+            return -1;
+        if (!frame_find(&pair.blocks[0], a->meta, &at[0]) ||
+            !frame_find(&pair.blocks[1], b->meta, &at[1]))
+            return fail(err, "frame %u is not there", n);
+        struct err why;
+        if (compare_pair(&left, &what, &pair, opts, &why))
+            return fail_with(err, &why, "frame %u: %s", n, why.text);
+        if (!left)
+            snprintf(text, sizeof((struct relation *)0)->frames, "frame %u %s",
+                     n, what);
+    }
+    *turns = left;
+    return 0;
+}
+
+/* ---- Two pictures -------------------------------------------------------- */
+
+/* The turn of the pictures as shown whose stored ones are related by t. */
+static enum xform shown(const struct image *a, const struct image *b,
+                        enum xform t)
+{
+    const enum xform up_a = xform_from_exif(a->orientation),
+                     up_b = xform_from_exif(b->orientation);
+    return xform_then(xform_then(xform_inverse(up_a), t), up_b);
+}
+
+/* Also where samples of both are infinitely far off, or only zeros differ. */
+static bool is_closer(const struct difference *d, const struct difference *than)
+{
+    return d->square < than->square ||
+           (d->square == than->square && d->differing < than->differing);
+}
+
+/* The turns that are known to make a picture another one, and those that are
+ * known not to. */
+struct known_turns {
+    unsigned same, other;
+};
+
+/* Notes what is known of a turn t, and what follows: if t and s make a picture
+ * the same, then what undoes s after t leaves the picture as it is, and may
+ * come before any other turn. A flat picture takes half the comparisons so. */
+static void note_turn(struct known_turns *known, enum xform t, bool same)
+{
+    unsigned still[XFORM_COUNT] = { 0 };
+    unsigned *const turns = same ? &known->same : &known->other;
+    *turns |= 1u << t;
+    for (int s = 0; s < XFORM_COUNT; s++)
+        for (int u = 0; u < XFORM_COUNT; u++)
+            if (known->same >> s & 1 && known->same >> u & 1)
+                still[xform_then((enum xform)u, xform_inverse((enum xform)s))] =
+                    1;
+    for (int g = 0; g < XFORM_COUNT; g++)
+        for (int s = 0; s < XFORM_COUNT && still[g]; s++) {
+            const unsigned then = 1u
+                                  << xform_then((enum xform)g, (enum xform)s);
+            known->same |= known->same >> s & 1 ? then : 0;
+            known->other |= known->other >> s & 1 ? then : 0;
+        }
+}
+
+/* Finds the turns that make them the same. */
+static int find_same(struct relation *relation, const struct image *a,
+                     const struct image *b, unsigned turns,
+                     const struct budget *budget, struct err *err)
+{
+    struct difference d;
+    struct known_turns known = { 0 };
+    for (int i = 0; i < XFORM_COUNT; i++) {
+        if (budget_check_time(budget, err))
+            return -1;
+        const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
+        if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
+            continue;
+        relation->fits = true;
+        if (!((known.same | known.other) >> i & 1)) {
+            note_turn(&known, t, pictures_compare(&d, a, b, t, false));
+            if (a->cell == CELL_DCT && d.luma)
+                relation->luma = true;
+        }
+        if (known.same >> i & 1)
+            relation->same |= 1u << as_shown;
+    }
+    return 0;
+}
+
+/* Finds the turn that comes closest. */
+static int find_nearest(struct relation *relation, const struct image *a,
+                        const struct image *b, unsigned turns,
+                        const struct budget *budget, struct err *err)
+{
+    bool any = false;
+    for (int i = 0; i < XFORM_COUNT; i++) {
+        struct difference d;
+        const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
+        if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
+            continue;
+        if (budget_check_time(budget, err))
+            return -1;
+        pictures_compare(&d, a, b, t, true);
+        if (!any || is_closer(&d, &relation->far)) {
+            relation->far = d;
+            relation->nearest = as_shown;
+        }
+        any = true;
+    }
+    return 0;
+}
+
+static enum xform first_turn(unsigned turns)
+{
+    int t = 0;
+    while (!(turns >> t & 1))
+        t++;
+    return (enum xform)t;
+}
+
+/* Leaves of relation->same what makes the frames of a those of b, too. */
+static int relate_frames(struct relation *relation, const struct image *a,
+                         const struct image *b, const struct load_opts *opts,
+                         struct err *err)
+{
+    unsigned stored = 0, left = 0;
+    for (int t = 0; t < XFORM_COUNT; t++)
+        stored |= (relation->same >> shown(a, b, (enum xform)t) & 1u) << t;
+    if (frames_compare(&stored, relation->frames, a, b, opts, err))
+        return -1;
+    for (int t = 0; t < XFORM_COUNT; t++)
+        left |= (stored >> t & 1u) << shown(a, b, (enum xform)t);
+    if (!left)
+        relation->nearest = first_turn(relation->same);
+    relation->same = left;
+    return 0;
+}
+
+/* ---- Two files ----------------------------------------------------------- */
+
+static int decode(struct image *img, const struct coded_picture *picture,
+                  enum representation representation,
+                  const struct load_opts *opts, struct err *err)
+{
+    const struct decode_plan plan = { .representation = representation,
+                                      .width = picture->width,
+                                      .height = picture->height };
+    struct load_opts load = *opts;
+    load.layout = picture->layout;
+    int status = codec_decode_file(picture->codec, img, picture->file, &load,
+                                   &plan, err);
+    if (status == 0 && picture->as_stored)
+        img->orientation = 1;
+    return status;
+}
+
+/* A gray picture that is written as PPM becomes one of three equal channels. */
+static void promote_gray(struct image *a, const struct image *b)
+{
+    if (a->color != COLOR_GRAY || b->color != COLOR_RGB || a->alpha)
+        return;
+    a->color = COLOR_RGB;
+    a->nplanes = 3;
+    a->plane[1] = a->plane[2] = a->plane[0];
+}
+
+static int decode_both(struct image pair[2], unsigned *undecoded,
+                       const struct coded_picture *a,
+                       const struct coded_picture *b,
+                       enum representation representation,
+                       const struct load_opts *opts, struct err *err)
+{
+    pair[0] = pair[1] = (struct image){ .meta = NULL };
+    *undecoded = 1;
+    if (decode(&pair[0], a, representation, opts, err))
+        return -1;
+    *undecoded = 2;
+    if (decode(&pair[1], b, representation, opts, err)) {
+        image_free(&pair[0]);
+        return -1;
+    }
+    *undecoded = 0;
+    return 0;
+}
+
+static void free_both(struct image pair[2])
+{
+    image_free(&pair[0]);
+    image_free(&pair[1]);
+}
+
+/* Returns whether no 64 samples, whose coefficients were rounded to these, are
+ * within their range: the transform keeps the sum of the squares. */
+static bool is_impossible(const int16_t *block, const uint16_t *steps)
+{
+    double square = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        const double least = (abs(block[i]) - 0.5) * steps[i];
+        square += least > 0 ? least * least : 0;
+    }
+    return square > 64 * 128 * 128;
+}
+
+static bool has_impossible(const struct image *img)
+{
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const struct plane *plane = &img->plane[i];
+        for (uint32_t y = 0; y < plane->height; y++) {
+            const int16_t *row = plane_row(plane, y);
+            for (uint32_t x = 0; x < plane->width; x++)
+                if (is_impossible(row + (size_t)64 * x, steps_of(img, i)))
+                    return true;
+        }
+    }
+    return false;
+}
+
+static int relate_coefficients(struct relation *relation,
+                               const struct coded_picture *a,
+                               const struct coded_picture *b, unsigned turns,
+                               const struct load_opts *opts, struct err *err)
+{
+    struct image pair[2];
+    if (decode_both(pair, &relation->undecoded, a, b,
+                    REPRESENTATION_COEFFICIENTS, opts, err))
+        return -1;
+    relation->coefficients = true;
+    int status = 0;
+    if (pictures_are_alike(&pair[0], &pair[1]))
+        status = find_same(relation, &pair[0], &pair[1], turns,
+                           opts->limits.budget, err);
+    relation->impossible = !relation->same && has_impossible(&pair[0]);
+    free_both(pair);
+    return status;
+}
+
+static int relate_samples(struct relation *relation,
+                          const struct coded_picture *a,
+                          const struct coded_picture *b, unsigned turns,
+                          const struct load_opts *opts,
+                          const struct convert_opts *convert, struct err *err)
+{
+    struct load_opts load = *opts;
+    struct warnings unheard = { 0 };
+    const struct convert_opts alike = { .limits = &opts->limits,
+                                        .mem = mem_plain,
+                                        .warnings = &unheard };
+    struct image pair[2];
+    bool converted;
+    load.portable = convert || a->codec != b->codec || a->codec->lossy;
+    if (decode_both(pair, &relation->undecoded, a, b, REPRESENTATION_SAMPLES,
+                    &load, err))
+        return -1;
+    int status = 0;
+    if (convert)
+        status = convert_to_fit(&pair[0], b->codec, convert, &converted, err);
+    if (status == 0 && convert)
+        promote_gray(&pair[0], &pair[1]);
+    const bool animated =
+        !load.portable && a->codec == &codec_png &&
+        (pair[0].meta->animation.frames || pair[1].meta->animation.frames);
+    relation->unlike = status == 0 && !pictures_are_alike(&pair[0], &pair[1]);
+    if (relation->unlike)
+        status = convert_to_same(&pair[0], &pair[1], &alike, err);
+    if (status == 0)
+        status = find_same(relation, &pair[0], &pair[1], turns,
+                           opts->limits.budget, err);
+    if (status == 0 && !relation->same)
+        status = find_nearest(relation, &pair[0], &pair[1], turns,
+                              opts->limits.budget, err);
+    const bool frames = status == 0 && relation->same && animated;
+    if (frames && relation->unlike) { /* the conversion has dropped them */
+        free_both(pair);
+        load.warnings = &unheard;
+        if (decode_both(pair, &relation->undecoded, a, b,
+                        REPRESENTATION_SAMPLES, &load, err))
+            return -1;
+    }
+    if (frames)
+        status = relate_frames(relation, &pair[0], &pair[1], &load, err);
+    free_both(pair);
+    return status;
+}
+
+int relate_pictures(struct relation *relation, const struct coded_picture *a,
+                    const struct coded_picture *b, unsigned turns,
+                    const struct load_opts *opts,
+                    const struct convert_opts *convert, struct err *err)
+{
+    struct load_opts load = *opts;
+    load.libraries = true;
+    load.mem = mem_plain;
+    *relation = (struct relation){ .same = 0 };
+    if (a->codec == &codec_jpeg && b->codec == &codec_jpeg && !convert) {
+        if (relate_coefficients(relation, a, b, turns, &load, err))
+            return -1;
+        if (relation->same)
+            return 0;
+        *relation = (struct relation){ .impossible = relation->impossible,
+                                       .luma = relation->luma };
+    }
+    return relate_samples(relation, a, b, turns, &load, convert, err);
+}
