@@ -1,5 +1,4 @@
-/* Formats that are recognized, but neither read nor written: their names, and
- * the programs that convert them. */
+/* Formats that are recognized, but neither read nor written. */
 #ifndef CODECS_FOREIGN_H
 #define CODECS_FOREIGN_H
 
@@ -12,9 +11,7 @@ struct foreign {
     const char *title;           /* "WebP" */
     const char *what;            /* "a WebP picture" */
     const char *const *suffixes; /* lower case, ended by NULL */
-    const char *to_png; /* a command that makes a PNG or PNM of one; or NULL */
-    const char *from_png;       /* a command that makes one of a PNG; or NULL */
-    const struct magic *magics; /* by which it is recognized; or NULL */
+    const struct magic *magics;  /* by which it is recognized; or NULL */
 };
 
 /* Returns the format of a file by its first bytes, of which 4096 are enough;
@@ -26,11 +23,11 @@ const struct foreign *foreign_probe(struct bytes head);
  * is none. */
 const struct foreign *foreign_by_suffix(const char *suffix);
 
-/* Fails for a file that no codec reads: says what it is and what to do with it,
- * as far as its first bytes tell. Returns -1. */
+/* Fails for a file that no codec reads: says what it is, as far as its first
+ * bytes tell. Returns -1. */
 int foreign_refuse_input(struct bytes head, struct err *err);
 
-/* Fails for an output of such a format: says what to do instead. Returns -1. */
+/* Fails for an output of such a format. Returns -1. */
 int foreign_refuse_output(const struct foreign *foreign, struct err *err);
 
 #endif

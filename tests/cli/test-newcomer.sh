@@ -116,14 +116,14 @@ wrong 'result: the name does not say which format to write; give it a suffix '\
 'such as .png or .jpg, or --format NAME' rotate90 in.png result
 wrong "out.jpgg: '.jpgg' is not a format; did you mean '.jpeg'? (--format names \
 one, too)" rotate90 in.png out.jpgg
-wrong 'out.webp: gimgxf does not write WebP; write another format and convert '\
-'it, e.g. cwebp -lossless out.png -o out.webp' rotate90 in.png out.webp
+wrong 'out.webp: gimgxf does not write WebP; write PNG, and convert that' \
+    rotate90 in.png out.webp
 wrong "--format: 'jpge' is not a format; expected png, jpeg, hdr, npy, npz, pnm, \
 pam, pfm, bmp or tga; did you mean 'jpeg'?" --format jpge rotate90 in.png o
 gives 1 'gimgxf: in.heic: a HEIC picture, which gimgxf does not read; convert '\
-'it first, e.g. heif-convert in.heic in.png' rotate90 in.heic out.jpg
+'it to PNG first' rotate90 in.heic out.jpg
 gives 1 'gimgxf: called.jpg: a WebP picture, which gimgxf does not read; '\
-'convert it first, e.g. dwebp in.webp -o in.png' rotate90 called.jpg out.jpg
+'convert it to PNG first' rotate90 called.jpg out.jpg
 gives 1 'gimgxf: page.jpg: an HTML page, not a picture; perhaps the download '\
 'failed' rotate90 page.jpg out.jpg
 

@@ -42,8 +42,7 @@ gives 2 "gimgxf: --quality: ' 90' is not a number; expected 1 to 100" \
     --quality ' 90' copy "$in" o.jpg
 gives 2 "gimgxf: --device: '0,0' names a GPU twice" \
     --device 0,0 copy "$in" o.png
-gives 2 "gimgxf: --format: gimgxf does not write WebP; write another format \
-and convert it, e.g. cwebp -lossless out.png -o out.webp" \
+gives 2 "gimgxf: --format: gimgxf does not write WebP; write PNG, and convert that" \
     --format webp copy "$in" o.png
 gives 2 "gimgxf: --threads: 0 is out of range; expected 1 to 1024" \
     -j 0 copy "$in" o.png

@@ -146,15 +146,13 @@ static const struct {
     const char *said;
 } inputs[] = {
     { TEXT("GIF89a"), "a GIF picture, which gimgxf does not read; convert it "
-                      "first, e.g. convert in.gif in.png" },
+                      "to PNG first" },
     { TEXT("\0\0\0\x18"
            "ftypheic\0\0\0\0mif1heic"),
-      "a HEIC picture, which gimgxf does not read; convert it first, e.g. "
-      "heif-convert in.heic in.png" },
+      "a HEIC picture, which gimgxf does not read; convert it to PNG first" },
     { TEXT("\0\0\0\x14"
            "ftypqt  \0\0\2\0qt  "),
-      "a video, not a picture; ffmpeg turns one, e.g. ffmpeg -i in.mp4 -vf "
-      "transpose=1 out.mp4" },
+      "a video, which gimgxf does not read" },
     { TEXT("\n <!doctype HTML><title>404</title>"),
       "an HTML page, not a picture; perhaps the download failed" },
     { TEXT("\x1f\x8b\x08\0"),
@@ -180,11 +178,7 @@ TEST(said)
         CHECK(strcmp(err.text, inputs[i].said) == 0, "%s", err.text);
     }
     foreign_refuse_output(foreign_by_suffix("webp"), &err);
-    CHECK(!strcmp(err.text, "gimgxf does not write WebP; write another format "
-                            "and convert it, e.g. cwebp -lossless out.png -o "
-                            "out.webp"),
+    CHECK(!strcmp(err.text,
+                  "gimgxf does not write WebP; write PNG, and convert that"),
           "%s", err.text);
-    foreign_refuse_output(foreign_by_suffix("svg"), &err);
-    CHECK(!strcmp(err.text, "gimgxf does not write SVG; write a PNG"), "%s",
-          err.text);
 }
