@@ -46,7 +46,6 @@ tic   --include             other
 tic   --exclude             other
 t     -u,--update
 t     --dry-run
-t     --fail-fast
 t     --fail-after          other
 ts    --isolate
 t     --manifest            file
@@ -66,7 +65,6 @@ tsimrc --sandbox            one on off
 tirc  -q,--quiet
 tirc  -v,--verbose
 timbrc --json
-i     --csv
 tsimbrc -h,--help
 tsimrc --version
 b     --only                one nvidia book mat_transpose others libraries \

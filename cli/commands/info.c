@@ -44,7 +44,5 @@ bool info_run(const struct options *opts)
         .report = print,
         .context = &all,
     };
-    if (opts->csv)
-        report_picture_csv_head();
     return each_input(opts, &work) && !all.failed;
 }

@@ -6,8 +6,8 @@
 
 #include "cli/options/options.h"
 
-/* Describes every file that the options name on stdout, in order: in words, as
- * a JSON object a line, or as CSV. Returns whether all of them could be
+/* Describes every file that the options name on stdout, in order: in words, or as
+ * a JSON object a line. Returns whether all of them could be
  * described; errors go to stderr. */
 bool info_run(const struct options *opts);
 

@@ -362,9 +362,6 @@ static int check_readers(struct options *opts, const char *name,
                     "%s; of the options of batches it takes --recursive, "
                     "--files-from, --null, --include and --exclude",
                     what);
-    if (opts->json && opts->csv)
-        return fail(err, "--json and --csv are two ways to print the same; "
-                         "give one of them");
     if (opts->nfiles == 0 && !opts->files_from)
         return fail(err, "%s needs the name of a file", name);
     return check_groups(opts, what, groups, err);
@@ -395,8 +392,6 @@ int checks_words(struct options *opts, const char *const *word, int n,
         opts->command = COMMAND_INFO;
         return check_readers(opts, command, FOR_INFO, err);
     }
-    if (opts->csv)
-        return fail(err, "--csv is for gimgxf info");
     if (strcmp(command, "check") == 0) {
         opts->command = COMMAND_CHECK;
         return check_readers(opts, command, FOR_CHECK, err);

@@ -121,8 +121,6 @@ static const struct parser_option options[] = {
       SET(true, update) },
     { 0, "dry-run", NULL, ABOUT_DRY_RUN | COMMON, "print what would be done",
       SET(true, dry_run) },
-    { 0, "fail-fast", NULL, ABOUT_LIST, "end at the first file that fails",
-      SET(constant, fail_after), .least = 1 },
     { 0, "fail-after", "N", ABOUT_LIST, "end when N files have failed",
       SET(number, fail_after), .least = 1, .most = INT_MAX },
     { 0, "isolate", NULL, ABOUT_LIST | FOR_SERVE,
@@ -171,8 +169,6 @@ static const struct parser_option options[] = {
     { 0, "json", NULL,
       ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_MANIFEST | FOR_RELATE,
       "print JSON on stdout", SET(true, json) },
-    { 0, "csv", NULL, ABOUT_RUN | FOR_INFO,
-      "info: print a table for spreadsheets", SET(true, csv) },
     { 'h', "help", NULL,
       ABOUT_RUN | COMMON | FOR_INFO | FOR_CHECK | FOR_MANIFEST | FOR_SERVE |
           FOR_RELATE,

@@ -82,7 +82,7 @@ struct options {
     uint64_t vram; /* 0: what is best */
     unsigned threads;
     enum sandbox_choice sandbox;
-    bool quiet, verbose, json, csv;
+    bool quiet, verbose, json;
 
     /* Which files a batch takes, and what it calls what it writes. */
     bool recursive;

@@ -302,52 +302,6 @@ static void json_picture(const char *file,
     putchar('\n');
 }
 
-/* Prints a field of CSV (RFC 4180), which may hold anything. */
-static void put_field(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
-void report_picture_csv_head(void)
-{
-    puts("input,format,width,height,shown_width,shown_height,color,alpha,"
-         "channels,bits,float,maxval,orientation,orientation_from,interlaced,"
-         "progressive,coding,subsampling,restart,bytes,error");
-}
-
-static void csv_picture(const char *file, const struct description *description,
-                        const struct err *err)
-{
-    const struct image *img = &description->img;
-    const struct result *result = &description->result;
-    const struct meta *meta = img->meta;
-    const struct orientation tags =
-        meta ? meta->orientation : (struct orientation){ 0 };
-    put_field(file);
-    if (err) {
-        printf(",,,,,,,,,,,,,,,,,,,,");
-        put_field(err->text);
-    } else {
-        const char *place = tags.place ? orientation_place(tags.place) : "";
-        const struct coding_note coding = coding_of(meta);
-        printf(",%s,%u,%u,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%s,",
-               result->from->name, img->width, img->height, shown_width(img),
-               shown_height(img), image_color_name(img->color), img->alpha,
-               img->nplanes, image_bits(img), img->cell == CELL_F32,
-               img->maxval, img->orientation, place, meta && meta->interlaced,
-               meta && meta->progressive, coding.coding ? coding.coding : "");
-        put_field(coding.subsampling); /* may have commas */
-        printf(",%u,%zu,", coding.restart, result->bytes_in);
-    }
-    putchar('\n');
-}
-
 void report_picture(const char *file, const struct options *opts,
                     const struct description *description,
                     const struct err *err)
@@ -357,8 +311,6 @@ void report_picture(const char *file, const struct options *opts,
         report_error(file, err->text);
     if (opts->json)
         json_picture(file, description, err);
-    else if (opts->csv)
-        csv_picture(file, description, err);
     else if (!err)
         print_picture(file, description);
 }

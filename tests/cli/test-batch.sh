@@ -57,14 +57,14 @@ END
 check 'one failed: the others' [ "$(ls mixed | wc -l)" = 4 ]
 check 'one failed: nothing left' no_temporary mixed
 
-# --fail-fast begins nothing more.
+# --fail-after begins nothing more.
 mkdir many
 for i in {001..400}; do
     cp some/bad.png "many/$i.png"
 done
-gimgxf rotate90 --fail-fast -d fast many/* 2>said
-check 'fail-fast: status' [ $? = 1 ]
-check 'fail-fast: few were begun' [ "$(grep -c 'not a picture' said)" -lt 200 ]
+gimgxf rotate90 --fail-after 1 -d fast many/* 2>said
+check 'fail-after: status' [ $? = 1 ]
+check 'fail-after: few were begun' [ "$(grep -c 'not a picture' said)" -lt 200 ]
 
 # In place: what needs no turn is not even written; backups.
 tree place 9

@@ -17,7 +17,7 @@ field() {
 print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
-# --fail-after, and --fail-fast, which is one. What is in work is finished.
+# --fail-after. What is in work is finished.
 mkdir bad
 for i in {001..300}; do
     echo 'no picture' >bad/$i.png
@@ -31,8 +31,6 @@ for n in 1 3 20; do
 --fail-after ends the batch; $((300 - count)) left; the same call with --update \
 goes on" said
 done
-gimgxf -j 1 rotate90 -r -d out --fail-fast bad 2>said
-check '--fail-fast' [ "$(grep -c '^gimgxf: bad/' said)" -lt 20 ]
 gimgxf -j 4 rotate90 -r -d out --fail-after 5 bad 2>said
 count=$(grep -c '^gimgxf: bad/' said)
 check "on 4 threads: $count" [ "$count" -ge 5 -a "$count" -lt 100 ]

@@ -100,7 +100,7 @@ gimgxf rotate90 --isolate -j 4 -r -d several in 2>stderr
 check 'several: status' [ $? = 1 ]
 check 'several: told' [ "$(grep -c 'by signal 11' stderr)" = 4 ]
 check 'several: the others' [ "$(ls several | wc -l)" = 16 ]
-gimgxf rotate90 --isolate -j 1 --fail-fast -r -d first in 2>stderr
+gimgxf rotate90 --isolate -j 1 --fail-after 1 -r -d first in 2>stderr
 check 'the first: status' [ $? = 1 ]
 check 'the first: the end' [ "$(ls first)" = 01.png ]
 check 'the first: told once' [ "$(grep -c 'by signal 11' stderr)" = 1 ]

@@ -222,7 +222,7 @@ for command in info manifest; do
     check "help $command" same short stdout
 done
 gives 0 '' info --help
-for option in --csv --json --recursive --layout; do
+for option in --json --recursive --layout; do
     check "help of info: $option" grep -q -e " $option" stdout
 done
 wrong "'90' is not a file; -q is --quiet, and the quality of a JPEG is \
