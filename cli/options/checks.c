@@ -198,21 +198,6 @@ static int check_names(const struct options *opts, struct err *err)
     return check_pair(opts, err);
 }
 
-/* "-q 90" is --quiet and a name, but is meant as --quality 90. */
-static int check_quiet(const struct options *opts, struct err *err)
-{
-    for (int i = 0; opts->quiet && i < opts->nfiles; i++) {
-        const char *name = opts->file[i];
-        if (*name && !name[strspn(name, "0123456789")] &&
-            access(name, F_OK) != 0)
-            return fail(err,
-                        "'%s' is not a file; -q is --quiet, and the "
-                        "quality of a JPEG is --quality %s",
-                        name, name);
-    }
-    return 0;
-}
-
 int checks_job(struct options *opts, const char *const *word, int n,
                struct err *err)
 {
@@ -408,8 +393,7 @@ int checks_words(struct options *opts, const char *const *word, int n,
     if (strcmp(command, "bench") == 0)
         return fail(err, "the options of bench follow it: gimgxf bench "
                          "[options]");
-    if (hint_operations(word, n, err) ||
-        check_turn(opts, command, false, err) || check_quiet(opts, err))
+    if (hint_operations(word, n, err) || check_turn(opts, command, false, err))
         return -1;
     return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)
                                          : check_names(opts, err);

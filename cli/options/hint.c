@@ -1,4 +1,5 @@
-/* Guesses at what was meant by a wrong word. */
+/* Guesses at what was meant by a wrong word: by its letters, and by a few words
+ * of other programs. */
 #include "cli/options/hint.h"
 
 #include <ctype.h>
@@ -11,106 +12,145 @@
 #include <unistd.h>
 
 #include "cli/files/path.h"
-#include "cli/options/spelling.h"
-#include "cli/options/value.h"
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define USAGE        "gimgxf rotate90 in.png out.png"
 #define ANGLES                                                                 \
     "only multiples of 90 degrees are exact: rotate90 (clockwise), "           \
     "rotate180, rotate270"
+#define COMES_FIRST                                                            \
+    "an operation comes first and has no dashes: gimgxf %s INPUT OUTPUT"
 
-/* ---- Operations --------------------------------------------------------- */
-
-/* What other programs call the operations, if the letters do not tell: without
- * what is neither letter nor digit. */
+/* What other programs call operations, commands and options, and the answer. */
 static const struct {
-    const char *word, *op;
-} operations[] = {
-    { "right", "rotate90" },
-    { "rotateright", "rotate90" },
-    { "clockwise", "rotate90" },
-    { "left", "rotate270" },
-    { "rotateleft", "rotate270" },
-    { "counterclockwise", "rotate270" },
-    { "anticlockwise", "rotate270" },
-    { "transpose1", "rotate90" },
-    { "transpose2", "rotate270" },
-    { "transpose3", "transverse" },
-    { "horizontal", "fliph" },
-    { "fliphorizontal", "fliph" },
-    { "fliplr", "fliph" },
-    { "vertical", "flipv" },
-    { "flipvertical", "flipv" },
-    { "flipud", "flipv" },
-    { "autorotate", "upright" },
-    { "exif", "upright" },
-    { "exiftranspose", "upright" },
-    { "none", "copy" },
-    { "convert", "copy" },
+    const char *word, *said;
+} others[] = {
+    { "left", "did you mean 'rotate270'?" },
+    { "right", "did you mean 'rotate90'?" },
+    { "transpose=1", "did you mean 'rotate90'?" },
+    { "transpose=2", "did you mean 'rotate270'?" },
+    { "autorotate", "did you mean 'upright'?" },
+    { "identify", "did you mean 'info'?" },
+    { "version", "did you mean '--version'?" },
+    { "outdir", "did you mean '--directory'?" },
+    { "jobs", "did you mean '--threads'?" },
+    { "gpu", "did you mean '--backend cuda'?" },
+    { "silent", "did you mean '--quiet'?" },
+    { "overwrite", "did you mean '--force'?" },
+    { "trim", "did you mean '--edge trim'?" },
+    { "perfect", "did you mean '--lossless'?" },
+    { "copy", "metadata is kept unless --strip drops it" },
+    { "progressive", "leave it out: a progressive JPEG stays one, and others "
+                     "stay what they are" },
+    { "resize", "gimgxf turns pictures and does not scale them" },
+    { "crop", "gimgxf turns pictures and does not crop them" },
+    { "a", "exiftran -ai is gimgxf upright -i FILE" },
+    { "9", "exiftran -9i is gimgxf rotate90 -i FILE" },
 };
 
-static const char *const names[] = {
-    "rotate90", "rotate180", "rotate270",   "transpose", "transverse",
-    "fliph",    "flipv",     "mirror",      "upright",   "copy",
-    "hflip",    "vflip",     "auto-orient", "identity",
-};
-
-enum { BARE = 64 };
-
-/* Copies the letters, in lower case, and the digits. */
-static void make_bare(const char *word, char text[BARE])
+static const char *said_of(const char *word)
 {
-    size_t n = 0;
-    for (; *word && n < BARE - 1; word++)
-        if (isalnum((unsigned char)*word))
-            text[n++] = (char)tolower((unsigned char)*word);
-    text[n] = '\0';
-}
-
-/* Returns the operation that another program calls so, or NULL. */
-static const char *alias_of(const char *word)
-{
-    char text[BARE];
-    make_bare(word, text);
-    for (size_t i = 0; i < COUNT(operations); i++)
-        if (strcmp(operations[i].word, text) == 0)
-            return operations[i].op;
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (strcasecmp(others[i].word, word) == 0)
+            return others[i].said;
     return NULL;
 }
 
-/* Returns the operation that turns by the angle of a word such as "90", "-90",
- * "rot90" or "90cw"; "" if none does; NULL if it is no such word. */
-static const char *rotation_of(const char *word)
+/* ---- Letters ------------------------------------------------------------ */
+
+static unsigned min(unsigned a, unsigned b)
 {
-    static const char *const turns[] = { "", "rotate90", "rotate180",
-                                         "rotate270" };
-    char text[BARE], *end;
-    make_bare(word, text);
-    const char *minus = strpbrk(word, "-_");
-    const bool back = minus == word || strstr(text, "ccw");
-    char *digits = text + strcspn(text, "0123456789");
-    const unsigned long angle = strtoul(digits, &end, 10) % 360;
-    *digits = '\0';
-    if (*end && strcmp(end, "cw") != 0 && strcmp(end, "ccw") != 0)
-        return NULL;
-    if (strncmp("rotate", text, strlen(text)) != 0 && strcmp(text, "cw") != 0 &&
-        strcmp(text, "ccw") != 0)
-        return NULL;
-    if (angle == 0)
-        return strlen(text) < 3 ? NULL : "";
-    if (angle % 180 && minus && minus != word) /* a hyphen, or a minus? */
-        return "";
-    return angle % 90 ? "" : turns[back ? 4 - angle / 90 : angle / 90];
+    return a < b ? a : b;
 }
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* By the table of Wagner and Fischer: cost[i][j] is the distance of the first i
+ * letters of a and the first j of b. */
+unsigned hint_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    unsigned cost[LONGEST + 1][LONGEST + 1];
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return HINT_FAR;
+    for (size_t i = 0; i <= n; i++)
+        cost[i][0] = (unsigned)i;
+    for (size_t j = 0; j <= m; j++)
+        cost[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++)
+        for (size_t j = 1; j <= m; j++) {
+            char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            unsigned least = cost[i - 1][j - 1] + (x != y);
+            least = min(least, cost[i - 1][j] + 1);
+            least = min(least, cost[i][j - 1] + 1);
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
+                least = min(least, cost[i - 2][j - 2] + 1);
+            cost[i][j] = least;
+        }
+    return cost[n][m];
+}
+
+const char *hint_nearest(const char *word, const char *const *words, size_t n)
+{
+    unsigned least = (unsigned)(strlen(word) < 9 ? strlen(word) / 3 : 3) + 1;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        unsigned distance = hint_distance(word, words[i]);
+        if (distance < least) {
+            least = distance;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
+/* Says that a word is not `what`, that one of n names was expected, and which
+ * is `like` it, unless that is NULL. */
+static int expected(const char *word, const char *what,
+                    const char *const *names, size_t n, const char *like,
+                    struct err *err)
+{
+    char list[256];
+    size_t length = 0;
+    for (size_t i = 0; i < n && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                   i == 0       ? ""
+                                   : i + 1 == n ? " or "
+                                                : ", ",
+                                   names[i]);
+    return fail(err, "'%s' is not %s; expected %s%s%s%s", word, what, list,
+                like ? "; did you mean '" : "", like ? like : "",
+                like ? "'?" : "");
+}
+
+int hint_choice(const char *word, const char *const *names, size_t n,
+                struct err *err)
+{
+    return expected(word, "known", names, n, hint_nearest(word, names, n), err);
+}
+
+/* ---- Operations --------------------------------------------------------- */
 
 static bool is_operation(const char *name)
 {
     enum xform t;
     return xform_parse(name, &t) || strcmp(name, "upright") == 0 ||
            strcmp(name, "auto-orient") == 0;
+}
+
+/* Returns whether a word is an angle, or a rotation by none that is exact:
+ * "90", "r90", "rotate", "rotate45"; but not "rotat90". */
+static bool is_angle(const char *word)
+{
+    const size_t n = strcspn(word, "0123456789");
+    return (word[n] && n < 2) ||
+           (strncasecmp(word, "rot", 3) == 0 &&
+            (!word[n] || strtoul(word + n, NULL, 10) % 90));
 }
 
 enum { OPERATIONS = 80 };
@@ -152,46 +192,34 @@ bool hint_is_file(const char *word)
            foreign_by_suffix(suffix);
 }
 
-/* Returns the command that a word resembles, or NULL. */
-static const char *command_like(const char *word)
-{
-    static const char *const commands[] = { "info",   "serve", "manifest",
-                                            "relate", "check", "bench",
-                                            "help" };
-    if (strcasecmp(word, "identify") == 0)
-        return "info";
-    if (strcasecmp(word, "compare") == 0)
-        return "relate";
-    if (strcasecmp(word, "verify") == 0)
-        return "check";
-    if (strcasecmp(word, "version") == 0)
-        return "--version";
-    return spelling_nearest(word, commands, COUNT(commands));
-}
-
 int hint_operation(const char *word, bool command, struct err *err)
 {
-    const char *turn = rotation_of(word);
-    const char *like = alias_of(word);
+    static const char *const names[] = {
+        "rotate90", "rotate180", "rotate270",   "transpose", "transverse",
+        "fliph",    "flipv",     "mirror",      "upright",   "copy",
+        "hflip",    "vflip",     "auto-orient", "identity",  "info",
+        "serve",    "manifest",  "relate",      "check",     "bench",
+        "help",
+    };
+    enum { COMMANDS = 7 }; /* at the end */
+    const char *said = said_of(word);
     if (!*word)
         return fail(err, "an operation is empty; expected e.g. rotate90 or "
                          "rotate90,fliph");
-    if (!like && command && hint_is_file(word))
+    if (!said && command && hint_is_file(word))
         return fail(err,
                     "'%s' is a file, not an operation, which comes first: "
-                    "gimgxf OPERATION INPUT OUTPUT, e.g. " USAGE,
+                    "gimgxf OPERATION INPUT OUTPUT, e.g. gimgxf rotate90 "
+                    "in.png out.png",
                     word);
-    if (!like && turn && !*turn)
-        return fail(err, "'%s' is not an operation; " ANGLES, word);
-    if (!like)
-        like = turn;
-    if (!like && command)
-        like = command_like(word);
-    if (!like)
-        like = spelling_nearest(word, names, COUNT(names));
-    if (like)
+    if (said || is_angle(word))
+        return fail(err, "'%s' is not an operation; %s", word,
+                    said ? said : ANGLES);
+    const char *near =
+        hint_nearest(word, names, COUNT(names) - (command ? 0 : COMMANDS));
+    if (near)
         return fail(err, "'%s' is not an operation; did you mean '%s'?", word,
-                    like);
+                    near);
     return fail(err,
                 "'%s' is not an operation; expected rotate90, rotate180, "
                 "rotate270, fliph, flipv, transpose, transverse, upright "
@@ -201,62 +229,13 @@ int hint_operation(const char *word, bool command, struct err *err)
 
 /* ---- Options ------------------------------------------------------------ */
 
-/* What other programs call their options, without what is neither letter nor
- * digit, and the answer. */
-static const struct {
-    const char *word, *said;
-} options[] = {
-    { "outdir", "did you mean '--directory'?" },
-    { "outputdir", "did you mean '--directory'?" },
-    { "outfile", "the output is the last name: " USAGE },
-    { "input", "the input has no option: " USAGE },
-    { "jobs", "did you mean '--threads'?" },
-    { "workers", "did you mean '--threads'?" },
-    { "gpu", "did you mean '--backend cuda'?" },
-    { "cuda", "did you mean '--backend cuda'?" },
-    { "compression", "did you mean '--png-level'?" },
-    { "silent", "did you mean '--quiet'?" },
-    { "skipexisting", "did you mean '--no-clobber'?" },
-    { "overwrite", "an OUTPUT that exists is replaced without it; --in-place "
-                   "replaces the inputs" },
-    { "trim", "did you mean '--edge trim'?" },
-    { "perfect", "did you mean '--lossless'?" },
-    { "copy", "metadata is kept unless --strip drops it" },
-    { "progressive", "leave it out: a progressive JPEG stays one, and others "
-                     "stay what they are" },
-    { "resize", "gimgxf turns pictures and does not scale them" },
-    { "crop", "gimgxf turns pictures and does not crop them" },
-    { "a", "exiftran -ai is gimgxf upright -i FILE" },
-    { "9", "exiftran -9i is gimgxf rotate90 -i FILE" },
-    { "1", "exiftran -1i is gimgxf rotate180 -i FILE" },
-    { "2", "exiftran -2i is gimgxf rotate270 -i FILE" },
-};
+enum { NAME = 64 };
 
 /* Copies the name out of "--name=value" or "-name". */
-static void name_of(const char *word, char *name, size_t size)
+static void name_of(const char *word, char name[NAME])
 {
     word += strspn(word, "-");
-    snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
-}
-
-static const char *said_of(const char *name)
-{
-    char text[BARE];
-    make_bare(name, text);
-    for (size_t i = 0; i < COUNT(options); i++)
-        if (strcmp(options[i].word, text) == 0)
-            return options[i].said;
-    return NULL;
-}
-
-enum { LONGS = 64 };
-
-static size_t list_longs(const struct option *longs, const char *list[LONGS])
-{
-    size_t n = 0;
-    for (; n < LONGS && longs[n].name; n++)
-        list[n] = longs[n].name;
-    return n;
+    snprintf(name, NAME, "%.*s", (int)strcspn(word, "="), word);
 }
 
 static bool is_long(const char *name, const struct option *longs)
@@ -268,12 +247,11 @@ static bool is_long(const char *name, const struct option *longs)
 
 bool hint_is_word(const char *word, const struct option *longs)
 {
-    char name[64];
-    name_of(word, name, sizeof name);
-    return word[0] == '-' && word[1] != '-' && strlen(name) > 1 &&
-           (rotation_of(word) ||
-            (strlen(name) > 2 && (is_long(name, longs) || is_operation(name) ||
-                                  alias_of(name) || said_of(name))));
+    char name[NAME];
+    name_of(word, name);
+    return word[0] == '-' && word[1] != '-' && strlen(name) > 2 &&
+           (is_long(name, longs) || is_operation(name) || said_of(name) ||
+            strncasecmp(name, "rot", 3) == 0);
 }
 
 /* Refuses "--no": "could be --no-clobber or --no-restart". Returns 0 if
@@ -281,63 +259,23 @@ bool hint_is_word(const char *word, const struct option *longs)
 static int refuse_ambiguous(const char *word, const struct option *longs,
                             struct err *err)
 {
-    size_t length = strcspn(word, "="), count = 0, left, n = 0;
+    size_t length = strcspn(word, "="), left = 0, n = 0;
     char list[512] = "";
     if (length < 3 || word[1] != '-')
         return 0;
     for (const struct option *o = longs; o->name; o++)
-        count += strncmp(o->name, word + 2, length - 2) == 0;
-    if (count < 2)
+        left += strncmp(o->name, word + 2, length - 2) == 0;
+    if (left < 2)
         return 0;
-    left = count;
-    for (const struct option *o = longs; o->name && n < sizeof list; o++) {
-        if (strncmp(o->name, word + 2, length - 2) != 0)
-            continue;
-        const char *before = left == count ? "" : left == 1 ? " or " : ", ";
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s--%s", before,
-                              o->name);
-        left--;
-    }
+    for (const struct option *o = longs; o->name && n < sizeof list; o++)
+        if (strncmp(o->name, word + 2, length - 2) == 0) {
+            left--;
+            n += (size_t)snprintf(list + n, sizeof list - n, "--%s%s", o->name,
+                                  left > 1   ? ", "
+                                  : left > 0 ? " or "
+                                             : "");
+        }
     return fail(err, "%.*s: could be %s", (int)length, word, list);
-}
-
-/* Returns the operation that an option, with or without the word that follows,
- * is in other programs: "-90", "-rotate 90", "-flip horizontal". "": none turns
- * so; NULL: it is no operation. */
-static const char *operation_of(const char *word, const char *name,
-                                const char *next)
-{
-    const char *turn = rotation_of(isdigit((unsigned char)*name) ? word : name);
-    const char *own = is_operation(name) ? name : turn ? turn : alias_of(name);
-    turn = own && next ? rotation_of(next) : NULL;
-    const char *with = own && next && !turn ? alias_of(next) : turn;
-    return with ? with : own;
-}
-
-/* Writes the hint for an option that does not exist. Returns false if there is
- * none. */
-static bool option_like(const char *word, const char *next,
-                        const struct option *longs, struct err *hint)
-{
-    const char *list[LONGS];
-    char name[64];
-    name_of(word, name, sizeof name);
-    const char *said = said_of(name), *op = operation_of(word, name, next);
-    const char *near = spelling_nearest(name, list, list_longs(longs, list));
-    if (!op && !near)
-        op = spelling_nearest(name, names, COUNT(names));
-    if (said)
-        fail(hint, "%s", said);
-    else if (op && *op)
-        fail(hint,
-             "an operation comes first and has no dashes: gimgxf %s INPUT "
-             "OUTPUT",
-             op);
-    else if (op)
-        fail(hint, "%s", ANGLES);
-    else if (near)
-        fail(hint, "did you mean '--%s'?", near);
-    return said || op || near;
 }
 
 /* Refuses a letter, which may follow others in a word. */
@@ -355,23 +293,31 @@ static int refuse_letter(char letter, const char *word, struct err *err)
                 said ? said : "see --help");
 }
 
-int hint_option(const char *word, const char *next, char letter,
-                const struct option *longs, struct err *err)
+int hint_option(const char *word, char letter, const struct option *longs,
+                struct err *err)
 {
-    char name[64];
+    enum { LONGS = 64 };
+    const char *list[LONGS], *near;
+    char name[NAME];
     struct err hint;
+    size_t n = 0;
     int length = (int)strcspn(word, "=");
-    name_of(word, name, sizeof name);
+    name_of(word, name);
     if (letter && !hint_is_word(word, longs))
         return refuse_letter(letter, word, err);
     if (refuse_ambiguous(word, longs, err))
         return -1;
+    for (; n < LONGS && longs[n].name; n++)
+        list[n] = longs[n].name;
     if (is_long(name, longs))
-        return fail(err,
-                    "unknown option '%.*s'; a long option has two dashes: "
-                    "--%s",
-                    length, word, name);
-    if (!option_like(word, next, longs, &hint))
+        fail(&hint, "a long option has two dashes: --%s", name);
+    else if (said_of(name))
+        fail(&hint, "%s", said_of(name));
+    else if (is_operation(name) || is_angle(name))
+        fail(&hint, COMES_FIRST, is_operation(name) ? name : "rotate90");
+    else if ((near = hint_nearest(name, list, n)))
+        fail(&hint, "did you mean '--%s'?", near);
+    else
         fail(&hint, "see --help");
     return fail(err, "unknown option '%.*s'; %s", length, word, hint.text);
 }
@@ -388,27 +334,22 @@ static const char *suffix_like(const char *word)
         size_t count = 0;
         while (codecs[i]->suffixes[count])
             count++;
-        const char *one = spelling_nearest(word, codecs[i]->suffixes, count);
+        const char *one = hint_nearest(word, codecs[i]->suffixes, count);
         if (one)
             nearest[n++] = one;
     }
-    return spelling_nearest(word, nearest, n);
+    return hint_nearest(word, nearest, n);
 }
 
 int hint_format(const char *name, struct err *err)
 {
     const struct foreign *foreign = foreign_by_suffix(name);
-    const char *like = suffix_like(name);
-    const char *codec_names[CODECS];
-    char list[256];
+    const char *names[CODECS];
     if (foreign)
         return foreign_refuse_output(foreign, err);
     for (size_t i = 0; i < CODECS; i++)
-        codec_names[i] = codecs[i]->name;
-    value_list_names(list, sizeof list, codec_names, CODECS);
-    return fail(err, "'%s' is not a format; expected %s%s%s%s", name, list,
-                like ? "; did you mean '" : "", like ? like : "",
-                like ? "'?" : "");
+        names[i] = codecs[i]->name;
+    return expected(name, "a format", names, CODECS, suffix_like(name), err);
 }
 
 int hint_output(const char *output, struct err *err)

@@ -1,6 +1,6 @@
 /* Messages for wrong words: an operation, an option, a format. Each says
  * that the word is wrong and what was probably meant; nothing is guessed in
- * silence. All return -1 with the message in `err`. */
+ * silence. What returns an int returns -1 with the message in `err`. */
 #ifndef CLI_OPTIONS_HINT_H
 #define CLI_OPTIONS_HINT_H
 
@@ -9,20 +9,34 @@
 
 #include "codecs/base/err.h"
 
+/* Counts the letters that have to be inserted, removed, replaced, or exchanged
+ * with the next one, to make `a` of `b`. Upper and lower case of ASCII letters
+ * are the same. Returns HINT_FAR for words of more than 40 bytes. */
+enum { HINT_FAR = 1000 };
+unsigned hint_distance(const char *a, const char *b);
+
+/* Returns the word of n `words` that is nearest to `word`, the first of
+ * several, or NULL if more than a third of its letters would be wrong. */
+const char *hint_nearest(const char *word, const char *const *words, size_t n);
+
+/* For a word that should be one of n `names`: lists all, and suggests the
+ * nearest. */
+int hint_choice(const char *word, const char *const *names, size_t n,
+                struct err *err);
+
 /* For a word that should be an operation; with `command`, also "info" or
  * another command. */
 int hint_operation(const char *word, bool command, struct err *err);
 
 /* For an option as it was written, with dashes and value: it does not exist,
- * or several begin so. `next` is the word after it, or NULL; `letter` is what
- * getopt does not know in it, or 0 if it is the whole word. `longs` are the
- * options that exist, for getopt_long(). */
+ * or several begin so. `letter` is what getopt does not know in it, or 0 if it
+ * is the whole word. `longs` are the options that exist, for getopt_long(). */
 struct option;
-int hint_option(const char *word, const char *next, char letter,
-                const struct option *longs, struct err *err);
+int hint_option(const char *word, char letter, const struct option *longs,
+                struct err *err);
 
-/* Returns whether a word with one dash is a long option or an operation of
- * other programs, as -rotate or -90, rather than letters put together. */
+/* Returns whether a word with one dash is a long option, or an operation or
+ * option of other programs, as -rotate, rather than letters put together. */
 bool hint_is_word(const char *word, const struct option *longs);
 
 /* Refuses operations that are several words, of the n that there are, or one

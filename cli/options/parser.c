@@ -65,14 +65,6 @@ static const char *word_of_letter(int letter, char **argv)
     return is_current ? current : before;
 }
 
-/* Returns the word after this one, or NULL. */
-static const char *word_after(const char *word, char **argv)
-{
-    while (*argv && *argv != word)
-        argv++;
-    return *argv ? argv[1] : NULL;
-}
-
 /* Says what is wrong with a word that getopt refused: optopt is the option, or
  * 0 if it is not known. */
 static int refuse_word(const struct parser_table *table, int found, char **argv,
@@ -88,7 +80,7 @@ static int refuse_word(const struct parser_table *table, int found, char **argv,
                     option->name, word + strcspn(word, "=") + 1);
     if (optopt)
         word = word_of_letter(optopt, argv);
-    return hint_option(word, word_after(word, argv), (char)optopt, longs, err);
+    return hint_option(word, (char)optopt, longs, err);
 }
 
 static int set_option(const struct parser_table *table,
@@ -133,8 +125,7 @@ int parser_read(const struct parser_table *table, void *opts, int argc,
             found < FIRST_OPTION ? word_of_letter(found, argv) : NULL;
         if (word && optarg != argv[optind - 1] &&
             hint_is_word(word, getopts.longs))
-            return hint_option(word, word_after(word, argv), 0, getopts.longs,
-                               err);
+            return hint_option(word, 0, getopts.longs, err);
         if (value_is_optional(option) && !optarg &&
             is_its_value(option, opts, argv[optind]))
             return fail(err, "--%s: a value is joined by '=': --%s=%s",

@@ -25,7 +25,7 @@ parser_setter setters_layout;   /* an enum layout */
 
 /* These set two fields, so they take the whole struct options. */
 parser_setter setters_strip;      /* "gps,icc" */
-parser_setter setters_background; /* a color */
+parser_setter setters_background; /* a color of CSS: a name, #RRGGBB or #RGB */
 parser_setter setters_shard;      /* "3/8" */
 
 #endif

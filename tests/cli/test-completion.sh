@@ -107,7 +107,8 @@ done
 for option in --format --edge --depth --layout --backend --png-level --strip; do
     check "$option has words" grep -qx -e "$option" ../chosen
 done
-sed -n 's/^ *{ "\([a-z]*\)", *0x.*/\1/p' "$ROOT/cli/options/colors.c" >../colors
+sed -n '/colors\[\] =/,/;/p' "$ROOT/cli/options/setters.c" |
+    grep -oE '[a-z]+ [0-9a-f]{6} ' | cut -d' ' -f1 >../colors
 check 'colors are found' [ "$(wc -l <../colors)" = 148 ]
 ask 'gimgxf copy --background ' <../colors
 ask 'gimgxf serve --background=' <../colors

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/spelling.h"
-#include "cli/options/value.h"
+#include "cli/options/hint.h"
+#include "cli/options/setters.h"
 #include "tests/support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -53,20 +53,20 @@ TEST(distances)
     uint64_t state = 1;
     char a[8], b[8], long_word[64];
     for (size_t i = 0; i < COUNT(distances); i++) {
-        unsigned d = spelling_distance(distances[i].a, distances[i].b);
+        unsigned d = hint_distance(distances[i].a, distances[i].b);
         CHECK(d == distances[i].distance, "%s %s: %u", distances[i].a,
               distances[i].b, d);
     }
     for (int i = 0; i < 2000; i++) {
         random_word(a, &state);
         random_word(b, &state);
-        CHECK(spelling_distance(a, b) == slow(a, b), "%s %s", a, b);
+        CHECK(hint_distance(a, b) == slow(a, b), "%s %s", a, b);
     }
     memset(long_word, 'x', 63);
     long_word[41] = '\0';
-    CHECK(spelling_distance(long_word, "x") == SPELLING_FAR, "41 letters");
+    CHECK(hint_distance(long_word, "x") == HINT_FAR, "41 letters");
     long_word[40] = '\0';
-    CHECK(spelling_distance(long_word, "x") == 39, "40 letters");
+    CHECK(hint_distance(long_word, "x") == 39, "40 letters");
 }
 
 TEST(nearest)
@@ -86,7 +86,7 @@ TEST(nearest)
         { "formidable", NULL },
     };
     for (size_t i = 0; i < COUNT(pairs); i++) {
-        const char *got = spelling_nearest(pairs[i][0], words, COUNT(words));
+        const char *got = hint_nearest(pairs[i][0], words, COUNT(words));
         const char *want = pairs[i][1];
         CHECK(want ? got && strcmp(got, want) == 0 : !got, "%s: %s",
               pairs[i][0], got ? got : "none");
@@ -143,17 +143,19 @@ static const struct {
 
 TEST(numbers)
 {
+    const struct parser_option percent = { .least = 1, .most = 100 };
+    const struct parser_option thousands = { .least = 1000 };
     struct err err;
     for (size_t i = 0; i < COUNT(numbers); i++) {
         int value = 0, status;
-        status = value_read_int(numbers[i].text, 1, 100, &value, &err);
+        status = setters_number(&percent, &value, numbers[i].text, &err);
         CHECK(numbers[i].why ? status && !strcmp(err.text, numbers[i].why)
                              : !status && value == numbers[i].value,
               "%s: %d, %s", numbers[i].text, value, status ? err.text : "");
     }
     for (size_t i = 0; i < COUNT(amounts); i++) {
         uint64_t value = 0;
-        int status = value_read_amount(amounts[i].text, 1000, &value, &err);
+        int status = setters_amount(&thousands, &value, amounts[i].text, &err);
         CHECK(amounts[i].why ? status && !strcmp(err.text, amounts[i].why)
                              : !status && value == amounts[i].value,
               "%s: %s", amounts[i].text, status ? err.text : "");
@@ -164,15 +166,14 @@ TEST(choices)
 {
     static const char *const names[] = { "auto", "cpu", "cuda" };
     struct err err;
-    CHECK(value_read_choice("cuda", names, 3, &err) == 2, "cuda");
-    CHECK(value_read_choice("Cuda", names, 3, &err) == -1 &&
+    CHECK(hint_choice("Cuda", names, 3, &err) == -1 &&
               !strcmp(err.text, "'Cuda' is not known; expected auto, cpu or "
                                 "cuda; did you mean 'cuda'?"),
           "%s", err.text);
-    CHECK(value_read_choice("opencl", names, 2, &err) == -1 &&
+    CHECK(hint_choice("opencl", names, 2, &err) == -1 &&
               !strcmp(err.text, "'opencl' is not known; expected auto or cpu"),
           "%s", err.text);
-    CHECK(value_read_choice("x", names, 1, &err) == -1 &&
+    CHECK(hint_choice("x", names, 1, &err) == -1 &&
               !strcmp(err.text, "'x' is not known; expected auto"),
           "%s", err.text);
 }
