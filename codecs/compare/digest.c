@@ -10,7 +10,7 @@
 #include "codecs/base/memory.h"
 #include "codecs/image/budget.h"
 #include "codecs/image/meta.h"
-#include "codecs/jpeg/steps.h"
+#include "codecs/jpeg/jpeg.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/frame_file.h"
 

@@ -9,7 +9,7 @@
 #include "codecs/convert/convert.h"
 #include "codecs/image/budget.h"
 #include "codecs/image/meta.h"
-#include "codecs/jpeg/steps.h"
+#include "codecs/jpeg/jpeg.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/frame_file.h"
 

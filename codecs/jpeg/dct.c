@@ -10,7 +10,7 @@
 typedef uint32_t dct_lanes __attribute__((vector_size(32)));
 typedef int32_t dct_signed __attribute__((vector_size(32)));
 #define DCT_LANES
-#include "codecs/jpeg/dct_pass.h"
+#include "codecs/jpeg/arithmetic.h"
 
 typedef float float_lanes __attribute__((vector_size(32)));
 typedef int16_t short_lanes __attribute__((vector_size(16)));
@@ -24,7 +24,7 @@ typedef uint16_t step_lanes __attribute__((vector_size(16)));
 
 /* Three perfect shuffles of 64 numbers rotate their 6-bit positions by 3 bits.
  */
-DCT_INLINE void transpose(dct_lanes v[8])
+JPEG_INLINE void transpose(dct_lanes v[8])
 {
     DCT_UNROLL
     for (int round = 0; round < 3; round++) {
@@ -39,20 +39,20 @@ DCT_INLINE void transpose(dct_lanes v[8])
     }
 }
 
-DCT_INLINE void load_row(dct_lanes *v, const int16_t coefficient[8])
+JPEG_INLINE void load_row(dct_lanes *v, const int16_t coefficient[8])
 {
     short_lanes row;
     memcpy(&row, coefficient, sizeof row);
     *v = (dct_lanes) __builtin_convertvector(row, dct_signed);
 }
 
-DCT_INLINE void store_row(int16_t coefficient[8], const dct_lanes *v)
+JPEG_INLINE void store_row(int16_t coefficient[8], const dct_lanes *v)
 {
     short_lanes row = __builtin_convertvector((dct_signed)*v, short_lanes);
     memcpy(coefficient, &row, sizeof row);
 }
 
-DCT_INLINE void load_steps(dct_lanes *v, const uint16_t step[8])
+JPEG_INLINE void load_steps(dct_lanes *v, const uint16_t step[8])
 {
     step_lanes row;
     memcpy(&row, step, sizeof row);
@@ -60,8 +60,8 @@ DCT_INLINE void load_steps(dct_lanes *v, const uint16_t step[8])
 }
 
 /* The samples of a column each, of which four make a number for each row. */
-DCT_INLINE void store_samples(uint8_t *samples, size_t stride,
-                              const dct_lanes v[8])
+JPEG_INLINE void store_samples(uint8_t *samples, size_t stride,
+                               const dct_lanes v[8])
 {
     dct_lanes half[2] = { { 0 } };
     uint32_t four[2][8];
@@ -80,8 +80,8 @@ DCT_INLINE void store_samples(uint8_t *samples, size_t stride,
     }
 }
 
-DCT_INLINE void load_samples(dct_lanes v[8], const uint8_t *samples,
-                             size_t stride)
+JPEG_INLINE void load_samples(dct_lanes v[8], const uint8_t *samples,
+                              size_t stride)
 {
     dct_lanes half[2];
     uint32_t four[2][8];
@@ -96,14 +96,14 @@ DCT_INLINE void load_samples(dct_lanes v[8], const uint8_t *samples,
         v[x] = (half[x / 4] >> (x % 4 * 8) & 255) - DCT_MIDDLE;
 }
 
-DCT_INLINE void add_magnitude(dct_lanes *sum, const dct_lanes *v)
+JPEG_INLINE void add_magnitude(dct_lanes *sum, const dct_lanes *v)
 {
     const dct_lanes sign = (dct_lanes)((dct_signed)*v >> 31);
     *sum += (*v ^ sign) - sign;
 }
 
 /* Returns whether no pair of columns is above DCT_EXACT. */
-DCT_INLINE bool is_exact(const dct_lanes v[8])
+JPEG_INLINE bool is_exact(const dct_lanes v[8])
 {
     dct_lanes sum = { 0 };
     uint32_t column[8];
@@ -117,7 +117,7 @@ DCT_INLINE bool is_exact(const dct_lanes v[8])
 }
 
 /* Returns whether no number is beyond DCT_LIMIT. */
-DCT_INLINE bool is_in_range(const dct_lanes v[8])
+JPEG_INLINE bool is_in_range(const dct_lanes v[8])
 {
     dct_lanes beyond;
     uint64_t bits[4];
@@ -148,8 +148,8 @@ ENTROPY_FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
 
 /* Numbers below 2^24 are exact as float, and a correctly rounded quotient of
  * such does not reach an integer that the exact one is below. */
-DCT_INLINE void divide(dct_lanes *v, const uint16_t step[8],
-                       const int32_t least[8])
+JPEG_INLINE void divide(dct_lanes *v, const uint16_t step[8],
+                        const int32_t least[8])
 {
     dct_signed value = (dct_signed)*v, sign = value >> 31, kept;
     dct_lanes steps;
@@ -165,8 +165,8 @@ DCT_INLINE void divide(dct_lanes *v, const uint16_t step[8],
     *v = (dct_lanes)((value ^ sign) - sign);
 }
 
-DCT_INLINE void transform_forward(dct_lanes v[8], const uint8_t *samples,
-                                  size_t stride)
+JPEG_INLINE void transform_forward(dct_lanes v[8], const uint8_t *samples,
+                                   size_t stride)
 {
     load_samples(v, samples, stride);
     dct_forward_pass(v, DCT_FIRST_PASS);

@@ -2,7 +2,7 @@
  *
  * It is the integer transform of Loeffler, Ligtenberg and Moschytz, "Practical
  * Fast 1-D DCT Algorithms with 11 Multiplications" (ICASSP 1989), with
- * constants of 13 bits (dct_pass.h). The results are those of libjpeg's
+ * constants of 13 bits (arithmetic.h). The results are those of libjpeg's
  * JDCT_ISLOW, with which most files are encoded and shown. Steps and
  * coefficients are rows of a block, as in CELL_DCT. */
 #ifndef CODECS_JPEG_DCT_H

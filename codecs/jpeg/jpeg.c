@@ -1,9 +1,182 @@
-/* The table of functions of JPEG. */
+/* The table of functions of JPEG; the check of a file that was just encoded;
+ * and a file with another orientation. */
 #include "codecs/jpeg/jpeg.h"
 
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
+#include "codecs/jpeg/entropy/marker.h"
+#include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
+#include "codecs/metadata/metadata.h"
+
+/* ---- The check: all markers, but not the data between them --------------- */
+
+/* What has been seen of the file. */
+struct markers_seen {
+    struct sequential picture; /* its frame, and the last scan */
+    unsigned restart; /* MCUs between restart markers; 0: there are none */
+    unsigned coded;   /* a bit for each component in a scan */
+};
+
+/* Whether the coded data has so many restart markers, in order. */
+static bool has_restarts(const uint8_t *p, const uint8_t *end, uint64_t count)
+{
+    uint64_t passed = 0;
+    for (; p < end && (p = memchr(p, 0xff, (size_t)(end - p))); p += 2)
+        if (p[1] != 0 && p[1] != MARKER_RST0 + passed++ % 8)
+            return false;
+    return passed == count;
+}
+
+/* Checks a scan with its data, and sets m->behind to what ends it. */
+static int check_scan(struct markers_seen *seen, struct marker *m,
+                      const uint8_t *end, struct err *err)
+{
+    struct sequential *picture = &seen->picture;
+    struct sequential_scan *scan = &picture->scan[0];
+    const unsigned count = m->size ? m->data[0] : 0;
+    if (count < 1 || count > ENTROPY_COMPONENTS || m->size != 4 + 2 * count)
+        return fail(err, "the header of a scan is malformed");
+    picture->scans = 1;
+    scan->coding.components = count;
+    for (unsigned i = 0; i < count; i++) {
+        int component = sequential_component(picture, m->data[1 + 2 * i]);
+        if (component < 0)
+            return fail(err, "a scan is of no component");
+        scan->component[i] = (uint8_t)component;
+        seen->coded |= 1u << component;
+    }
+    sequential_set_sizes(picture);
+    const uint64_t mcus = (uint64_t)scan->coding.columns * scan->coding.rows;
+    const uint8_t *data = m->behind;
+    m->behind = marker_find(data, end);
+    if (!m->behind || m->behind == data ||
+        !has_restarts(data, m->behind,
+                      seen->restart ? (mcus - 1) / seen->restart : 0))
+        return fail(err, "a scan is cut short");
+    return 0;
+}
+
+static int check_segment(struct markers_seen *seen, struct marker *m,
+                         const uint8_t *end, const struct image *img,
+                         struct err *err)
+{
+    const struct sequential *picture = &seen->picture;
+    if (marker_is_frame(m->code) &&
+        (!sequential_read_frame(&seen->picture, m) ||
+         picture->width != img->width || picture->height != img->height ||
+         picture->components != img->nplanes))
+        return fail(err, "its frame is of another picture");
+    if (m->code == MARKER_DRI && m->size == 2)
+        seen->restart = read_be16(m->data);
+    return m->code == MARKER_SOS ? check_scan(seen, m, end, err) : 0;
+}
+
+/* Behind EOI a file has only what was there in the JPEG that it was read from.
+ */
+int check_jpeg(struct bytes file, const struct image *img,
+               const struct save_opts *opts, struct err *err)
+{
+    const uint8_t *p = marker_first(file), *end = file.data + file.size;
+    struct markers_seen seen = { .restart = 0 };
+    struct marker m;
+    (void)opts;
+    for (; p && marker_read(&m, p, end); p = m.behind)
+        if (check_segment(&seen, &m, end, img, err))
+            return -1;
+    if (!p || m.code != MARKER_EOI)
+        return fail(err, "a segment is cut short, or SOI or EOI is missing");
+    if (!seen.picture.components ||
+        seen.coded + 1 != 1u << seen.picture.components)
+        return fail(err, "not all components are coded");
+    if (end - m.at > 2 && !codec_is_own(&codec_jpeg, img))
+        return fail(err, "something stands behind its end");
+    return 0;
+}
+
+/* ---- Another orientation, and not another byte changed ------------------- */
+
+/* Takes the segments before the first scan that may hold an orientation as
+ * blocks. *exif_at: where one of EXIF comes to stand, behind those of JFIF. */
+static int read_headers(struct meta *meta, struct bytes file, size_t *exif_at,
+                        struct err *err)
+{
+    const uint8_t *end = file.data + file.size;
+    struct marker m;
+    bool found = false;
+    *exif_at = 2;
+    for (const uint8_t *p = marker_first(file);
+         p && marker_read(&m, p, end) && m.code != MARKER_SOS; p = m.behind) {
+        if (!marker_is_metadata(m.code))
+            continue;
+        if (segments_add(meta, m.code, m.data, m.size, err))
+            return -1;
+        struct metadata_block *block = &meta->block[meta->nblocks - 1];
+        block->begin = (size_t)(m.at - file.data);
+        block->end = (size_t)(m.behind - file.data);
+        block->dropped = block->kind != BLOCK_EXIF &&
+                         block->kind != BLOCK_XMP &&
+                         block->kind != BLOCK_XMP_EXTENDED;
+        if (!found)
+            *exif_at = m.code == MARKER_APP0 ? block->end : block->begin;
+        found = found || m.code != MARKER_APP0;
+    }
+    meta_remove_dropped(meta);
+    return 0;
+}
+
+int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
+               enum xform op, const struct load_opts *opts, struct err *err)
+{
+    struct meta *meta = meta_new(&codec_jpeg);
+    struct image img = { .meta = meta };
+    struct reader reader = { 0 };
+    size_t exif_at;
+    int status = -1;
+    if (!meta)
+        return fail_memory(err, "no memory for the decoder");
+    meta->budget = opts->limits.budget;
+    if (codec_open(&reader, &codec_jpeg, file, opts, err) == 0 &&
+        read_headers(meta, file, &exif_at, err) == 0 &&
+        metadata_read_orientation(&img, &segments_format, err) == 0) {
+        *info = reader.info;
+        img.width = info->width;
+        img.height = info->height;
+        status =
+            metadata_retag(out, file, &img, op, exif_at, opts->warnings, err);
+    }
+    if (status == 0)
+        trailer_follow(out, file);
+    codec_close(&reader);
+    meta_free(meta);
+    return status;
+}
+
+/* ---- Steps --------------------------------------------------------------- */
+
+const uint16_t *steps_of(const struct image *img, unsigned i)
+{
+    const struct jpeg_parameters *p = parameters_of(img->meta);
+    return p->step[p->table[i]];
+}
+
+/* Transposed, then odd columns and rows negated where they run backwards. */
+struct turned_block steps_turn(const uint16_t *steps, enum xform t)
+{
+    struct turned_block turned;
+    for (unsigned i = 0; i < 64; i++) {
+        const unsigned u = i % 8, v = i / 8;
+        const unsigned from = xform_transposes(t) ? 8 * u + v : i;
+        const bool minus =
+            (t & XFORM_MIRROR_X && u % 2) != (t & XFORM_MIRROR_Y && v % 2);
+        turned.from[i] = (uint8_t)from;
+        turned.factor[i] = minus ? -steps[from] : steps[from];
+    }
+    return turned;
+}
+
+/* ---- The codec ----------------------------------------------------------- */
 
 static bool probe(const uint8_t *head, size_t size)
 {

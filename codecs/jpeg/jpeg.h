@@ -55,7 +55,7 @@ int segments_add(struct meta *meta, unsigned marker, const void *data,
 int segments_read_portable(struct meta *meta, const struct load_opts *opts,
                            struct err *err);
 
-/* ---- What stands behind the picture: trailer.c ---- */
+/* ---- What stands behind the picture: segments.c ---- */
 
 /* The marker of the block that holds it: EOI. */
 enum { TRAILER = 0xd9 };
@@ -73,5 +73,21 @@ void trailer_follow(struct bytes *file, struct bytes before);
  * MPF in it true. */
 int trailer_append(struct bytes *file, const struct meta *meta,
                    struct err *err);
+
+/* ---- For what compares or sums pictures of several formats ----
+ */
+
+/* Returns those of plane i of a picture that was read from a JPEG: rows of 8,
+ * as a block has them. */
+const uint16_t *steps_of(const struct image *img, unsigned i);
+
+/* How blocks of these steps are after a turn: coefficient i is coefficient
+ * from[i] times factor[i], which has 32 bits at most. */
+struct turned_block {
+    uint8_t from[64];
+    int32_t factor[64];
+};
+
+struct turned_block steps_turn(const uint16_t *steps, enum xform t);
 
 #endif

@@ -10,6 +10,7 @@
 #include <jpeglib.h>
 
 #include "codecs/codec.h"
+#include "codecs/image/image.h"
 
 /* The most components of a scan, and of a picture that is turned as it is
  * coded. */
@@ -86,5 +87,18 @@ void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
  * coded. The size, the color space and the defaults of c are set. */
 void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts);
+
+/* ---- Shapes of planes ---------------------------------------------------- */
+
+/* Notes that all planes of img have full resolution, each way. */
+void plane_shapes_sample_fully(const struct image *img, bool across, bool down);
+
+/* Leaves the first columns and rows of img, in pixels, by the sampling of its
+ * components; 0: all. What is left out of the planes stays in memory. */
+void plane_shapes_trim(struct image *img, uint32_t width, uint32_t height);
+
+/* Gives img the shape that it has when its axes are exchanged: its blocks are
+ * turned as they are written. */
+void plane_shapes_exchange(struct image *img);
 
 #endif

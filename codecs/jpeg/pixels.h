@@ -1,14 +1,14 @@
 /* From coefficients to the samples of pixels, without libjpeg, whose samples
  * these are, bit for bit: the integer transform (dct.h), "fancy" upsampling
- * (upsample.h), and YCbCr to RGB (ycc.h). */
+ *, and YCbCr to RGB (arithmetic.h). */
 #ifndef CODECS_JPEG_PIXELS_H
 #define CODECS_JPEG_PIXELS_H
 
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 #include "codecs/image/row_sink.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
-#include "codecs/jpeg/upsample.h"
 
 /* Returns whether a picture of such components can be read so. */
 bool pixels_suit(const struct sequential *s);

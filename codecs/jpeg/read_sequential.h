@@ -3,6 +3,7 @@
 #define CODECS_JPEG_READ_SEQUENTIAL_H
 
 #include "codecs/codec.h"
+#include "codecs/jpeg/parameters.h"
 
 enum sequential_verdict {
     SEQUENTIAL_READ,
@@ -39,5 +40,19 @@ enum sequential_verdict read_sequential(struct image *img, struct bytes file,
                                         const struct decode_plan *plan,
                                         const struct load_opts *opts,
                                         size_t *behind, struct err *err);
+
+/* ---- Pictures for a device ----------------------------------------------- */
+
+/* Offers the picture whose parameters these are, and whose data has been found,
+ * p->coded, in the representation of the plan: p->turned is {0}. Returns
+ * whether it is turned there. */
+bool offer_picture(const struct jpeg_parameters *p,
+                   const struct decode_plan *plan);
+
+/* Offers a picture of one scan, which is to become samples: img->made says how
+ * they are packed. Returns whether it is turned there: then img has its shape
+ * after the turn, and img->made is where they will be. */
+bool offer_samples(struct image *img, bool to_rgb,
+                   const struct decode_plan *plan);
 
 #endif

@@ -4,6 +4,9 @@
 #define CODECS_JPEG_SAMPLES_H
 
 #include <stdbool.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
 
 #include "codecs/base/err.h"
 #include "codecs/base/thread_pool.h"
@@ -43,9 +46,43 @@ void samples_decode(const struct samples *samples,
 int samples_encode(const struct samples *samples, const struct block_holder *to,
                    struct thread_pool *pool, struct err *err);
 
-/* Finds the cap of the steps of component `number`, as requantize.h says.
+/* Finds the cap of the steps of component `number`, as arithmetic.h says.
  * Returns 0 without memory. */
 unsigned samples_find_cap(const struct plane *plane, const uint16_t step[64],
                           unsigned number);
+
+/* ---- Blocks that a turn leaves whole ------------------------------------- */
+
+/* Moves a JPEG of coefficients that is to be turned by `turn`. They stand in
+ * planes; without cells they are those that its parameters have, which may have
+ * been read transposed for img->turned. Each component is a whole number of its
+ * samples along the axes that run backwards. Several threads share the work;
+ * the result does not depend on them. Returns -1 without memory, or if a
+ * coefficient becomes too large. */
+int realign_image(const struct image *img, enum xform turn,
+                  struct thread_pool *pool, struct err *err);
+
+/* ---- Chroma in full resolution along an axis ----------------------------- */
+
+/* Chooses the axes along which all components get full resolution, when the
+ * first width x height pixels of a file are turned by t and blocks lie
+ * elsewhere after it: those that do not end with a whole sample of each
+ * component. This counts for an axis that does not run backwards as well: it
+ * may do so the next time, and the file would grow then. */
+void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
+                   enum xform t, bool *across, bool *down);
+
+/* Spreads samples that were read over planes that are larger than what the file
+ * stores, as libjpeg does to show them. */
+void chroma_fill(j_decompress_ptr d, const struct image *img);
+
+/* ---- Pixels of other formats --------------------------------------------- */
+
+/* Makes `made`, which is {0}, what c is set to write of img: YCbCr of RGB, else
+ * colors as they are. Components have the sampling of the first one, or half as
+ * many columns and rows. */
+int components_make(struct image *made, const struct image *img,
+                    const struct jpeg_compress_struct *c,
+                    struct thread_pool *pool, struct err *err);
 
 #endif

@@ -50,7 +50,7 @@ static void set_samples(struct samples_component *to,
             to->largest = to->to_step[k];
 }
 
-/* Which blocks stand for all: requantize.h, 1. */
+/* Which blocks stand for all: arithmetic.h, steps, 1. */
 static void set_units(struct samples_component *to)
 {
     uint32_t columns = to->to_columns, rows = to->to_rows;

@@ -1,5 +1,5 @@
 /* Pictures that become samples: what the components of scan_samples.h have
- * becomes pixels, as codecs/jpeg/upsample.h and ycc.h say, in the order of the
+ * becomes pixels, as codecs/jpeg/arithmetic.h says, in the order of the
  * turned picture.
  *
  * A block of threads makes a tile of the turned picture. Neighboring threads
@@ -10,8 +10,7 @@
 #define CUDA_JPEG_SCAN_PIXELS_H
 
 #include "codecs/image/image.h"
-#include "codecs/jpeg/upsample.h"
-#include "codecs/jpeg/ycc.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "cuda/jpeg/scan_samples.h"
 
 enum {

@@ -1,6 +1,5 @@
 /* Components that go through samples: from blocks to samples, and from samples,
- * moved or turned, back to blocks, as codecs/jpeg/arithmetic.h and requantize.h
- * say.
+ * moved or turned, back to blocks, as codecs/jpeg/arithmetic.h says.
  *
  * Eight threads share a block; each has a column, or a row. Between two of the
  * functions below that take `shared` is a barrier. */
@@ -11,8 +10,8 @@
 #include <stddef.h>
 
 #include "codecs/image/xform.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/entropy.h"
-#include "codecs/jpeg/requantize.h"
 #include "cuda/jpeg/scan_word.h"
 
 #ifdef __CUDACC__

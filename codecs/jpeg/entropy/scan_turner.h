@@ -13,7 +13,6 @@
 #include "codecs/image/image.h"
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/entropy.h"
-#include "codecs/jpeg/upsample.h"
 
 /* A component that goes through samples, as codecs/jpeg/arithmetic.h says. */
 struct scan_samples {
@@ -24,7 +23,7 @@ struct scan_samples {
      * is made. */
     uint16_t step[64], to_step[64];
     bool refines; /* what is made may have finer steps, and is rounded with a
-                     dead zone (requantize.h) */
+                     dead zone (arithmetic.h) */
     /* The plane that is made of its samples: so many, before it is turned. */
     uint32_t width, height;
     struct chroma_axis x, y; /* its full resolution; factor 0: it has it */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/jpeg/entropy/block_visitor.h"
+#include "codecs/jpeg/entropy/coder.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
 /* What has been read of a file. */

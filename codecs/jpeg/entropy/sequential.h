@@ -8,8 +8,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/image/image.h"
 #include "codecs/image/xform.h"
-#include "codecs/jpeg/entropy/entropy_decode.h"
-#include "codecs/jpeg/entropy/entropy_encode.h"
+#include "codecs/jpeg/entropy/coder.h"
 #include "codecs/jpeg/entropy/marker.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codecs/jpeg/entropy/sequential.h"
-#include "codecs/jpeg/offer.h"
+#include "codecs/jpeg/read_sequential.h"
 #include "tests/support/host_engine.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"

@@ -1,7 +1,7 @@
 /* One row or column at a time, as on a GPU, the transform gives what it gives
  * for eight of them. */
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/dct.h"
-#include "codecs/jpeg/dct_pass.h"
 
 #include <stdbool.h>
 #include <string.h>

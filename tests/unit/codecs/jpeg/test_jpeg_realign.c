@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "codecs/base/thread_pool.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/dct.h"
-#include "codecs/jpeg/requantize.h"
 #include "codecs/jpeg/samples.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"

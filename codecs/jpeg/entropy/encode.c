@@ -4,7 +4,7 @@
  * A range of MCUs is coded as bits without stuffing, by any thread. Whoever
  * completes one joins, by shifting, all those that are next in the file, while
  * others code on. With restart markers a range is some whole intervals. */
-#include "codecs/jpeg/entropy/entropy_encode.h"
+#include "codecs/jpeg/entropy/coder.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,9 +13,123 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
-#include "codecs/jpeg/entropy/bit_join.h"
-#include "codecs/jpeg/entropy/block_map.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
+
+/* ---- Joining bits -------------------------------------------------------- */
+
+/* What is written, and up to 63 bits that follow it. */
+struct bit_join {
+    uint8_t *to;
+    uint64_t left; /* they, as the highest bits */
+    unsigned count;
+};
+
+static bool has_ff(uint64_t bytes)
+{
+    uint64_t inverse = ~bytes;
+    return ((inverse - UINT64_C(0x0101010101010101)) & bytes &
+            UINT64_C(0x8080808080808080)) != 0;
+}
+
+/* Writes whole bytes, stuffed, and returns where they end. */
+ENTROPY_INLINE uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
+{
+    if (n == 8 && !has_ff(bytes)) {
+        write_be64(to, bytes);
+        return to + 8;
+    }
+    for (; n; n--, bytes <<= 8) {
+        *to++ = (uint8_t)(bytes >> 56);
+        if (to[-1] == 0xff)
+            *to++ = 0;
+    }
+    return to;
+}
+
+/* Appends the first n bits of a word, all others of which are 0. */
+ENTROPY_INLINE void join_word(struct bit_join *join, uint64_t word, unsigned n)
+{
+    join->left |= word >> join->count;
+    join->count += n;
+    if (join->count < 64)
+        return;
+    join->to = stuff(join->to, join->left, 8);
+    join->count -= 64;
+    join->left = join->count ? word << (n - join->count) : 0;
+}
+
+/* Appends bits, whose bytes can be read 8 at a time, and stuffs the bytes that
+ * become whole (T.81, F.1.2.3): they are up to twice as many. */
+static void bit_join_append(struct bit_join *join, const uint8_t *from,
+                            uint64_t bits)
+{
+    for (; bits >= 64; bits -= 64, from += 8)
+        join_word(join, read_be64(from), 64);
+    if (bits)
+        join_word(join, read_be64(from) & UINT64_MAX << (64 - bits),
+                  (unsigned)bits);
+}
+
+/* Fills the last byte with ones. */
+static void bit_join_end(struct bit_join *join)
+{
+    join->to = stuff(join->to, join->left | UINT64_MAX >> join->count,
+                     (join->count + 7) / 8);
+    join->left = join->count = 0;
+}
+
+/* ---- Where blocks stand -------------------------------------------------- */
+
+/* The block in column x and row y after the turn is number column[x] + row[y]
+ * of the list. */
+struct block_map {
+    uint32_t columns, rows; /* blocks that hold samples, after the turn */
+    size_t *column, *row;
+};
+
+/* Returns what each of `n` columns, or rows, of blocks adds to the number of a
+ * block, from `first` on: `across` of them stand in an MCU. NULL without
+ * memory. */
+static size_t *make_axis(uint32_t n, bool reversed, size_t first,
+                         unsigned across, size_t block, size_t mcu)
+{
+    size_t *part = memory_alloc(n * sizeof *part);
+    for (uint32_t i = 0; part && i < n; i++) {
+        uint32_t x = reversed ? n - 1 - i : i;
+        part[i] = first + x / across * mcu + x % across * block;
+    }
+    return part;
+}
+
+/* Makes the map of component c of a scan that is turned. Returns false without
+ * memory. It is to be freed in any case. */
+static bool block_map_make(struct block_map *map,
+                           const struct entropy_scan *scan, unsigned c,
+                           enum xform turn)
+{
+    const struct entropy_component *one = &scan->component[c];
+    const size_t blocks = entropy_mcu_blocks(scan);
+    size_t first = 0; /* of the component in an MCU */
+    for (unsigned i = 0; i < c; i++)
+        first += (size_t)scan->component[i].across * scan->component[i].down;
+    size_t *x = make_axis(one->columns, xform_reverses_x(turn), first,
+                          one->across, 1, blocks);
+    size_t *y = make_axis(one->rows, xform_reverses_y(turn), 0, one->down,
+                          one->across, blocks * scan->columns);
+    if (xform_transposes(turn))
+        *map = (struct block_map){ one->rows, one->columns, y, x };
+    else
+        *map = (struct block_map){ one->columns, one->rows, x, y };
+    return x && y;
+}
+
+static void block_map_free(struct block_map *map)
+{
+    memory_free(map->column);
+    memory_free(map->row);
+}
+
+/* ---- Scans --------------------------------------------------------------- */
 
 enum {
     ZERO_RUN = 0xf0, /* the symbol for 16 zeros (T.81, F.1.2.2.1) */

@@ -7,14 +7,311 @@
  * on past its end until it stands at such a start, and what was decoded from
  * there on is right. (Weissenberger and Schmidt, "Massively Parallel Huffman
  * Decoding on GPUs", 2018.) */
-#include "codecs/jpeg/entropy/entropy_decode.h"
+#include "codecs/jpeg/entropy/coder.h"
 
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
-#include "codecs/jpeg/entropy/part_decode.h"
+#include "codecs/jpeg/entropy/huffman_table.h"
+
+/* ---- Types --------------------------------------------------------------- */
+
+/* A block takes up to 27 bits for the DC coefficient, and 26 for each of 63
+ * others: so many bytes may be read behind the end, and 8 more at once. */
+enum { PART_PADDING = 256 };
+
+/* Where each position of the zigzag order goes, and the bit of that; those that
+ * no block has go to 64, and have none. */
+struct part_order {
+    uint8_t at[256];
+    uint64_t bit[256];
+};
+
+/* What the blocks of an MCU are coded by, one after the other. */
+struct part_coding {
+    unsigned blocks;
+    uint8_t component[ENTROPY_MCU_BLOCKS];
+    const struct huffman_decoder *dc[ENTROPY_MCU_BLOCKS];
+    const struct huffman_decoder *ac[ENTROPY_MCU_BLOCKS];
+    struct huffman_decoder dc_table[ENTROPY_TABLES], ac_table[ENTROPY_TABLES];
+    bool alike; /* all blocks are coded by the same tables */
+    struct part_order order;
+};
+
+/* Bits of bytes without stuffing, of which the next one is the highest. */
+struct bit_reader {
+    uint64_t bits;
+    unsigned count;    /* how many of them are there for certain */
+    const uint8_t *at; /* the byte after them */
+};
+
+/* What one thread decodes. */
+struct part {
+    const struct part_coding *coding;
+    struct bit_reader in;
+    unsigned next;        /* which block of an MCU comes next */
+    const uint8_t *base;  /* from where positions count */
+    const uint8_t *limit; /* no block starts behind it */
+    struct entropy_block *block;
+    size_t count, room; /* of the blocks; room 0: they are the picture's own */
+    struct entropy_values values;
+    uint16_t index;
+    int64_t dc[ENTROPY_COMPONENTS]; /* the last ones */
+    bool odd; /* one of them was out of range, which a guess may be */
+    bool failed, no_memory;
+    bool late;        /* the time was over, and so it has failed */
+    size_t unchecked; /* blocks since the clock was looked at */
+
+    /* Of a part that begins with a guess. */
+    uint64_t begin, end; /* positions, in bits */
+    uint32_t *start;     /* of the first blocks, from `begin` on */
+    size_t nstarts;
+    size_t first; /* which of the blocks is the first that is right, */
+    size_t place; /* and where in the picture it belongs */
+    int64_t offset[ENTROPY_COMPONENTS]; /* to the true DC coefficients */
+};
+
+/* Returns whether a DC coefficient is one of 8-bit samples. */
+static inline bool part_dc_is_sound(int64_t dc)
+{
+    return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
+}
+
+/* ---- A run of blocks ----------------------------------------------------- */
+
+/* ---- Bits --------------------------------------------------------------- */
+
+ENTROPY_INLINE void refill(struct bit_reader *in)
+{
+    in->bits |= read_be64(in->at) >> in->count;
+    in->at += (63 - in->count) >> 3;
+    in->count |= 56;
+}
+
+ENTROPY_INLINE uint64_t position_of(const struct part *p,
+                                    const struct bit_reader *in)
+{
+    return (uint64_t)(in->at - p->base) * 8 - in->count;
+}
+
+/* ---- Blocks ------------------------------------------------------------- */
+
+/* Returns the entry of the next code; 0 if it is none. */
+ENTROPY_INLINE uint64_t next_entry(const struct bit_reader *in,
+                                   const struct huffman_decoder *table)
+{
+    uint64_t entry = table->entry[in->bits >> (64 - HUFFMAN_LOOKUP)];
+    if (__builtin_expect(entry == 0, 0))
+        entry = huffman_decoder_find(table, (uint32_t)(in->bits >> 48));
+    return entry;
+}
+
+/* Returns the value of its first symbol with its size: 1 << size | bits. */
+ENTROPY_INLINE uint32_t value_of(const struct bit_reader *in, uint64_t entry)
+{
+    uint64_t bits = in->bits << (entry >> 8 & 63);
+    return (uint32_t)((bits >> 1 | UINT64_C(1) << 63) >> (entry >> 16 & 63));
+}
+
+ENTROPY_INLINE void skip(struct bit_reader *in, unsigned n)
+{
+    in->bits <<= n;
+    in->count -= n;
+}
+
+ENTROPY_INLINE bool decode_dc(struct bit_reader *in,
+                              const struct huffman_decoder *table,
+                              int *difference)
+{
+    uint64_t entry = next_entry(in, table);
+    if (entry == 0)
+        return false;
+    *difference = entropy_value(value_of(in, entry));
+    skip(in, entry & 63);
+    return true;
+}
+
+/* What the coefficients of a block are read to. */
+struct ac_reader {
+    struct bit_reader in;
+    unsigned k; /* the position of the last one */
+    uint64_t mask;
+    uint16_t *value; /* by position; the last of 65 is for what has none */
+};
+
+/* Reads the next one or two. Returns false at the end of the block, or where it
+ * goes on too far, or is damaged. */
+ENTROPY_INLINE bool decode_some(struct ac_reader *r,
+                                const struct huffman_decoder *table,
+                                const struct part_order *order)
+{
+    uint64_t entry = next_entry(&r->in, table);
+    if (__builtin_expect(entry == 0, 0))
+        return r->k = 64, false;
+    uint32_t value = value_of(&r->in, entry);
+    unsigned k = r->k + (entry >> 24 & 255);
+    if (__builtin_expect(entry & HUFFMAN_SPECIAL, 0)) {
+        skip(&r->in, entry & 63);
+        r->k = k;
+        return k < 63;
+    }
+    if (__builtin_expect(k >= 63, 0)) { /* a second one is the next block's */
+        skip(&r->in, (entry >> 8 & 31) + 63 - (entry >> 16 & 63));
+        r->value[order->at[k]] = (uint16_t)value;
+        r->mask |= order->bit[k];
+        r->k = k;
+        return false;
+    }
+    skip(&r->in, entry & 63);
+    r->k = k + (entry >> 32 & 255);
+    r->value[order->at[r->k]] = (uint16_t)(entry >> 48);
+    r->value[order->at[k]] = (uint16_t)value; /* the same place without one */
+    r->mask |= order->bit[k] | order->bit[r->k];
+    return r->k < 63;
+}
+
+/* Copies what stands at the positions of a mask, four at a time: how many they
+ * are is hard to predict. */
+ENTROPY_INLINE void gather(uint16_t *to, const uint16_t from[64], uint64_t mask)
+{
+    while (mask)
+        for (unsigned i = 0; i < 4; i++, mask &= mask - 1)
+            *to++ = from[__builtin_ctzll(mask | UINT64_C(1) << 63)];
+}
+
+/* Gives the coefficients that are not zero. Returns false if they are
+ * damaged. */
+ENTROPY_INLINE bool decode_ac(struct bit_reader *in,
+                              const struct huffman_decoder *table,
+                              const struct part_order *order, uint64_t *mask,
+                              uint16_t *values)
+{
+    uint16_t value[65];
+    struct ac_reader r = { .in = *in, .value = value };
+    value[63] = 0; /* which gather() may read */
+    /* Of 56 bits at least the DC coefficient takes 27, or two steps 52. */
+    for (bool more = decode_some(&r, table, order); more;) {
+        refill(&r.in);
+        more = decode_some(&r, table, order) && decode_some(&r, table, order);
+    }
+    gather(values, value, r.mask);
+    *mask = r.mask;
+    *in = r.in;
+    return r.k <= 63 || r.k >= HUFFMAN_END;
+}
+
+static bool reserve_block(struct part *p)
+{
+    if (p->room == 0 || p->count < p->room)
+        return true;
+    void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
+                                    2 * p->room * sizeof *p->block);
+    if (!more)
+        return false;
+    p->block = more;
+    p->room *= 2;
+    return true;
+}
+
+/* Appends up to n blocks, as far as they start before position `end`. At damage
+ * the part fails, and appends no more; without memory likewise. */
+ENTROPY_FOR_EACH_CPU static void part_append(struct part *p, size_t n,
+                                             uint64_t end)
+{
+    const struct part_coding *coding = p->coding;
+    struct bit_reader in = p->in;
+    for (; n && !p->failed && position_of(p, &in) < end; n--) {
+        p->no_memory = !entropy_values_reserve(&p->values) || !reserve_block(p);
+        p->failed = p->no_memory || in.at > p->limit;
+        if (p->failed)
+            break;
+        struct entropy_block *b = &p->block[p->count];
+        int64_t *dc = &p->dc[coding->component[p->next]];
+        int difference = 0;
+        uint16_t *values = p->values.value + p->values.count;
+        const struct huffman_decoder *ac = coding->ac[p->next];
+        refill(&in);
+        p->failed = !decode_dc(&in, coding->dc[p->next], &difference) ||
+                    !decode_ac(&in, ac, &coding->order, &b->mask, values);
+        *dc += difference;
+        p->odd = p->odd || !part_dc_is_sound(*dc);
+        b->dc = (int16_t)*dc;
+        b->at = (uint32_t)p->values.count;
+        b->part = p->index;
+        p->values.count += (size_t)__builtin_popcountll(b->mask);
+        p->count += !p->failed;
+        p->next = p->next + 1 == coding->blocks ? 0 : p->next + 1;
+    }
+    p->in = in;
+}
+
+/* Returns where the next block starts, in bits from `base`. */
+static uint64_t part_position(const struct part *p)
+{
+    return position_of(p, &p->in);
+}
+
+/* Lets the next block, the first of an MCU, start at a position; the DC
+ * coefficients before it are 0. */
+static void part_seek(struct part *p, uint64_t position)
+{
+    p->in = (struct bit_reader){ .at = p->base + position / 8 };
+    refill(&p->in);
+    p->in.bits <<= position % 8;
+    p->in.count -= position % 8;
+    p->next = 0;
+    memset(p->dc, 0, sizeof p->dc);
+}
+
+/* ---- What they are coded by --------------------------------------------- */
+
+/* A transposed coefficient has its row for its column. */
+static void set_order(struct part_order *order, bool transposes)
+{
+    uint8_t position[64];
+    for (unsigned k = 0; k < 64; k++)
+        position[entropy_natural[k]] = (uint8_t)k;
+    memset(order->at, 64, sizeof order->at);
+    for (unsigned k = 0; k < 64; k++) {
+        unsigned i = entropy_natural[k];
+        order->at[k] = transposes ? position[entropy_exchange(i)] : (uint8_t)k;
+        order->bit[k] = UINT64_C(1) << order->at[k];
+    }
+}
+
+/* Sets what the blocks of a scan are coded by. Returns false if a table is
+ * none, or has what no sequential scan of 8 bits has. `coding` is {0} before.
+ */
+static bool part_set_coding(struct part_coding *coding,
+                            const struct entropy_scan *scan, bool transposes)
+{
+    coding->blocks = 0;
+    coding->alike = true;
+    set_order(&coding->order, transposes);
+    for (unsigned c = 0; c < scan->components; c++) {
+        const struct entropy_component *one = &scan->component[c];
+        struct huffman_decoder *dc = &coding->dc_table[one->dc];
+        struct huffman_decoder *ac = &coding->ac_table[one->ac];
+        if (!huffman_decoder_make(dc, &scan->dc[one->dc], false) ||
+            !huffman_decoder_make(ac, &scan->ac[one->ac], true))
+            return false;
+        coding->alike = coding->alike && one->dc == scan->component->dc &&
+                        one->ac == scan->component->ac;
+        for (int i = one->across * one->down; i > 0; i--) {
+            if (coding->blocks == ENTROPY_MCU_BLOCKS)
+                return false;
+            coding->component[coding->blocks] = (uint8_t)c;
+            coding->dc[coding->blocks] = dc;
+            coding->ac[coding->blocks++] = ac;
+        }
+    }
+    return true;
+}
+
+/* ---- Scans --------------------------------------------------------------- */
 
 enum {
     BLOCK_BITS_MIN = 2, /* a DC and an AC code of a bit each */
