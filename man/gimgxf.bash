@@ -52,7 +52,7 @@ t     --manifest            file
 t     --resume              file
 t     --shard               other
 ts    --verify
-tsm   --digest
+ts    --digest
 tsrc  --max-pixels          other
 tsrc  --max-memory          other
 tsrc  --max-seconds         other

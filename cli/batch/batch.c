@@ -185,7 +185,7 @@ static void show_plan(struct batch *batch)
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
         struct batch_task task = { .job = batch_planned_job(batch, i) };
         enum verdict verdict;
-        if (records_check(&batch->records, &task.job, &verdict, &task.err)) {
+        if (records_check(&batch->records, i, &task.job, &verdict, &task.err)) {
             report_error(task.job.input, task.err.text);
             report_plan(&task.job, &task.result, &task.err);
             continue;

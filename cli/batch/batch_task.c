@@ -49,7 +49,8 @@ bool batch_task_begin(struct batch_task *task)
     prefetch(batch, task);
     *job = batch_planned_job(batch, task->i);
     task->begun = true;
-    task->status = records_check(&batch->records, job, &verdict, &task->err);
+    task->status =
+        records_check(&batch->records, task->i, job, &verdict, &task->err);
     task->unknown = verdict == VERDICT_CHANGED;
     if (task->status == 0 && verdict == VERDICT_DONE)
         task->result.skipped = SKIPPED_DONE;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/files/files.h"
-#include "cli/files/path.h"
 #include "cli/options/option_table.h"
 #include "codecs/deflate/flate.h"
 
@@ -19,7 +18,6 @@ static struct record record_of(const struct job *job)
         .output_root = job->output_root,
         .op = job->opts->op_name,
         .options = job->opts->shape,
-        .facts.anew = !job->opts->resume,
     };
 }
 
@@ -53,12 +51,26 @@ static int fail_absent(const struct options *opts, struct err *err)
                 opts->resume, strerror(ENOENT), opts->resume);
 }
 
-/* Returns whether --resume and --manifest name one file. It need not exist yet
- * then: the first run makes it, and the same call goes on with it. */
+/* Returns whether --resume and --manifest name one file, which need not exist
+ * yet: then the first run makes it, and the same call goes on with it. */
+static bool is_one_file(const struct options *opts)
+{
+    struct file_identities known = { 0 };
+    struct file_identity a, b;
+    struct err unheard;
+    const bool one =
+        opts->manifest && opts->resume &&
+        file_identity_find(&known, opts->manifest, &a, &unheard) == 0 &&
+        file_identity_find(&known, opts->resume, &b, &unheard) == 0 &&
+        (file_identity_same(&a, &b) || file_identity_shares_inode(&a, &b));
+    file_identities_free(&known);
+    return one;
+}
+
+/* Returns whether the manifest to resume from may be missing. */
 static bool begins(const struct options *opts)
 {
-    return option_table_given(opts, "manifest") &&
-           path_compare("", opts->manifest, "", opts->resume) == 0;
+    return option_table_given(opts, "manifest") && is_one_file(opts);
 }
 
 static int check_resume(const struct options *opts, struct err *err)
@@ -84,10 +96,8 @@ static int read_resume(struct records *records, const struct options *opts,
     struct err why;
     if (hold && manifest_hold(opts->resume, &records->warnings, &why))
         return fail(err, "--resume: %s", why.text);
-    records->resume.opts = opts;
-    if (resume_read(&records->resume, opts->resume, begins(opts), &why) ||
-        resume_recognize(&records->resume, count, planned_record, planned,
-                         &why))
+    if (resume_read(&records->resume, opts->resume, begins(opts), count,
+                    planned_record, planned, &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
     return 0;
 }
@@ -114,10 +124,7 @@ int records_open(struct records *records, const struct options *opts,
     const bool writes = opts->manifest && !opts->dry_run;
     if (opts->resume && check_resume(opts, err))
         return -1;
-    const bool both =
-        writes && opts->resume &&
-        (path_compare("", opts->manifest, "", opts->resume) == 0 ||
-         file_is_same(NULL, opts->manifest, NULL, opts->resume));
+    const bool both = writes && is_one_file(opts);
     if (both && open_manifest(records, opts, err))
         return -1;
     if (opts->resume &&
@@ -162,24 +169,15 @@ static void add_input(struct facts *facts, const struct result *result)
 {
     facts->size = result->bytes_in;
     facts->mtime = result->mtime;
-    facts->file =
-        (struct inode_id){ result->device, result->inode, result->inode != 0 };
 }
 
-static void add_digests(struct record *record, const struct digests *digests)
-{
-    record->shown_before = *digests->input ? digests->input : NULL;
-    record->shown = *digests->output ? digests->output : NULL;
-}
-
-/* Adds which file the output is, so that it is known by other names, too. */
+/* Adds the time of the output, so that it need not be read to know it again. */
 static void add_output(struct facts *facts, const struct job *job)
 {
     struct stat st;
     if (!resolve_stat(job->output_root, job->output, true, &st) ||
         (uint64_t)st.st_size != facts->written)
         return;
-    facts->made = (struct inode_id){ st.st_dev, st.st_ino, true };
     facts->made_time = st.st_mtim;
 }
 
@@ -195,7 +193,7 @@ int records_note_ready(struct records *records, const struct job *job,
     sum->known = true;
     record.facts.status = STATUS_READY;
     add_input(&record.facts, result);
-    add_digests(&record, &result->digests);
+    record.digests = &result->digests;
     record.facts.written = output.size;
     record.facts.crc = sum->crc;
     record.facts.summed = true;
@@ -221,7 +219,7 @@ int records_note_result(struct records *records, const struct job *job,
         record.facts.written = result->bytes_out;
         record.facts.crc = sum.crc;
         record.facts.summed = sum.known;
-        add_digests(&record, &result->digests);
+        record.digests = &result->digests;
         add_output(&record.facts, job);
     }
     return note(records, &record, false, err);
@@ -244,13 +242,11 @@ int records_note_kept(struct records *records, uint64_t written,
     for (size_t i = 0; records->kept && i < records->count; i++) {
         struct job planned = job(context, i);
         struct record record = record_of(&planned);
-        const bool anew = record.facts.anew;
         record.facts = records->kept[i].facts;
-        record.facts.anew = anew;
         record.facts.status = STATUS_DONE;
         record.facts.written = written;
         record.how = job_how_name(records->kept[i].how);
-        add_digests(&record, &records->kept[i].digests);
+        record.digests = &records->kept[i].digests;
         add_output(&record.facts, &planned);
         if (note(records, &record, false, err))
             return -1;
@@ -269,12 +265,13 @@ int records_note_passed_over(struct records *records,
     return records->manifest ? note(records, &record, false, err) : 0;
 }
 
-int records_check(struct records *records, const struct job *job,
+int records_check(struct records *records, size_t i, const struct job *job,
                   enum verdict *verdict, struct err *err)
 {
     struct record record = record_of(job);
-    *verdict = job->opts->resume ? resume_check(&records->resume, &record, err)
-                                 : VERDICT_TODO;
+    *verdict = job->opts->resume
+                   ? resume_check(&records->resume, i, &record, err)
+                   : VERDICT_TODO;
     if (*verdict == VERDICT_CHANGED)
         return -1;
     if (*verdict != VERDICT_REPLACED)

@@ -44,10 +44,10 @@ int records_open(struct records *records, const struct options *opts,
 /* Returns 0, or -1 with the reason if the manifest could not be written. */
 int records_close(struct records *records, struct err *err);
 
-/* Asks whether a run before did a job. *verdict is VERDICT_TODO, VERDICT_DONE
- * or VERDICT_CHANGED: nobody can tell. Returns 0. On failure, and if nobody can
- * tell, it returns -1 with the reason. */
-int records_check(struct records *records, const struct job *job,
+/* Asks whether a run before did the i-th job. *verdict is VERDICT_TODO,
+ * VERDICT_DONE or VERDICT_CHANGED: nobody can tell. Returns 0. On failure, and
+ * if nobody can tell, it returns -1 with the reason. */
+int records_check(struct records *records, size_t i, const struct job *job,
                   enum verdict *verdict, struct err *err);
 
 /* Notes that a job is about to replace its own input, and by what, so that the

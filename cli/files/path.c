@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "cli/files/hash.h"
-
 struct path path_split(const char *name, size_t length)
 {
     while (length > 1 && name[length - 1] == '/')
@@ -28,64 +26,6 @@ bool path_has(const char *name, const char *component)
         name += strspn(name, "/");
     }
     return false;
-}
-
-/* ---- Clean names ------------------------------------------------------- */
-
-/* What is left of a name, and what comes after that. */
-struct rest {
-    const char *at, *then; /* `then` may be NULL */
-};
-
-static struct rest rest_of(const char *here, const char *name)
-{
-    return *name == '/' ? (struct rest){ name, NULL }
-                        : (struct rest){ here, name };
-}
-
-/* Takes the next component but ".". Returns its length; 0 if there is none. */
-static size_t next(struct rest *rest, const char **component)
-{
-    for (;;) {
-        rest->at += strspn(rest->at, "/");
-        size_t n = strcspn(rest->at, "/");
-        *component = rest->at;
-        rest->at += n;
-        if (n > 1 || (n == 1 && **component != '.'))
-            return n;
-        if (n == 1)
-            continue;
-        if (!rest->then)
-            return 0;
-        *rest = (struct rest){ rest->then, NULL };
-    }
-}
-
-int path_compare(const char *here_a, const char *a, const char *here_b,
-                 const char *b)
-{
-    struct rest left = rest_of(here_a, a), right = rest_of(here_b, b);
-    const char *one, *two;
-    size_t n, m;
-    do {
-        n = next(&left, &one);
-        m = next(&right, &two);
-        int order = memcmp(one, two, n < m ? n : m);
-        if (order || n != m)
-            return order ? order : n < m ? -1 : 1;
-    } while (n);
-    return 0;
-}
-
-uint64_t path_hash(const char *here, const char *name)
-{
-    struct rest rest = rest_of(here, name);
-    const char *component;
-    uint64_t hash = 0;
-    size_t n;
-    while ((n = next(&rest, &component)) > 0)
-        hash = hash_pair(hash, hash_bytes(component, n));
-    return hash;
 }
 
 const char *path_suffix(const char *name)

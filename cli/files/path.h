@@ -24,14 +24,6 @@ const char *path_suffix(const char *name);
 /* Returns whether a name has this component. */
 bool path_has(const char *name, const char *component);
 
-/* Compare and hash clean names: a relative one is taken with its directory
- * `here` before it ("": it stays relative), without "." and repeated slashes.
- * ".." stays, since only the disk tells where it leads. path_compare() orders
- * by components, as strcmp() does; equal names have equal hashes. */
-int path_compare(const char *here_a, const char *a, const char *here_b,
-                 const char *b);
-uint64_t path_hash(const char *here, const char *name);
-
 /* A name that is put together, of at most PATH_MAX - 1 bytes. */
 struct path_text {
     char text[PATH_MAX];

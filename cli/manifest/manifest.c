@@ -1,4 +1,4 @@
-/* Writes manifests, and reads and writes their lines. */
+/* Writes manifests. */
 #include "cli/manifest/manifest.h"
 
 #include <errno.h>
@@ -13,9 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/json/json_read.h"
+#include "cli/job/job.h"
 #include "cli/json/json_write.h"
-#include "cli/manifest/timestamp.h"
 #include "codecs/base/clock.h"
 
 struct manifest {
@@ -25,9 +24,59 @@ struct manifest {
     pthread_mutex_t mutex; /* of all that follows, and of writing: so a line
                               that the kernel takes in pieces stays together */
     bool cut;              /* the file may end within a line */
-    bool goes_on;          /* there were lines before */
     bool named;            /* the name of the file is on the disk */
 };
+
+const char *const manifest_status_name[] = {
+    [STATUS_PASSED_OVER] = "passed_over",
+    [STATUS_SKIPPED] = "skipped",
+    [STATUS_FAILED] = "failed",
+    [STATUS_READY] = "ready",
+    [STATUS_DONE] = "done",
+};
+
+/* ---- Times -------------------------------------------------------------- */
+
+void manifest_time_write(char text[MANIFEST_TIME_SIZE], struct timespec time)
+{
+    struct tm tm;
+    if (!gmtime_r(&time.tv_sec, &tm)) {
+        snprintf(text, MANIFEST_TIME_SIZE, "@%lld.%09ld",
+                 (long long)time.tv_sec, time.tv_nsec);
+        return;
+    }
+    snprintf(text, MANIFEST_TIME_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%09ldZ",
+             tm.tm_year + 1900LL, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+             tm.tm_min, tm.tm_sec, time.tv_nsec);
+}
+
+/* sscanf() accepts much; what it reads must be written as the same text. */
+bool manifest_time_read(const char *text, struct timespec *time)
+{
+    struct tm tm = { 0 };
+    char again[MANIFEST_TIME_SIZE];
+    long long seconds, year;
+    if (sscanf(text, "@%18lld.%9ld", &seconds, &time->tv_nsec) == 2) {
+        time->tv_sec = (time_t)seconds;
+    } else {
+        if (sscanf(text, "%11lld-%2d-%2dT%2d:%2d:%2d.%9ldZ", &year, &tm.tm_mon,
+                   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
+                   &time->tv_nsec) != 7)
+            return false;
+        tm.tm_year = (int)(year - 1900);
+        tm.tm_mon--;
+        time->tv_sec = timegm(&tm);
+    }
+    manifest_time_write(again, *time);
+    return strcmp(text, again) == 0;
+}
+
+int manifest_time_compare(struct timespec a, struct timespec b)
+{
+    if (a.tv_sec != b.tv_sec)
+        return a.tv_sec < b.tv_sec ? -1 : 1;
+    return a.tv_nsec < b.tv_nsec ? -1 : a.tv_nsec > b.tv_nsec;
+}
 
 /* ---- Opening ----------------------------------------------------------- */
 
@@ -59,7 +108,6 @@ static int check_contents(struct manifest *m, struct err *err)
         close(in);
     }
     m->cut = last != '\n';
-    m->goes_on = true;
     return good ? 0 : fail(err, "%s: not a manifest", m->name);
 }
 
@@ -126,6 +174,11 @@ int manifest_open(struct manifest **manifest, const char *name,
 
 /* ---- Writing a line ----------------------------------------------------- */
 
+static bool is_known(struct timespec time)
+{
+    return time.tv_sec || time.tv_nsec;
+}
+
 static void put_text(struct json_writer *json, const char *key,
                      const char *text)
 {
@@ -136,38 +189,18 @@ static void put_text(struct json_writer *json, const char *key,
 static void put_time(struct json_writer *json, const char *key,
                      struct timespec time)
 {
-    char text[TIMESTAMP_SIZE];
-    timestamp_write(text, time);
+    char text[MANIFEST_TIME_SIZE];
+    manifest_time_write(text, time);
     json_string(json, key, text);
-}
-
-static void put_identity(struct json_writer *json, const char *key,
-                         const struct inode_id *id)
-{
-    char text[48];
-    if (!id->known)
-        return;
-    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64, id->device, id->inode);
-    json_string(json, key, text);
-}
-
-static void put_written(struct json_writer *json, const struct facts *facts)
-{
-    char crc[9];
-    json_uint(json, "written", facts->written);
-    put_identity(json, "written_inode", &facts->made);
-    if (facts->made.known)
-        put_time(json, "written_mtime", facts->made_time);
-    if (!facts->summed)
-        return;
-    snprintf(crc, sizeof crc, "%08" PRIx32, facts->crc);
-    json_string(json, "crc32", crc);
 }
 
 static void put_record(struct json_writer *json, const struct record *r,
                        const struct manifest *m)
 {
+    static const struct digests none = { "", "" };
     const struct facts *facts = &r->facts;
+    const struct digests *digests = r->digests ? r->digests : &none;
+    char crc[9];
     json_open(json, NULL, '{');
     put_text(json, "input", r->input);
     put_text(json, "output", r->output);
@@ -177,20 +210,23 @@ static void put_record(struct json_writer *json, const struct record *r,
     put_text(json, "format", r->format);
     put_text(json, "how", r->how);
     put_text(json, "error", r->error);
-    if (facts->size || facts->mtime.tv_sec || facts->mtime.tv_nsec) {
+    if (facts->size || is_known(facts->mtime)) {
         json_uint(json, "size", facts->size);
         put_time(json, "mtime", facts->mtime);
-        put_identity(json, "inode", &facts->file);
     }
-    put_text(json, "sha256", r->shown_before);
+    put_text(json, "sha256", *digests->input ? digests->input : NULL);
     if (facts->status >= STATUS_READY)
-        put_written(json, facts);
-    put_text(json, "written_sha256", r->shown);
+        json_uint(json, "written", facts->written);
+    if (facts->status >= STATUS_READY && is_known(facts->made_time))
+        put_time(json, "written_mtime", facts->made_time);
+    if (facts->status >= STATUS_READY && facts->summed) {
+        snprintf(crc, sizeof crc, "%08" PRIx32, facts->crc);
+        json_string(json, "crc32", crc);
+    }
+    put_text(json, "written_sha256", *digests->output ? digests->output : NULL);
     put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
         json_string(json, "directory", m->cwd);
-    if (facts->anew && m->goes_on)
-        json_bool(json, "anew", true);
     json_close(json, '}');
 }
 
@@ -284,156 +320,4 @@ int manifest_close(struct manifest *manifest, struct err *err)
     free(manifest->cwd);
     free(manifest);
     return status;
-}
-
-/* ---- Reading a line ------------------------------------------------------ */
-
-/* Reads a member that is a string, if there is one; else NULL. */
-static int take_string(const struct json_value *root, const char *key,
-                       const char **string, struct err *err)
-{
-    const struct json_value *value = json_find(root, key);
-    *string = json_get_string(value);
-    return !value || *string ? 0 : fail(err, "%s is not a string", key);
-}
-
-static int need_string(const struct json_value *root, const char *key,
-                       const char **string, struct err *err)
-{
-    if (take_string(root, key, string, err))
-        return -1;
-    return *string ? 0 : fail(err, "%s is missing", key);
-}
-
-static int need_uint(const struct json_value *root, const char *key,
-                     uint64_t *number, struct err *err)
-{
-    return json_get_uint(json_find(root, key), number)
-               ? 0
-               : fail(err, "%s is not a number of bytes", key);
-}
-
-static int need_time(const struct json_value *root, const char *key,
-                     struct timespec *time, struct err *err)
-{
-    const char *text;
-    if (need_string(root, key, &text, err))
-        return -1;
-    return timestamp_read(text, time) ? 0 : fail(err, "%s is not a time", key);
-}
-
-static int take_crc(const struct json_value *root, struct facts *facts,
-                    struct err *err)
-{
-    const char *text;
-    if (take_string(root, "crc32", &text, err))
-        return -1;
-    facts->summed = text != NULL;
-    if (!text)
-        return 0;
-    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
-        return fail(err, "crc32 is not 8 hexadecimal digits");
-    facts->crc = (uint32_t)strtoul(text, NULL, 16);
-    return 0;
-}
-
-static int take_digest(const struct json_value *root, const char *key,
-                       const char **text, struct err *err)
-{
-    if (take_string(root, key, text, err))
-        return -1;
-    if (*text &&
-        (strlen(*text) != 64 || strspn(*text, "0123456789abcdef") != 64))
-        return fail(err, "%s is not 64 hexadecimal digits", key);
-    return 0;
-}
-
-/* Reads "DEVICE:INODE", if it is there. */
-static int take_identity(const struct json_value *root, const char *key,
-                         struct inode_id *id, struct err *err)
-{
-    const char *text;
-    if (take_string(root, key, &text, err))
-        return -1;
-    if (!text)
-        return 0;
-    size_t n = strspn(text, "0123456789");
-    size_t m = text[n] == ':' ? strspn(text + n + 1, "0123456789") : 0;
-    if (n == 0 || n > 20 || m == 0 || m > 20 || text[n + 1 + m])
-        return fail(err, "%s is not DEVICE:INODE", key);
-    id->device = strtoull(text, NULL, 10);
-    id->inode = strtoull(text + n + 1, NULL, 10);
-    id->known = true;
-    return 0;
-}
-
-static int take_directory(const struct json_value *root, struct record *r,
-                          struct err *err)
-{
-    if (take_string(root, "directory", &r->directory, err))
-        return -1;
-    if (r->directory && *r->directory != '/')
-        return fail(err, "directory is not an absolute name");
-    r->facts.placed = r->directory || (*r->input == '/' && *r->output == '/');
-    return 0;
-}
-
-static int need_status(const struct json_value *root,
-                       enum manifest_status *status, struct err *err)
-{
-    const char *name;
-    if (need_string(root, "status", &name, err))
-        return -1;
-    for (int i = 0; i <= STATUS_DONE; i++)
-        if (strcmp(name, manifest_status_name[i]) == 0) {
-            *status = (enum manifest_status)i;
-            return 0;
-        }
-    return fail(err, "the status '%s' is unknown", name);
-}
-
-/* A file that was passed over has no output. */
-static int take_names(const struct json_value *root, struct record *r,
-                      struct err *err)
-{
-    if (need_string(root, "input", &r->input, err))
-        return -1;
-    r->output = r->input;
-    r->op = "";
-    if (r->facts.status == STATUS_PASSED_OVER)
-        return 0;
-    return need_string(root, "output", &r->output, err) ||
-                   need_string(root, "op", &r->op, err)
-               ? -1
-               : 0;
-}
-
-/* Sizes and times matter only if an output was written. Lines of older versions
- * do not have all of them. */
-int manifest_read_line(const struct json_value *root, struct record *r,
-                       struct err *err)
-{
-    struct facts *t = &r->facts;
-    if (root->kind != JSON_OBJECT)
-        return fail(err, "not an object");
-    const struct json_value *anew = json_find(root, "anew");
-    t->anew = anew && anew->kind == JSON_TRUE;
-    if (need_status(root, &t->status, err) || take_names(root, r, err) ||
-        take_directory(root, r, err) ||
-        take_string(root, "options", &r->options, err) ||
-        take_string(root, "error", &r->error, err) ||
-        take_digest(root, "sha256", &r->shown_before, err) ||
-        take_digest(root, "written_sha256", &r->shown, err) ||
-        need_time(root, "time", &t->time, err))
-        return -1;
-    if (t->status < STATUS_READY)
-        return 0;
-    if (need_uint(root, "size", &t->size, err) ||
-        need_time(root, "mtime", &t->mtime, err) ||
-        need_uint(root, "written", &t->written, err) ||
-        take_identity(root, "inode", &t->file, err) ||
-        take_identity(root, "written_inode", &t->made, err) ||
-        (t->made.known && need_time(root, "written_mtime", &t->made_time, err)))
-        return -1;
-    return take_crc(root, t, err);
 }

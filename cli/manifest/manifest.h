@@ -4,7 +4,7 @@
  * was interrupted can be resumed (resume.h), and that several manifests can be
  * merged and checked (gimgxf manifest). Jobs and their results come in as
  * struct record; lines, and verdicts about what is done, go out. It knows
- * nothing of how jobs are run, and of pictures only what shown.h asks.
+ * nothing of how jobs are run, and of pictures nothing at all.
  *
  * Lines are appended, each with one write(), by any number of threads. A job is
  * identified by its input, output, operation and options; without the options
@@ -15,8 +15,37 @@
 #ifndef CLI_MANIFEST_MANIFEST_H
 #define CLI_MANIFEST_MANIFEST_H
 
-#include "cli/manifest/facts.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
 #include "codecs/base/err.h"
+
+enum manifest_status {
+    STATUS_PASSED_OVER, /* a file was found whose format is not supported: it
+                           has neither output nor op */
+    STATUS_SKIPPED,
+    STATUS_FAILED,
+    STATUS_READY, /* the input is about to be replaced by such an output */
+    STATUS_DONE,
+};
+
+/* As lines have it: "passed_over", ... */
+extern const char *const manifest_status_name[STATUS_DONE + 1];
+
+/* What a line says of a job and its files. Times are 0 where not known. */
+struct facts {
+    enum manifest_status status;
+    uint64_t size;             /* of the input as it was read, in bytes */
+    struct timespec mtime;     /* its last modification */
+    uint64_t written;          /* bytes of the output, of "done" and "ready" */
+    struct timespec made_time; /* its last modification, of "done" */
+    uint32_t crc;              /* CRC-32 (ISO 3309) of the output, if */
+    bool summed;               /* that is known, as it must be of "ready" */
+    /* Of lines that were read: */
+    unsigned manifest;    /* the number of the manifest, from 0 */
+    struct timespec time; /* when the line was written */
+};
 
 /* What a line says. Strings are the caller's; NULL is left out. */
 struct record {
@@ -30,8 +59,7 @@ struct record {
     const char *format;    /* of a file that was passed over, as "HEIC" */
     const char *how;       /* of a job that is done: "lossless" and so on */
     const char *error;     /* of a job that failed */
-    const char *shown_before, *shown; /* SHA-256 of input and output as shown,
-                                         by --digest */
+    const struct digests *digests; /* of a job, to be written; or NULL */
     struct facts facts;
 };
 
@@ -59,15 +87,19 @@ int manifest_note(struct manifest *manifest, const struct record *record,
 /* Closes and frees. Returns as manifest_note() does. */
 int manifest_close(struct manifest *manifest, struct err *err);
 
-/* Reads a line into a record, whose strings are those of `root`. Returns 0, or
- * -1 with the reason. */
-struct json_value;
-int manifest_read_line(const struct json_value *root, struct record *record,
-                       struct err *err);
+/* Points in time as exact text, "2026-11-21T20:07:21.123456789Z"; one that no
+ * calendar reaches, as a file may have it, as "@SECONDS.NANOSECONDS" since
+ * 1970. Reading returns false if a text is not what writing makes of a time;
+ * comparing returns below 0, 0 or above 0 if a is before b, the same, or
+ * after. */
+enum { MANIFEST_TIME_SIZE = 64 };
+void manifest_time_write(char text[MANIFEST_TIME_SIZE], struct timespec time);
+bool manifest_time_read(const char *text, struct timespec *time);
+int manifest_time_compare(struct timespec a, struct timespec b);
 
 /* Runs gimgxf manifest. "merge" prints the line that counts of each job, sorted
- * by input; "check" says what is done, failed, missing or done twice, as JSON
- * on demand; with --digest it decodes the outputs. Returns an exit status. */
+ * by input; "check" says what is done, failed or missing, as JSON on demand.
+ * Returns an exit status. */
 int manifest_main(const struct options *opts);
 
 #endif

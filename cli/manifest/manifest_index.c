@@ -12,7 +12,6 @@
 #include "cli/files/hash.h"
 #include "cli/files/path.h"
 #include "cli/json/json_read.h"
-#include "cli/manifest/timestamp.h"
 #include "cli/select/line_reader.h"
 
 /* ---- Strings ----------------------------------------------------------- */
@@ -38,42 +37,75 @@ static uint64_t hash_string(uint64_t hash, const char *text)
     return hash_pair(hash, hash_bytes(text, strlen(text)));
 }
 
-static const char *directory_of(const struct manifest_index *index,
-                                const struct entry *entry)
+/* Sets the last component of a place, which points into the name. */
+static void set_base(struct place *place, const char *name)
 {
-    return entry->directory ? entry->directory : index->cwd;
+    const struct path path = path_split(name, strlen(name));
+    place->base = path.base;
+    place->nbase = path.nbase;
 }
 
-/* Returns an entry to look for a job by, with the strings of the job. */
-static struct entry key_of(const struct manifest_index *index,
-                           const struct record *job)
+static int find_place(struct manifest_index *index, const struct entry *entry,
+                      const char *name, struct place *place, struct err *err)
 {
-    struct entry key = {
+    char path[PATH_MAX];
+    if (!manifest_index_path(entry, name, path))
+        return fail(err, "%.100s...: the name is too long", name);
+    set_base(place, name);
+    return file_identity_directory(&index->places, path,
+                                   path_split(path, strlen(path)).ndirectory,
+                                   &place->directory, err);
+}
+
+static uint64_t hash_place(const struct place *place)
+{
+    return hash_pair((uintptr_t)place->directory,
+                     hash_bytes(place->base, place->nbase));
+}
+
+/* Equal directories are equal pointers. */
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+    return a->directory == b->directory && a->nbase == b->nbase &&
+           memcmp(a->base, b->base, a->nbase) == 0;
+}
+
+static uint64_t hash_entry(const struct entry *entry)
+{
+    const uint64_t hash = hash_string(hash_place(&entry->in), entry->op);
+    return entry->in_place
+               ? hash
+               : hash_string(hash_pair(hash, hash_place(&entry->out)),
+                             entry->options);
+}
+
+/* Makes an entry to look for a job by, with the strings of the job. */
+static int make_key(struct manifest_index *index, const struct record *job,
+                    struct entry *key, struct err *err)
+{
+    *key = (struct entry){
         .input = job->input,
         .output = job->output,
         .op = job->op,
         .options = job->options ? job->options : "",
         .directory = job->directory,
     };
-    const char *directory = directory_of(index, &key);
-    key.in_place =
-        path_compare(directory, key.input, directory, key.output) == 0;
-    key.hash = hash_string(path_hash(directory, key.input), key.op);
-    if (key.in_place)
-        return key;
-    key.hash = hash_pair(key.hash, path_hash(directory, key.output));
-    key.hash = hash_string(key.hash, key.options);
-    return key;
+    if (find_place(index, key, key->input, &key->in, err))
+        return -1;
+    key->out = key->in;
+    if (strcmp(job->input, job->output) != 0 &&
+        find_place(index, key, key->output, &key->out, err))
+        return -1;
+    key->in_place = is_same_place(&key->in, &key->out);
+    key->hash = hash_entry(key);
+    return 0;
 }
 
-static bool is_same_job(const struct manifest_index *index,
-                        const struct entry *a, const struct entry *b)
+static bool is_same_job(const struct entry *a, const struct entry *b)
 {
     return a->hash == b->hash && a->in_place == b->in_place &&
-           strcmp(a->op, b->op) == 0 &&
-           path_compare(directory_of(index, a), a->input,
-                        directory_of(index, b), b->input) == 0 &&
-           (a->in_place || (manifest_index_compare_outputs(index, a, b) == 0 &&
+           strcmp(a->op, b->op) == 0 && is_same_place(&a->in, &b->in) &&
+           (a->in_place || (is_same_place(&a->out, &b->out) &&
                             strcmp(a->options, b->options) == 0));
 }
 
@@ -84,18 +116,32 @@ static size_t *find_slot(const struct manifest_index *index,
 {
     size_t i = key->hash & (index->slots - 1);
     while (index->slot[i] &&
-           !is_same_job(index, &index->entry[index->slot[i] - 1], key))
+           !is_same_job(&index->entry[index->slot[i] - 1], key))
         i = (i + 1) & (index->slots - 1);
     return &index->slot[i];
 }
 
-const struct entry *manifest_index_find(const struct manifest_index *index,
-                                        const struct record *job)
+int manifest_index_find(struct manifest_index *index, const struct record *job,
+                        size_t *found, struct err *err)
 {
+    struct entry key;
+    *found = 0;
     if (!index->slots)
-        return NULL;
-    struct entry key = key_of(index, job);
-    size_t found = *find_slot(index, &key);
+        return 0;
+    if (make_key(index, job, &key, err))
+        return -1;
+    *found = *find_slot(index, &key);
+    return 0;
+}
+
+const struct entry *manifest_index_other(const struct manifest_index *index,
+                                         const struct entry *entry,
+                                         const char *op)
+{
+    struct entry key = *entry;
+    key.op = op;
+    key.hash = hash_entry(&key);
+    const size_t found = *find_slot(index, &key);
     return found ? &index->entry[found - 1] : NULL;
 }
 
@@ -125,13 +171,16 @@ static bool make_room(struct manifest_index *index)
     return true;
 }
 
-/* Returns the entry of a job, a new one if there was none; NULL: no memory. */
+/* Returns the entry of a job, a new one if there was none; NULL, with the
+ * reason, on failure. */
 static struct entry *enter(struct manifest_index *index,
-                           const struct record *job, bool *fresh)
+                           const struct record *job, bool *fresh,
+                           struct err *err)
 {
-    if (!make_room(index))
+    struct entry key;
+    fail(err, "no memory");
+    if (!make_room(index) || make_key(index, job, &key, err))
         return NULL;
-    struct entry key = key_of(index, job);
     size_t *slot = find_slot(index, &key);
     *fresh = !*slot;
     if (!*fresh)
@@ -149,39 +198,128 @@ static struct entry *enter(struct manifest_index *index,
     if (!entry->input || !entry->output || !entry->op || !entry->options ||
         (job->directory && !entry->directory))
         return NULL;
+    set_base(&entry->in, entry->input);
+    set_base(&entry->out, entry->output);
     *slot = ++index->count;
     return entry;
 }
 
-int manifest_index_adopt(struct manifest_index *index, const struct record *job,
-                         const struct entry *like)
+bool manifest_index_path(const struct entry *entry, const char *name,
+                         char *path)
 {
-    const struct entry known = *like; /* which enter() may move */
-    bool fresh;
-    struct entry *entry = enter(index, job, &fresh);
-    if (!entry)
+    const bool whole = *name == '/' || !entry->directory;
+    return snprintf(path, PATH_MAX, "%s%s%s", whole ? "" : entry->directory,
+                    whole ? "" : "/", name) < PATH_MAX;
+}
+
+int manifest_index_compare(const struct place *a, const struct place *b)
+{
+    const size_t n = a->nbase < b->nbase ? a->nbase : b->nbase;
+    int order = strcmp(a->directory, b->directory);
+    order = order ? order : memcmp(a->base, b->base, n);
+    return order ? order : (a->nbase > n) - (b->nbase > n);
+}
+
+/* ---- Reading a line ------------------------------------------------------ */
+
+/* Reads a member that is a string, if there is one; else NULL. */
+static int take_string(const struct json_value *root, const char *key,
+                       const char **string, struct err *err)
+{
+    const struct json_value *value = json_find(root, key);
+    *string = json_get_string(value);
+    return !value || *string ? 0 : fail(err, "%s is not a string", key);
+}
+
+static int need_string(const struct json_value *root, const char *key,
+                       const char **string, struct err *err)
+{
+    if (take_string(root, key, string, err))
         return -1;
-    entry->facts = known.facts;
-    entry->shown_before = known.shown_before;
-    entry->shown = known.shown;
+    return *string ? 0 : fail(err, "%s is missing", key);
+}
+
+static int need_uint(const struct json_value *root, const char *key,
+                     uint64_t *number, struct err *err)
+{
+    return json_get_uint(json_find(root, key), number)
+               ? 0
+               : fail(err, "%s is not a number of bytes", key);
+}
+
+static int need_time(const struct json_value *root, const char *key,
+                     struct timespec *time, struct err *err)
+{
+    const char *text;
+    if (need_string(root, key, &text, err))
+        return -1;
+    return manifest_time_read(text, time) ? 0
+                                          : fail(err, "%s is not a time", key);
+}
+
+static int take_crc(const struct json_value *root, struct facts *facts,
+                    struct err *err)
+{
+    const char *text;
+    if (take_string(root, "crc32", &text, err))
+        return -1;
+    facts->summed = text != NULL;
+    if (!text)
+        return 0;
+    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
+        return fail(err, "crc32 is not 8 hexadecimal digits");
+    facts->crc = (uint32_t)strtoul(text, NULL, 16);
     return 0;
 }
 
-bool manifest_index_path(const struct manifest_index *index,
-                         const struct entry *entry, const char *name,
-                         char *path)
+static int need_status(const struct json_value *root,
+                       enum manifest_status *status, struct err *err)
 {
-    int n = *name == '/' ? snprintf(path, PATH_MAX, "%s", name)
-                         : snprintf(path, PATH_MAX, "%s/%s",
-                                    directory_of(index, entry), name);
-    return n < PATH_MAX;
+    const char *name;
+    if (need_string(root, "status", &name, err))
+        return -1;
+    for (int i = 0; i <= STATUS_DONE; i++)
+        if (strcmp(name, manifest_status_name[i]) == 0) {
+            *status = (enum manifest_status)i;
+            return 0;
+        }
+    return fail(err, "the status '%s' is unknown", name);
 }
 
-int manifest_index_compare_outputs(const struct manifest_index *index,
-                                   const struct entry *a, const struct entry *b)
+/* Reads a line into a record, whose strings are those of `root`. A file that
+ * was passed over has neither output nor op; sizes and times matter only if an
+ * output was written. Returns 0, or -1 with the reason. */
+static int read_record(const struct json_value *root, struct record *r,
+                       struct err *err)
 {
-    return path_compare(directory_of(index, a), a->output,
-                        directory_of(index, b), b->output);
+    struct facts *t = &r->facts;
+    if (root->kind != JSON_OBJECT)
+        return fail(err, "not an object");
+    if (need_status(root, &t->status, err) ||
+        need_string(root, "input", &r->input, err))
+        return -1;
+    r->output = r->input;
+    r->op = "";
+    if (t->status != STATUS_PASSED_OVER &&
+        (need_string(root, "output", &r->output, err) ||
+         need_string(root, "op", &r->op, err)))
+        return -1;
+    if (take_string(root, "directory", &r->directory, err) ||
+        take_string(root, "options", &r->options, err) ||
+        take_string(root, "error", &r->error, err) ||
+        need_time(root, "time", &t->time, err))
+        return -1;
+    if (r->directory && *r->directory != '/')
+        return fail(err, "directory is not an absolute name");
+    if (t->status < STATUS_READY)
+        return 0;
+    if (need_uint(root, "size", &t->size, err) ||
+        need_time(root, "mtime", &t->mtime, err) ||
+        need_uint(root, "written", &t->written, err) ||
+        (json_find(root, "written_mtime") &&
+         need_time(root, "written_mtime", &t->made_time, err)))
+        return -1;
+    return take_crc(root, t, err);
 }
 
 /* ---- Which line counts -------------------------------------------------- */
@@ -202,57 +340,7 @@ static bool supersedes(const struct facts *fresh, const struct facts *facts)
     if (facts->status <= STATUS_SKIPPED && fresh->status >= STATUS_READY)
         return true;
     return fresh->manifest == facts->manifest ||
-           timestamp_compare(fresh->time, facts->time) >= 0;
-}
-
-/* Returns whether `b` did the job of `a`, which was noted first, once more: its
- * input is the same as for `a`; or, in place, it is the output of `a`, which
- * was not written since. Who goes on with a manifest, and does not resume by
- * it, wants that. */
-static bool is_again(const struct facts *a, const struct facts *b,
-                     bool in_place)
-{
-    if (timestamp_compare(a->time, b->time) == 0)
-        return false; /* the same line, of a copy */
-    if (b->anew && a->manifest == b->manifest)
-        return false;
-    if (a->size == b->size && timestamp_compare(a->mtime, b->mtime) == 0)
-        return true;
-    return in_place && a->written == b->size &&
-           timestamp_compare(b->mtime, a->time) <= 0;
-}
-
-static bool note_done(struct entry *entry, const struct facts *fresh)
-{
-    if (!entry->done) {
-        entry->done = malloc(sizeof *entry->done);
-        if (entry->done)
-            *entry->done = *fresh;
-        return entry->done;
-    }
-    bool later = timestamp_compare(fresh->time, entry->done->time) >= 0;
-    if (later ? is_again(entry->done, fresh, entry->in_place)
-              : is_again(fresh, entry->done, entry->in_place))
-        entry->twice = true;
-    if (later)
-        *entry->done = *fresh;
-    return true;
-}
-
-/* Keeps the digests of the line that counts; the one before it may have them.
- */
-static int keep_digests(struct manifest_index *index, struct entry *entry,
-                        const struct record *record, bool as_before)
-{
-    if (as_before && !record->shown)
-        return 0;
-    entry->shown_before =
-        record->shown_before ? keep_string(index, record->shown_before) : NULL;
-    entry->shown = record->shown ? keep_string(index, record->shown) : NULL;
-    return (record->shown_before && !entry->shown_before) ||
-                   (record->shown && !entry->shown)
-               ? -1
-               : 0;
+           manifest_time_compare(fresh->time, facts->time) >= 0;
 }
 
 /* Takes a line into an entry, whose facts it sets if it is the first one. */
@@ -261,10 +349,9 @@ static int enter_line(struct manifest_index *index, const struct record *record,
 {
     struct facts facts = record->facts;
     bool first;
-    struct entry *entry = enter(index, record, &first);
-    if (!entry || (index->keep_done && facts.status == STATUS_DONE &&
-                   !note_done(entry, &facts)))
-        return fail(err, "no memory");
+    struct entry *entry = enter(index, record, &first, err);
+    if (!entry)
+        return -1;
     const struct facts *old = first ? &facts : &entry->facts;
     bool counts = first || supersedes(&facts, old);
     if (counts ||
@@ -275,15 +362,11 @@ static int enter_line(struct manifest_index *index, const struct record *record,
     }
     if (!counts)
         return 0;
-    const bool settles = facts.status == STATUS_DONE &&
-                         old->status == STATUS_READY &&
-                         old->written == facts.written;
-    if (!facts.summed && settles) {
+    if (!facts.summed && facts.status == STATUS_DONE &&
+        old->status == STATUS_READY && old->written == facts.written) {
         facts.summed = old->summed; /* the line before has the checksum */
         facts.crc = old->crc;
     }
-    if (keep_digests(index, entry, record, settles))
-        return fail(err, "no memory");
     entry->facts = facts;
     if (!index->keep_lines)
         return 0;
@@ -294,27 +377,23 @@ static int enter_line(struct manifest_index *index, const struct record *record,
 
 /* ---- A line ------------------------------------------------------------ */
 
-/* Removes blanks at the end; and zeros, which a file may have gained there when
- * the power failed. */
-static void trim(struct bytes *line)
-{
-    while (line->size &&
-           memchr(" \t\r\0", line->data[line->size - 1], sizeof " \t\r"))
-        line->size--;
-}
-
+/* Blanks at the end do not count; nor do zeros, which a file may have gained
+ * there when the power failed. */
 static int take_line(struct manifest_index *index, struct json_text *json,
                      struct bytes line, struct err *err)
 {
     struct record record = { .facts.manifest = index->manifests };
-    trim(&line);
+    while (line.size &&
+           memchr(" \t\r\0", line.data[line.size - 1], sizeof " \t\r"))
+        line.size--;
     if (line.size == 0)
         return 0;
     if (json_read(json, (const char *)line.data, line.size, err))
         return json->cut && line.data[0] == '{' ? 0 : -1;
-    if (manifest_read_line(json_root(json), &record, err))
-        return -1;
-    return enter_line(index, &record, line, err);
+    return read_record(json_root(json), &record, err) ||
+                   enter_line(index, &record, line, err)
+               ? -1
+               : 0;
 }
 
 /* ---- A file ------------------------------------------------------------ */
@@ -365,9 +444,6 @@ int manifest_index_read(struct manifest_index *index, const char *name,
                         struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
-    if (!index->cwd && !(index->cwd = getcwd(NULL, 0)))
-        return fail(err, "the current directory has no name: %s",
-                    strerror(errno));
     int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(err, "%s", strerror(errno));
@@ -380,11 +456,9 @@ int manifest_index_read(struct manifest_index *index, const char *name,
 
 void manifest_index_free(struct manifest_index *index)
 {
-    for (size_t i = 0; i < index->count; i++)
-        free(index->entry[i].done);
     free(index->entry);
     free(index->slot);
-    free(index->cwd);
+    file_identities_free(&index->places);
     string_arena_free(&index->strings);
     *index = (struct manifest_index){ 0 };
 }

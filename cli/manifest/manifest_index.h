@@ -3,7 +3,15 @@
 #define CLI_MANIFEST_MANIFEST_INDEX_H
 
 #include "cli/manifest/manifest.h"
+#include "cli/select/file_identity.h"
 #include "cli/select/string_arena.h"
+
+/* Where a name leads: a directory, as file_identity_directory() has it, and the
+ * last component. */
+struct place {
+    const char *directory, *base;
+    size_t nbase;
+};
 
 /* A job. Its strings belong to the index, and are as the first line about it
  * has them. */
@@ -14,26 +22,22 @@ struct entry {
     const char *options;   /* "" if the line has none */
     const char *error;     /* of the line that counts, or of a failure since it
                               was ready; NULL: none */
-    const char *shown_before, *shown; /* of the line that counts, as in struct
-                                         record; NULL: not noted */
-    const char *line;   /* the whole line; NULL unless lines are kept */
-    struct facts facts; /* of the line that counts */
-    struct facts *done; /* of the last "done"; NULL unless those are kept */
-    bool in_place;      /* the output is the input */
-    bool twice;         /* it was done again while its input stayed the same */
+    const char *line;      /* the whole line; NULL unless lines are kept */
+    struct facts facts;    /* of the line that counts */
+    struct place in, out;
+    bool in_place; /* the output is the input */
     uint64_t hash;
 };
 
 /* {0} is empty. */
 struct manifest_index {
     bool keep_lines; /* to print them */
-    bool keep_done;  /* to find what is done twice */
     struct entry *entry;
     size_t count, capacity;
     size_t *slot; /* of a hash table: the number of an entry plus 1, or 0 */
     size_t slots; /* a power of two */
-    unsigned manifests;          /* that were read */
-    char *cwd;                   /* the current directory */
+    unsigned manifests; /* that were read */
+    struct file_identities places;
     struct string_arena strings; /* all of them */
     const char *op, *options,
         *directory; /* the last ones: most are like them */
@@ -46,27 +50,26 @@ struct manifest_index {
 int manifest_index_read(struct manifest_index *index, const char *name,
                         struct err *err);
 
-/* Returns the entry of a job, given by input, output, op and options, or NULL.
- * Spellings of names do not matter, as far as path_compare() goes, nor do
- * options if the output is the input. */
-const struct entry *manifest_index_find(const struct manifest_index *index,
-                                        const struct record *job);
+/* Finds the entry of a job, given by input, output, op and options: its number
+ * plus 1, or 0 if there is none. Spellings of names, and links to directories,
+ * do not matter, nor do options if the output is the input. Returns 0; or -1 if
+ * a name is too long, or without memory. */
+int manifest_index_find(struct manifest_index *index, const struct record *job,
+                        size_t *found, struct err *err);
 
-/* Adds a job, which is not in the index, with the facts of this entry. Returns
- * 0, or -1 without memory. */
-int manifest_index_adopt(struct manifest_index *index, const struct record *job,
-                         const struct entry *like);
+/* Returns the entry of another operation on the file of this one, which was
+ * replaced in place; NULL: none. */
+const struct entry *manifest_index_other(const struct manifest_index *index,
+                                         const struct entry *entry,
+                                         const char *op);
 
-/* Writes the absolute path of a name of an entry to `path`, of PATH_MAX bytes.
- * Returns false if it is too long. */
-bool manifest_index_path(const struct manifest_index *index,
-                         const struct entry *entry, const char *name,
+/* Writes the path of a name of an entry to `path`, of PATH_MAX bytes. Returns
+ * false if it is too long. */
+bool manifest_index_path(const struct entry *entry, const char *name,
                          char *path);
 
-/* Compares the places of two outputs by their names, as strcmp() does. */
-int manifest_index_compare_outputs(const struct manifest_index *index,
-                                   const struct entry *a,
-                                   const struct entry *b);
+/* Compares two places, as strcmp() does. */
+int manifest_index_compare(const struct place *a, const struct place *b);
 
 void manifest_index_free(struct manifest_index *index);
 

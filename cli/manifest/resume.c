@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/manifest/shown.h"
-#include "cli/manifest/timestamp.h"
+#include "cli/files/files.h"
+
+/* ---- The manifest ------------------------------------------------------- */
 
 /* There are fewer operations than there is room for; a manifest with more was
  * not written by this program. */
@@ -29,28 +30,109 @@ static void list_ops(struct resume *resume)
     }
 }
 
+/* Fails if files of the manifest that were replaced by this operation are not
+ * where they were. */
+static int refuse_lost(const struct manifest_index *index, const char *op,
+                       struct err *err)
+{
+    const char *first = NULL;
+    size_t lost = 0;
+    for (size_t i = 0; i < index->count; i++) {
+        const struct entry *entry = &index->entry[i];
+        char path[PATH_MAX];
+        if (!entry->in_place || entry->facts.status < STATUS_READY ||
+            strcmp(entry->op, op) != 0 ||
+            !manifest_index_path(entry, entry->input, path) ||
+            access(path, F_OK) == 0)
+            continue;
+        first = lost++ ? first : entry->input;
+    }
+    if (!lost)
+        return 0;
+    return fail(
+        err,
+        "none of these files is in the manifest, and %zu that are, such "
+        "as %s, are not where they were; these may be they, turned "
+        "already; name them as before, or begin another manifest",
+        lost, first);
+}
+
 int resume_read(struct resume *resume, const char *name, bool may_lack,
-                struct err *err)
+                size_t count, struct record (*job)(void *context, size_t i),
+                void *context, struct err *err)
 {
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
+    bool known = false, in_place = false;
     resume->name = name;
     if (!absent && manifest_index_read(&resume->index, name, err))
         return -1;
     list_ops(resume);
-    return 0;
+    resume->found = calloc(count + 1, sizeof *resume->found);
+    if (!resume->found)
+        return fail(err, "no memory to look up %zu files", count);
+    for (size_t i = 0; i < count; i++) {
+        const struct record one = job(context, i);
+        if (manifest_index_find(&resume->index, &one, &resume->found[i], err))
+            return -1;
+        known = known || resume->found[i];
+        in_place = in_place || strcmp(one.input, one.output) == 0;
+    }
+    return in_place && !known
+               ? refuse_lost(&resume->index, job(context, 0).op, err)
+               : 0;
 }
 
 void resume_free(struct resume *resume)
 {
     manifest_index_free(&resume->index);
+    free(resume->found);
+    resume->found = NULL;
 }
 
 /* ---- The files --------------------------------------------------------- */
 
-static bool is_as_long_as_written(const struct stat *st,
-                                  const struct facts *facts)
+static bool is_at(struct timespec a, struct timespec b)
+{
+    return manifest_time_compare(a, b) == 0;
+}
+
+static bool is_as_long(const struct facts *facts, const struct stat *st)
 {
     return S_ISREG(st->st_mode) && (uint64_t)st->st_size == facts->written;
+}
+
+/* Returns whether a file has the size and time of the input as it was read. */
+static bool is_input(const struct facts *facts, const struct stat *st)
+{
+    return (uint64_t)st->st_size == facts->size &&
+           is_at(st->st_mtim, facts->mtime);
+}
+
+/* Returns whether the file has the size and the checksum that the line has;
+ * false also if it cannot be read. */
+static bool has_sum(const struct facts *facts, struct root *root,
+                    const char *name)
+{
+    uint64_t size;
+    uint32_t crc;
+    return facts->summed && file_checksum(root, name, &size, &crc) &&
+           size == facts->written && crc == facts->crc;
+}
+
+/* With --preserve the output may have the size and time of the input, and an
+ * original that is restored has them as well. */
+bool resume_is_as_written(const struct facts *facts, struct root *root,
+                          const char *name, const struct stat *st)
+{
+    const bool same_time = is_at(st->st_mtim, facts->made_time);
+    const bool timed = facts->made_time.tv_sec || facts->made_time.tv_nsec;
+    const bool alike =
+        facts->size == facts->written && is_at(facts->mtime, facts->made_time);
+    if (!is_as_long(facts, st))
+        return false;
+    if (timed && same_time && !alike)
+        return true;
+    return facts->summed ? has_sum(facts, root, name) : !timed || same_time;
 }
 
 /* Returns whether a later operation has replaced the file once more, and it is
@@ -59,12 +141,12 @@ static bool was_turned_on(const struct resume *resume, const struct record *job,
                           const struct entry *entry, const struct stat *st)
 {
     for (size_t i = 0; i < resume->ops; i++) {
-        struct record other = *job;
-        other.op = resume->op[i];
-        const struct entry *next = manifest_index_find(&resume->index, &other);
+        const struct entry *next =
+            manifest_index_other(&resume->index, entry, resume->op[i]);
         if (next && next != entry && next->facts.status >= STATUS_READY &&
-            timestamp_compare(next->facts.time, entry->facts.time) >= 0 &&
-            facts_match_output(&next->facts, job->output_root, job->output, st))
+            manifest_time_compare(next->facts.time, entry->facts.time) >= 0 &&
+            resume_is_as_written(&next->facts, job->output_root, job->output,
+                                 st))
             return true;
     }
     return false;
@@ -100,7 +182,7 @@ static enum verdict leave_done(const struct resume *resume,
              "with --manifest %s and without --resume; to keep it as it "
              "is, leave it out, as by --exclude",
              job->op,
-             facts_fit_input(facts, st)
+             is_input(facts, st)
                  ? "is as it was before that; it may have been restored"
                  : "has changed since; it may be a new picture, or another "
                    "program has edited it",
@@ -121,12 +203,10 @@ static enum verdict of_ready(const struct record *job,
     struct stat st;
     if (!resolve_stat(job->output_root, job->output, true, &st))
         return leave_ready(err);
-    if (is_as_long_as_written(&st, facts) &&
-        facts_match_sum(facts, job->output_root, job->output))
+    if (is_as_long(facts, &st) && has_sum(facts, job->output_root, job->output))
         return VERDICT_REPLACED;
     bool ambiguous = !facts->summed && facts->size == facts->written;
-    return facts_fit_input(facts, &st) && !ambiguous ? VERDICT_TODO
-                                                     : leave_ready(err);
+    return is_input(facts, &st) && !ambiguous ? VERDICT_TODO : leave_ready(err);
 }
 
 /* Decides about a job that is done in place. If the file is gone, nothing is
@@ -143,12 +223,11 @@ static enum verdict of_replaced(const struct resume *resume,
         fail_system(err, NULL);
         return VERDICT_CHANGED;
     }
-    if (facts_match_output(&entry->facts, job->output_root, job->output, &st) ||
-        was_turned_on(resume, job, entry, &st) ||
-        (shown_tells(entry) &&
-         shown_as_made(entry, job->output_root, job->output, resume->opts)))
-        return VERDICT_DONE;
-    return leave_done(resume, job, &entry->facts, &st, err);
+    return resume_is_as_written(&entry->facts, job->output_root, job->output,
+                                &st) ||
+                   was_turned_on(resume, job, entry, &st)
+               ? VERDICT_DONE
+               : leave_done(resume, job, &entry->facts, &st, err);
 }
 
 /* Decides about a job that is done. Its input may be gone once its output is
@@ -165,19 +244,19 @@ static enum verdict of_done(const struct resume *resume,
     if (resolve_stat(job->input_root, job->input, true, &in)) {
         if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
             return of_replaced(resume, job, entry, err);
-        if (!facts_fit_input(&entry->facts, &in))
+        if (!is_input(&entry->facts, &in))
             return VERDICT_TODO;
     } else if (errno != ENOENT && errno != ENOTDIR) {
         return VERDICT_TODO; /* and then the reason is reported */
     }
-    return is_as_long_as_written(&out, &entry->facts) ? VERDICT_DONE
-                                                      : VERDICT_TODO;
+    return is_as_long(&entry->facts, &out) ? VERDICT_DONE : VERDICT_TODO;
 }
 
-enum verdict resume_check(const struct resume *resume, struct record *job,
-                          struct err *err)
+enum verdict resume_check(const struct resume *resume, size_t i,
+                          struct record *job, struct err *err)
 {
-    const struct entry *entry = manifest_index_find(&resume->index, job);
+    const size_t found = resume->found[i];
+    const struct entry *entry = found ? &resume->index.entry[found - 1] : NULL;
     if (entry && entry->facts.status == STATUS_DONE)
         return of_done(resume, job, entry, err);
     if (!entry || entry->facts.status != STATUS_READY)

@@ -71,12 +71,12 @@ done | ask 'gimgxf copy --'
     ask 'gimgxf serve --'
 "$program" bench --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf bench --'
-ask 'gimgxf manifest --' --digest --sandbox --json --help --version
+ask 'gimgxf manifest --' --sandbox --json --help --version
 "$program" check --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf check --'
 "$program" relate --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf relate --'
-ask 'gimgxf manifest merge a --' --digest --sandbox --json --help --version
+ask 'gimgxf manifest merge a --' --sandbox --json --help --version
 
 # What the man page says of info, besides what has a meaning everywhere.
 {

@@ -41,7 +41,7 @@ gives 1 'gimgxf: bad: not a manifest' manifest check bad
 has ''
 : >empty
 gives 0 '' manifest check empty
-has '0 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+has '0 done, 0 skipped, 0 failed, 0 ready, 0 lost'
 gives 0 '' manifest merge empty
 has ''
 
@@ -79,15 +79,15 @@ check 'from stdin' [ "$(wc -l <stdout)" = 2 ]
 line a four skipped 20 >later
 for order in 'back later' 'later back'; do
     gives 0 '' manifest check $order
-    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost'
 done
 # At the same time the later line holds; other jobs are others.
 line a four failed 5 >one
 { line a four 'done' 5 9 4 1; line a four 'done' 5 9 4 1 flipv; } >two
 gives 0 '' manifest check one two
-has '2 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+has '2 done, 0 skipped, 0 failed, 0 ready, 0 lost'
 gives 1 'gimgxf: a: fliph failed: no such\nthing' manifest check two one
-has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost, 0 twice'
+has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost'
 
 # check: what is not as it should be, each with its name.
 {
@@ -100,12 +100,12 @@ has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost, 0 twice'
 gives 1 "gimgxf: d: fliph failed: no such\\nthing
 gimgxf: e: fliph was about to replace it; it is not noted whether it did
 gimgxf: gone: the output is gone: No such file or directory" manifest check log
-has '2 done, 1 skipped, 1 failed, 1 ready, 1 lost, 0 twice'
+has '2 done, 1 skipped, 1 failed, 1 ready, 1 lost'
 gives 1 "$(cat stderr)" manifest --json check log
 check json python3 - <<'EOF'
 import json
 assert json.load(open('stdout')) == {'done': 2, 'skipped': 1, 'failed': 1,
-                                     'ready': 1, 'lost': 1, 'twice': 0,
+                                     'ready': 1, 'lost': 1,
                                      'passed_over': 0}
 EOF
 line a four 'done' 5 9 5 1 >log
@@ -124,73 +124,12 @@ line four four failed 7 >two
 cat one two >both
 for order in 'one two' 'two one' both; do
     gimgxf manifest check $order >stdout 2>/dev/null
-    has '0 done, 0 skipped, 0 failed, 1 ready, 0 lost, 0 twice'
+    has '0 done, 0 skipped, 0 failed, 1 ready, 0 lost'
     gives 0 '' manifest merge $order
     check "ready holds: $order" same one stdout
 done
 gives 1 'gimgxf: four: fliph was about to replace it, and failed: no such\nthing; it is not noted whether it did' \
     manifest check both
-
-# Where nothing at all is there it may be another directory.
-{ line a x/a 'done' 5 9 4 1; line b x/b 'done' 6 9 4 1; line c x/c skipped 5; } >log
-hint='gimgxf: none of the outputs is here; their names are relative to where the batch was started'
-gives 1 "gimgxf: x/a: the output is gone: No such file or directory
-gimgxf: x/b: the output is gone: No such file or directory
-$hint" manifest check log
-has '2 done, 1 skipped, 0 failed, 0 ready, 2 lost, 0 twice'
-for other in "$PWD/x/d" four; do
-    line d "$other" 'done' 5 9 5 1 >other
-    gimgxf manifest check log other >stdout 2>stderr
-    check "no hint: $other" [ "$(grep -c "$hint" stderr)" = 0 ]
-    has '3 done, 1 skipped, 0 failed, 0 ready, 3 lost, 0 twice'
-done
-
-# Twice: the input did not change, or only by what was made of it in place.
-{ line a four 'done' 5 9 4 1; line a four failed 6; } >one
-line a four 'done' 7 9 4 1 >two
-for order in 'one two' 'two one'; do
-    gives 1 'gimgxf: a: fliph was done twice' manifest check $order
-    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
-done
-gives 0 '' manifest check two two
-cat one two >both
-gives 1 'gimgxf: a: fliph was done twice' manifest check both
-# It is meant if the run went on with the manifest and did not resume by it.
-sed '$s/}$/, "anew": true}/' both >meant
-gives 0 '' manifest check meant
-sed 's/}$/, "anew": true}/' two >other
-gives 1 'gimgxf: a: fliph was done twice' manifest check one other
-cp "$samples/f-rgb.png" mine.png
-for call in -i '-d out2'; do
-    rm -f again
-    for run in 1 2 3; do
-        # shellcheck disable=SC2086 # they are words
-        gives 0 '' -q rotate90 $call --manifest again mine.png
-    done
-    gives 0 '' manifest check again
-    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
-    # shellcheck disable=SC2086
-    gives 0 '' -q rotate90 $call --manifest again --resume again mine.png
-    check 'only a run that goes on notes that' \
-        [ "$(grep -c '"done".*"anew": true' again)" = 2 ]
-done
-line a four 'done' 7 9 4 1 | sed 's/--strip/--optimize/' >two
-gives 1 'gimgxf: a: fliph failed: no such\nthing' manifest check one two
-has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost, 0 twice' # another job
-line a four 'done' 7 9 4 2 >two
-gives 0 '' manifest check one two
-{ line four four 'done' 5 9 4 1; line four four ready 7 4 4 4; } >one
-line four four 'done' 8 4 4 4 >two
-for order in 'one two' 'two one'; do
-    gives 1 'gimgxf: four: fliph was done twice' manifest check $order
-done
-sed -i 's/--strip/--optimize/' two # which turned it all the same
-for order in 'one two' 'two one'; do
-    gives 1 'gimgxf: four: fliph was done twice' manifest check $order
-    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
-done
-line four four 'done' 8 4 4 6 >two # somebody wrote it in between
-gives 0 '' manifest check one two
 
 # A file is one however it is spelled, and lines keep what was given.
 mkdir q
@@ -198,8 +137,8 @@ four >q/four
 line q/four q/four 'done' 5 9 4 1 >one
 for name in ./q/four q//four "$PWD/q/four"; do
     line "$name" ./q/./four 'done' 8 4 4 4 >two
-    gives 1 'gimgxf: q/four: fliph was done twice' manifest check one two
-    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
+    gives 0 '' manifest check one two
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost'
     gives 0 '' manifest merge one two
     check "merged: $name" same stdout two
 done

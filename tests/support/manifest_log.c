@@ -74,16 +74,21 @@ void note(const struct record *record)
     CHECK(manifest_close(manifest, &err) == 0, "%s", err.text);
 }
 
+static struct record only_job(void *context, size_t i)
+{
+    return ((const struct record *)context)[i];
+}
+
 enum verdict verdict_of(const struct record *job)
 {
     struct resume resume = { 0 };
     struct err err = { .text = "" };
-    int status = resume_read(&resume, LOG, true, &err);
+    struct record asked = *job;
+    int status = resume_read(&resume, LOG, true, 1, only_job, &asked, &err);
     CHECK(status == 0, "%s", err.text);
     if (status)
         return (enum verdict) - 1;
-    struct record asked = *job;
-    enum verdict verdict = resume_check(&resume, &asked, &err);
+    enum verdict verdict = resume_check(&resume, 0, &asked, &err);
     CHECK((verdict == VERDICT_CHANGED) == (*err.text != '\0'), "%s", err.text);
     resume_free(&resume);
     return verdict;

@@ -85,19 +85,22 @@ TEST(bad_lines)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unlink(LOG);
         append_log(HEAD "\"status\": \"failed\", \"new\": [1], " TIME "}\n");
-        CHECK(resume_read(&resume, LOG, true, &err) == 0, "%s", err.text);
+        CHECK(resume_read(&resume, LOG, true, 0, NULL, NULL, &err) == 0, "%s",
+              err.text);
         resume_free(&resume);
         append_log(bad[i]);
-        CHECK(resume_read(&resume, LOG, true, &err) == -1 &&
+        CHECK(resume_read(&resume, LOG, true, 0, NULL, NULL, &err) == -1 &&
                   !strncmp(err.text, "line 2: ", 8),
               "%s", bad[i]);
         resume_free(&resume);
     }
-    CHECK(resume_read(&resume, ".", true, &err) == -1, "a directory");
+    CHECK(resume_read(&resume, ".", true, 0, NULL, NULL, &err) == -1,
+          "a directory");
     resume_free(&resume);
-    CHECK(resume_read(&resume, "none", true, &err) == 0, "%s", err.text);
+    CHECK(resume_read(&resume, "none", true, 0, NULL, NULL, &err) == 0, "%s",
+          err.text);
     resume_free(&resume);
-    CHECK(resume_read(&resume, "none", false, &err) == -1 &&
+    CHECK(resume_read(&resume, "none", false, 0, NULL, NULL, &err) == -1 &&
               !strcmp(err.text, "No such file or directory"),
           "%s", err.text);
     resume_free(&resume);
@@ -105,10 +108,18 @@ TEST(bad_lines)
 
 static struct warnings warnings; /* there are none */
 
+enum { NAMES = 5000 };
+static char many[NAMES][24];
+
+static struct record named_job(void *context, size_t i)
+{
+    (void)context;
+    return (
+        struct record){ .input = many[i], .output = many[i], .op = "fliph" };
+}
+
 TEST(names)
 {
-    enum { NAMES = 5000 };
-    static char name[NAMES][24];
     struct manifest *manifest;
     struct resume resume = { 0 };
     struct err err;
@@ -116,11 +127,11 @@ TEST(names)
     unlink(LOG);
     need(manifest_open(&manifest, LOG, &warnings, &err) == 0, LOG);
     for (int i = 0; i < NAMES; i++) {
-        int n = snprintf(name[i], sizeof name[i], "%d", i);
+        int n = snprintf(many[i], sizeof many[i], "%d", i);
         for (int k = n; k < 20; k++)
-            name[i][k] = (char)(1 + (test_random(&state) >> 32) % 255);
-        struct record record = { .input = name[i],
-                                 .output = name[i],
+            many[i][k] = (char)(1 + (test_random(&state) >> 32) % 255);
+        struct record record = { .input = many[i],
+                                 .output = many[i],
                                  .op = "fliph",
                                  .facts.status =
                                      i % 3 ? STATUS_DONE : STATUS_FAILED };
@@ -128,14 +139,13 @@ TEST(names)
         need(manifest_note(manifest, &record, false, &err) == 0, LOG);
     }
     need(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(resume_read(&resume, LOG, true, &err) == 0, "%s", err.text);
+    CHECK(resume_read(&resume, LOG, true, NAMES, named_job, NULL, &err) == 0,
+          "%s", err.text);
     int wrong = 0;
     for (int i = 0; i < NAMES; i++) {
-        struct record job = { .input = name[i],
-                              .output = name[i],
-                              .op = "fliph" };
-        wrong +=
-            (resume_check(&resume, &job, &err) == VERDICT_DONE) != !!(i % 3);
+        struct record job = named_job(NULL, (size_t)i);
+        wrong += (resume_check(&resume, (size_t)i, &job, &err) ==
+                  VERDICT_DONE) != !!(i % 3);
     }
     CHECK(wrong == 0, "%d", wrong);
     resume_free(&resume);
@@ -282,4 +292,49 @@ TEST(pipe)
     CHECK(!strncmp(text, want, sizeof want - 1), "%s", text);
     close(end[0]);
     close(end[1]);
+}
+
+/* ---- Times ----------------------------------------------------------------*/
+
+/* They are written, read and compared to the nanosecond. */
+TEST(times)
+{
+    static const struct {
+        struct timespec time;
+        const char *text;
+    } times[] = {
+        { { 0, 0 }, "1970-01-01T00:00:00.000000000Z" },
+        { { -1, 999999999 }, "1969-12-31T23:59:59.999999999Z" },
+        { { 951782400, 1 }, "2000-02-29T00:00:00.000000001Z" },
+        { { 253402300799, 5 }, "9999-12-31T23:59:59.000000005Z" },
+        { { 253402300800, 0 }, "10000-01-01T00:00:00.000000000Z" },
+        { { -62198755200, 0 }, "-001-01-01T00:00:00.000000000Z" },
+        { { 100000000000000000, 7 }, "@100000000000000000.000000007" },
+    };
+    static const char *const bad[] = {
+        "",
+        "2026-11-21T20:07:21Z",
+        "2026-11-21T20:07:21.123456789",
+        "2026-11-21T20:07:21.12345678Z",
+        "2026-11-21T20:07:21.1234567890Z",
+        "2026-02-30T20:07:21.123456789Z",
+        "2026-11-21T24:07:21.123456789Z",
+        "2026-11-21 20:07:21.123456789Z",
+        " 2026-11-21T20:07:21.123456789Z",
+        "@1.5",
+        "@1.000000000",
+    };
+    struct timespec time;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char text[MANIFEST_TIME_SIZE];
+        manifest_time_write(text, times[i].time);
+        CHECK(!strcmp(text, times[i].text), "%s", text);
+        CHECK(manifest_time_read(text, &time), "%s", text);
+        CHECK(manifest_time_compare(time, times[i].time) == 0, "%s", text);
+        CHECK(i < 3 || manifest_time_compare(times[2].time, times[i].time) ==
+                           (times[i].time.tv_sec > 0 ? -1 : 1),
+              "%s", text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!manifest_time_read(bad[i], &time), "%s", bad[i]);
 }
