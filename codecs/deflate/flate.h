@@ -52,8 +52,6 @@ struct flate {
      * the DEFLATE within. Returns NULL without memory. */
     void *(*inflate_open)(bool raw);
     enum flate_status (*inflate)(void *inflater, struct flate_io *io);
-    /* Returns whether what was read so far ends with a block, and at a byte. */
-    bool (*inflate_is_between)(const void *inflater);
     void (*inflate_close)(void *inflater); /* fine on NULL */
 
     /* Opens a writer for one band after another, of the level that comes

@@ -54,14 +54,6 @@ static enum flate_status isal_inflate_some(void *inflater, struct flate_io *io)
     return s->read_in_length < 8 ? FLATE_END : FLATE_BAD;
 }
 
-static bool isal_inflate_is_between(const void *inflater)
-{
-    const struct inflate_state *s = inflater;
-    return (s->block_state == ISAL_BLOCK_NEW_HDR ||
-            s->block_state == ISAL_BLOCK_HDR) &&
-           s->read_in_length == 0 && s->tmp_in_size == 0;
-}
-
 struct isal_deflater {
     struct isal_zstream stream;
     uint8_t buffer[ISAL_DEF_LVL1_DEFAULT];
@@ -145,7 +137,6 @@ const struct flate flate_isal = {
     .adler32 = isal_adler32,
     .inflate_open = isal_inflate_open,
     .inflate = isal_inflate_some,
-    .inflate_is_between = isal_inflate_is_between,
     .inflate_close = memory_free,
     .deflate_open = isal_deflate_open,
     .deflate = isal_deflate_band,

@@ -66,14 +66,6 @@ static enum flate_status zlib_inflate(void *inflater, struct flate_io *io)
                                                      : FLATE_BAD;
 }
 
-/* data_type: 128 after a block, plus the bits of the last byte that are not
- * read (zlib.h, inflate()). */
-static bool zlib_inflate_is_between(const void *inflater)
-{
-    const z_stream *z = inflater;
-    return (z->data_type & (128 | 63)) == 128;
-}
-
 static void zlib_inflate_close(void *inflater)
 {
     inflateEnd(inflater); /* fine on NULL */
@@ -126,7 +118,6 @@ const struct flate flate_zlib = {
     .adler32 = zlib_adler32,
     .inflate_open = zlib_inflate_open,
     .inflate = zlib_inflate,
-    .inflate_is_between = zlib_inflate_is_between,
     .inflate_close = zlib_inflate_close,
     .deflate_open = zlib_deflate_open,
     .deflate = zlib_deflate,

@@ -295,10 +295,6 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
     const struct image *img = row_sink_at(rows, 0, &row);
     const struct meta *meta = rows->img->meta;
     bool interlaced = meta && meta->interlaced;
-    if (!interlaced && thread_pool_threads(pool) > 1 &&
-        idat_parts_suit(
-            idats, (uint64_t)(scanline_size(img) + 1) * rows->height, flate))
-        return idat_parts_read(rows, idats, flate, pool);
     struct err err; /* libpng gives the reason */
     struct idat_reader r = {
         .pixel = scanline_pixel(img),

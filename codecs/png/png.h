@@ -3,8 +3,8 @@
  * This room reads and writes PNG (Third Edition, W3C 2025). Files come in and
  * planes of cells with their metadata go out, and the other way round. libpng
  * parses and writes the header, the palette and the order of chunks; the
- * samples are this room's own: idat_read, idat_parts, idat_write, idat_bands,
- * filter, scanline, adam7. Frames of an animation are pictures of their own:
+ * samples are this room's own: idat_read, idat_write, idat_bands, filter,
+ * scanline, adam7. Frames of an animation are pictures of their own:
  * animation, frames. Other chunks are kept as they are, in order and in their
  * place. It knows nothing of turns, but that some chunks are not true after
  * one. */
@@ -51,17 +51,6 @@ struct flate;
  */
 bool idat_read(struct row_sink *rows, struct png_range idats,
                const struct flate *flate, struct thread_pool *pool);
-
-/* Returns whether idat_parts_read() may be faster for these chunks of a picture
- * whose rows take so many bytes: by their number and size, and by whether one
- * of the first can be inflated on its own. */
-bool idat_parts_suit(struct png_range idats, uint64_t raw,
-                     const struct flate *flate);
-
-/* Does what idat_read() does, by several threads that inflate a chunk each, for
- * a picture that is not interlaced. */
-bool idat_parts_read(struct row_sink *rows, struct png_range idats,
-                     const struct flate *flate, struct thread_pool *pool);
 
 /* Appends the chunks IDAT of a picture that is not interlaced, at a level from
  * 0 to 9. Of the options pool, flush and adler count; *adler becomes the
