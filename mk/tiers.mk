@@ -29,10 +29,10 @@ check-all:
 	    $(MAKE) check-$$tier || exit; \
 	done
 check-whole: $(BUILD)/gimgxf tests
-	@WHOLE=1 PICTURES=all STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+	@WHOLE=1 PICTURES=all STARVE=0 FAULTS=1 GPU_FAULTS=1 LIMIT=2h BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 # All that is let fail, of which check takes a part.
 check-faults: $(BUILD)/gimgxf tests
-	@STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) \
+	@STARVE=0 FAULTS=1 GPU_FAULTS=1 LIMIT=2h BUILD=$(BUILD) \
 	    tests/run test-faults test-gpu-faults test-memory
 check-clang:
 	@$(MAKE) BUILD=build-clang CC=clang CUDA=0 CFLAGS='-O2 -g -Werror' \
@@ -49,15 +49,13 @@ check-sanitize:
 UNDEFINED := -O1 -g -fsanitize=undefined,integer-divide-by-zero,nullability \
              -fno-sanitize-recover=all
 check-ubsan:
-	@if ! command -v clang >/dev/null; then \
-	    echo 'skipped check-ubsan: clang was not found'; \
-	else \
-	    $(MAKE) BUILD=build-ubsan CC=clang CUDA=0 CFLAGS='$(UNDEFINED)' \
-	        all tests && \
-	    UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1:handle_segv=0 \
-	        PICTURES=all \
-	        BUILD=build-ubsan tests/run; \
-	fi
+ifneq ($(shell command -v clang),)
+	@$(MAKE) BUILD=build-ubsan CC=clang CUDA=0 CFLAGS='$(UNDEFINED)' all tests
+	@UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1:handle_segv=0 \
+	    PICTURES=all BUILD=build-ubsan tests/run
+else
+	@echo 'skipped check-ubsan: clang was not found'
+endif
 # What runs on several threads, by the sanitizer for these. It wants addresses to
 # be where it expects them.
 check-tsan:
@@ -72,13 +70,15 @@ check-tsan:
 	    setarch -R tests/run test_ png-level threads batch serve device-
 # Other levels of optimization: each warns of other things, and lays out memory
 # in another way.
+LEVELS := gcc-O0 gcc-O3 clang-O0 clang-O3
 check-levels:
-	for cc in gcc clang; do for level in 0 3; do \
-	    $(MAKE) BUILD=build-$$cc-O$$level CC=$$cc CUDA=0 \
-	        CFLAGS="-O$$level -g -Werror" all tests && \
-	    PICTURES=none BUILD=build-$$cc-O$$level tests/run rules test_ fuzz_ || \
-	    exit; \
-	done; done
+	@for level in $(LEVELS); do \
+	    $(MAKE) BUILD=build-$$level CC=$${level%-*} CUDA=0 \
+	        CFLAGS="-$${level#*-} -g -Werror" all tests || exit; \
+	done
+	@for level in $(LEVELS); do \
+	    PICTURES=none BUILD=build-$$level tests/run rules test_ fuzz_ || exit; \
+	done
 # What reads memory that nobody has written: no sanitizer of gcc tells. (libjpeg's
 # vector code reads its own padding, which decides nothing.)
 check-valgrind: $(BUILD)/gimgxf tests

@@ -78,6 +78,13 @@ check 'every answer names its backend' \
     stderr
 check 'auto takes the CPU' [ "$(grep -c 'backend cuda' stderr)" = 0 ]
 check 'auto writes the same' diff -r out auto
+# What becomes samples alone is weighed without a coding of its own.
+for backend in cpu auto; do
+    "$program" --backend $backend -q -j 2 rotate90 -d arrays-$backend --format npy \
+        in/whole*.jpg
+    check "arrays by $backend" [ $? = 0 ]
+done
+check 'auto writes the same arrays' diff -r arrays-cpu arrays-auto
 
 # Large ones are not: on one processor 600 of these files take longer than a
 # device takes to start. Nor are the jobs of serve, if so many wait.

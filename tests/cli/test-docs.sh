@@ -182,7 +182,9 @@ for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gi
     examples "$page" | sed "s#/srv/pictures#$PWD#" >script
     has_tool jq || sed -i 's/ | jq .*//' script
     check "there are examples in $page" [ "$(grep -c gimgxf script)" -gt 1 ]
-    check "examples of $page" gimgxf_in_path script >said 2>&1
+    gimgxf_in_path script >said 2>&1
+    status=$?
+    check "examples of $page: $(tail -n 5 said)" [ $status = 0 ]
     cd ..
 done
 
