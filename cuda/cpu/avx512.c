@@ -1,6 +1,6 @@
 /* Moves blocks of cells with the 64-byte vectors of AVX-512. A vector is a
  * cache line: one instruction reads it, one reorders it, one writes it. */
-#include "cuda/cpu/cpu_tiles.h"
+#include "cuda/cpu/cpu.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 
 enum { LINE = CPU_LINE, LANE = 16, LANES = LINE / LANE };
 
-static bool usable_avx512(void)
+static bool usable(void)
 {
     return __builtin_cpu_supports("avx2") &&
            __builtin_cpu_supports("avx512bw") &&
@@ -245,6 +245,6 @@ SIZED void turn_dct(uint8_t *to, const uint8_t *from, dct_turn turn,
     }
 }
 
-#define SET avx512
 #include "cuda/cpu/cpu_loops.inc"
+const struct cpu_tiles cpu_tiles_avx512 = TILES_OF("avx512");
 #endif

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "codecs/base/thread_pool.h"
-#include "cuda/cpu/cpu_tiles.h"
 
 /* A lane is its options: it has no memory of its own. */
 static const struct cpu_opts *cpu_opts_of(const struct lane *lane)
@@ -177,10 +176,11 @@ static void turn_piece(void *context, size_t i)
 
 const struct cpu_tiles *const cpu_tiles[] = {
 #ifdef __x86_64__
-    &cpu_tiles_avx512,   &cpu_tiles_avx2,
+    &cpu_tiles_avx512,
     &cpu_tiles_sse2,
 #endif
-    &cpu_tiles_portable, NULL,
+    &cpu_tiles_portable,
+    NULL,
 };
 
 static int cpu_probe(struct err *why_not)

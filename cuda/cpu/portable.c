@@ -1,13 +1,13 @@
 /* Moves blocks of cells in plain C, on any CPU. */
 #include <string.h>
 
-#include "cuda/cpu/cpu_tiles.h"
+#include "cuda/cpu/cpu.h"
 
 /* Written once for cells of any size, and inlined where `size` is a constant:
  * so each memcpy() of a cell is one load and one store. */
 #define SIZED static inline __attribute__((always_inline))
 
-static bool usable_portable(void)
+static bool usable(void)
 {
     return true;
 }
@@ -86,6 +86,6 @@ static void turn_dct(uint8_t *to, const uint8_t *from, dct_turn t, bool stream)
     memcpy(to, out, CPU_DCT_BYTES);
 }
 
-#define SET portable
 #define TARGET
 #include "cuda/cpu/cpu_loops.inc"
+const struct cpu_tiles cpu_tiles_portable = TILES_OF("portable");

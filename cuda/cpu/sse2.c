@@ -1,9 +1,7 @@
-/* Moves blocks of cells with the vectors of x86-64.
- *
- * The code is written for the 16-byte vectors of SSE2, which any x86-64 has,
- * and compiled a second time for AVX2: its instructions have a third operand,
- * so a quarter fewer of them are needed. */
-#include "cuda/cpu/cpu_tiles.h"
+/* Moves blocks of cells with the 16-byte vectors of SSE2, which any x86-64 has.
+ * Compiled for AVX2, whose instructions have a third operand, no process gets
+ * faster by it. */
+#include "cuda/cpu/cpu.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -17,14 +15,9 @@ enum { VECTOR = 16, LINE = CPU_LINE };
  */
 enum { PITCH = CPU_BLOCK_TO + LINE };
 
-static bool usable_sse2(void)
+static bool usable(void)
 {
     return true;
-}
-
-static bool usable_avx2(void)
-{
-    return __builtin_cpu_supports("avx2");
 }
 
 static void flush(void)
@@ -219,13 +212,7 @@ SIZED void turn_dct(uint8_t *to, const uint8_t *from, dct_turn t, bool stream)
     }
 }
 
-#define SET sse2
 #define TARGET
 #include "cuda/cpu/cpu_loops.inc"
-#undef SET
-#undef TARGET
-
-#define SET    avx2
-#define TARGET __attribute__((target("avx2")))
-#include "cuda/cpu/cpu_loops.inc"
+const struct cpu_tiles cpu_tiles_sse2 = TILES_OF("sse2");
 #endif
