@@ -7,7 +7,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codecs/deflate/adler.h"
 #include "codecs/image/budget.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/idat_choice.h"
@@ -57,7 +56,7 @@ static bool make_chunk(struct idat_writer *w, struct idat_scratch *scratch,
         *out++ = 0x5e;
     }
     size_t made = idat_choice_deflate(&w->bands, scratch, i, out, &rows);
-    chunk->adler = adler_add(1, rows, band_size(w, i));
+    chunk->adler = flates[0]->adler32(1, rows, band_size(w, i));
     chunk->size = (size_t)(out - scratch->out) + made;
     memcpy(scratch->out + 4, "IDAT", 4);
     chunk->crc = flates[0]->crc32(0, scratch->out + 4, chunk->size - 4);
