@@ -146,7 +146,7 @@ struct save_opts {
     const struct budget *budget; /* whose time `encode` looks at, and gives up
                                     when it is over; NULL: it has no end */
     /* How many pixels of these may still be read, as
-     * codecs/metadata/embedded_jpeg.h counts; NULL: as many as is usual. */
+     * codecs/metadata/blocks.h counts; NULL: as many as is usual. */
     uint64_t *allowance;
     struct warnings *warnings;
 };

@@ -5,7 +5,7 @@
 #include "cli/job/stages.h"
 #include "codecs/base/clock.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
-#include "codecs/metadata/drop.h"
+#include "codecs/metadata/metadata.h"
 
 /* Tells that tags disagree: all of them say the same afterwards. */
 static void warn_of_tags(struct job_state *state, struct orientation o)
@@ -227,6 +227,6 @@ int job_decode(struct job_state *state, struct err *err)
         return -1;
     state->result->progressive = state->img.meta->progressive;
     if (!state->plan.own)
-        drop_from_meta(state->img.meta, opts->drop);
+        metadata_drop_portable(state->img.meta, opts->drop);
     return take_orientation(state, err);
 }

@@ -9,7 +9,6 @@
 #include "cli/files/files.h"
 #include "codecs/foreign.h"
 #include "codecs/metadata/xmp.h"
-#include "codecs/metadata/xmp_packet.h"
 
 /* More than any history of edits. */
 enum { BYTES_MAX = 16 << 20 };

@@ -30,14 +30,14 @@ enum block_kind {
     BLOCK_FRAME,        /* a part of an animation: the picture, not metadata */
     BLOCK_EXIF,         /* from the TIFF header on */
     BLOCK_XMP,          /* a packet */
-    BLOCK_XMP_EXTENDED, /* a portion of one: metadata/xmp_extended.h */
-    BLOCK_RAW_PROFILE,  /* EXIF or XMP in hexadecimal: metadata/raw_profile.h */
+    BLOCK_XMP_EXTENDED, /* a portion of one: metadata/xmp.h */
+    BLOCK_RAW_PROFILE,  /* EXIF or XMP in hexadecimal: metadata/blocks.h */
     BLOCK_COMMENT,      /* plain text */
-    BLOCK_JFIF,         /* these two: metadata/jfif.h */
+    BLOCK_JFIF,         /* these two: metadata/blocks.h */
     BLOCK_JFXX,
-    BLOCK_MPF,         /* the list of pictures in the file: metadata/mpf.h */
+    BLOCK_MPF,         /* the list of pictures in the file: metadata/tiff.h */
     BLOCK_JUMBF,       /* ISO/IEC 19566-5; C2PA signs the file in it */
-    BLOCK_PHOTOSHOP,   /* image resources: metadata/photoshop.h */
+    BLOCK_PHOTOSHOP,   /* image resources: metadata/blocks.h */
     BLOCK_TRAILER,     /* all that stands behind the picture */
     BLOCK_AXES,        /* two numbers of 4 bytes, for x and for y, lead it */
     BLOCK_CANVAS,      /* two such pairs */

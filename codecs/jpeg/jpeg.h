@@ -19,7 +19,7 @@
 #ifndef CODECS_JPEG_JPEG_H
 #define CODECS_JPEG_JPEG_H
 
-#include "codecs/metadata/block_format.h"
+#include "codecs/metadata/metadata.h"
 
 int open_jpeg(struct reader *reader, struct err *err);
 int decode_jpeg(struct reader *reader, struct err *err);

@@ -8,7 +8,7 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/entropy/marker.h"
 #include "codecs/metadata/metadata.h"
-#include "codecs/metadata/mpf.h"
+#include "codecs/metadata/tiff.h"
 
 enum { APP0 = MARKER_APP0, COM = MARKER_COM };
 

@@ -7,40 +7,79 @@
 #ifndef CODECS_METADATA_EXIF_H
 #define CODECS_METADATA_EXIF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
 #include "codecs/image/xform.h"
+
+/* ---- Orientation and size -------------------------------------------------*/
 
 /* Returns the orientation tag of the picture, 1..8; 1 if it is missing or has
  * another value. */
-unsigned exif_orientation(const uint8_t *tiff, size_t size);
+unsigned exif_orientation(const uint8_t *exif, size_t size);
 
 /* Returns the same tag, but 0 if it is missing or has another value. */
-unsigned exif_tag(const uint8_t *tiff, size_t size);
+unsigned exif_tag(const uint8_t *exif, size_t size);
 
 /* Makes the block true after the stored pixels, and those of the thumbnail,
  * were turned by t: sizes, densities and the subject's place in the picture,
  * which was width x height before the turn. Orientation tags, where there are
  * any, say `orientation` afterwards, 1..8; 0 leaves them. The size of the block
  * stays. */
-void exif_turn(uint8_t *tiff, size_t size, enum xform t, unsigned orientation,
+void exif_turn(uint8_t *exif, size_t size, enum xform t, unsigned orientation,
                uint32_t width, uint32_t height);
 
 /* Makes the orientation tags of the picture, where there are any, say
  * `orientation`, 1..8, and turns on that of the thumbnail by t. */
-void exif_retag(uint8_t *tiff, size_t size, unsigned orientation, enum xform t);
+void exif_retag(uint8_t *exif, size_t size, unsigned orientation, enum xform t);
 
 /* Makes the tags of the picture's size, where there are any, say this one. It
  * is no larger than it was. */
-void exif_set_size(uint8_t *tiff, size_t size, uint32_t width, uint32_t height);
+void exif_set_size(uint8_t *exif, size_t size, uint32_t width, uint32_t height);
 
 /* Adds an orientation tag where there is none that could be set, so that
  * exif_orientation() returns this value. The block, which owns its memory,
  * grows; an empty one becomes one with this tag alone. Returns 0; or -1 without
  * memory or if it is not an EXIF block, and then nothing has changed. */
 int exif_add_orientation(struct bytes *exif, unsigned orientation);
+
+/* ---- The thumbnail --------------------------------------------------------*/
+
+/* Finds the thumbnail. Returns false if there is none that is a JPEG file and
+ * lies within the block. */
+bool exif_thumbnail_find(const uint8_t *exif, size_t size, size_t *offset,
+                         size_t *length);
+
+/* Returns whether there is a thumbnail of any kind. One that
+ * exif_thumbnail_find() does not find cannot be turned, only dropped. */
+bool exif_thumbnail_exists(const uint8_t *exif, size_t size);
+
+/* Returns the orientation tag of the thumbnail, 1..8; 0 if it is missing or has
+ * another value. */
+unsigned exif_thumbnail_orientation(const uint8_t *exif, size_t size);
+
+/* Exchanges the axes in the directory of the thumbnail alone, which was turned
+ * another way than the picture. */
+void exif_thumbnail_exchange(uint8_t *exif, size_t size);
+
+/* Puts another JPEG file, from outside of the block, where
+ * exif_thumbnail_find() finds one; does nothing if it finds none. The block,
+ * which owns its memory, may grow. Returns 0; or -1 without memory, and then
+ * nothing has changed. */
+int exif_thumbnail_set(struct bytes *exif, const void *jpeg, size_t length);
+
+/* Takes the thumbnail away, with its directory. The block may get shorter. */
+void exif_thumbnail_drop(struct bytes *exif);
+
+/* ---- What --strip names ---------------------------------------------------*/
+
+/* Puts zeros in the place of the GPS directory and its values, and takes the
+ * entries away that lead there. Returns false if that would harm what lies in
+ * the same bytes, or if the block is malformed; some of it may be gone then. */
+bool exif_gps_drop(uint8_t *exif, size_t size);
+
+/* Takes GPS and thumbnail, as `drop` says, out of a block, which owns its
+ * memory and may get shorter. Offsets stay, and zeros stand where something was
+ * taken out. Fails if other data lies in the same bytes. */
+int exif_drop(struct bytes *exif, unsigned drop, struct err *err);
 
 #endif

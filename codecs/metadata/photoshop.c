@@ -4,14 +4,13 @@
  * before it, the size of its data in 4 bytes, and the data; name and data are
  * filled up to an even size. What does not look like that ends the list, and
  * stays as it is: data may go on in the next segment. */
-#include "codecs/metadata/photoshop.h"
+#include "codecs/metadata/blocks.h"
 
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/metadata/axes.h"
-#include "codecs/metadata/drop.h"
-#include "codecs/metadata/thumbnail.h"
+#include "codecs/metadata/exif.h"
+#include "codecs/metadata/xmp.h"
 
 enum {
     RESOLUTION = 0x03ed,
@@ -72,7 +71,7 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
             scale(x, change->width, change->kept_width);
             scale(y, change->height, change->kept_height);
             if (xform_transposes(t))
-                axes_exchange_bytes(x, y, 4);
+                axes_exchange(x, y, 4);
             if (t & XFORM_MIRROR_X)
                 write_be32(x, ONE - read_be32(x));
             if (t & XFORM_MIRROR_Y)
@@ -96,7 +95,7 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
                           .size = size - HEAD };
     if (xform_transposes(img->turned)) {
-        axes_exchange_bytes(head + 4, head + 8, 4);
+        axes_exchange(head + 4, head + 8, 4);
         uint32_t row = (read_be32(head + 4) * 24 + 31) / 32 * 4;
         write_be32(head + 12, row);
         write_be32(head + 16, row * read_be32(head + 8));
@@ -153,7 +152,7 @@ static bool add_resource(struct bytes *made, const uint8_t *at,
     uint8_t *data = made->data + made->size - r->whole + r->head;
     if (r->number == RESOLUTION && r->size >= 16 &&
         xform_transposes(img->turned))
-        axes_exchange_bytes(data, data + 8, 8);
+        axes_exchange(data, data + 8, 8);
     if (r->number == PATH_WORKING ||
         (r->number >= PATH_FIRST && r->number <= PATH_LAST)) {
         const struct change change = image_change(img);
@@ -214,9 +213,9 @@ static int drop_within(uint8_t *data, const struct resource *r, unsigned drop,
 {
     struct bytes exif = { .data = data, .size = r->size };
     if (r->number == XMP)
-        return drop_in_xmp(data, r->size, drop, err);
+        return xmp_drop(data, r->size, drop, err);
     return r->number == EXIF_1 || r->number == EXIF_3
-               ? drop_in_exif(&exif, drop, err)
+               ? exif_drop(&exif, drop, err)
                : 0;
 }
 

@@ -1,5 +1,5 @@
 /* Reads and rewrites a block of metadata in a PNG text in hexadecimal. */
-#include "codecs/metadata/raw_profile.h"
+#include "codecs/metadata/blocks.h"
 
 #include <stdbool.h>
 #include <stdio.h>

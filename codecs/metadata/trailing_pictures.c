@@ -1,12 +1,12 @@
 /* The pictures behind the first one in a JPEG file, turned. */
-#include "codecs/metadata/trailing_pictures.h"
+#include "codecs/metadata/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/budget.h"
-#include "codecs/metadata/embedded_jpeg.h"
-#include "codecs/metadata/mpf.h"
+#include "codecs/metadata/tiff.h"
+#include "codecs/metadata/xmp.h"
 
 /* One picture in the trailer. */
 struct inlay {
@@ -21,7 +21,7 @@ struct inlay {
 enum { INLAYS_MAX = LENGTHS_MAX };
 
 struct trailer {
-    const struct block_format *format;
+    struct turned *turned;
     struct metadata_block *list;  /* the first MPF; NULL: there is none */
     struct bytes body;            /* of it */
     struct mpf mpf;               /* empty if there is no list */
@@ -34,10 +34,11 @@ struct trailer {
 
 /* ---- Finding --------------------------------------------------------------*/
 
-static int open_trailer(struct trailer *trailer, struct meta *meta,
-                        const struct block_format *format, struct err *err)
+static int open_trailer(struct trailer *trailer, struct turned *t,
+                        struct err *err)
 {
-    *trailer = (struct trailer){ .format = format, .begin = meta->mpf_trailer };
+    struct meta *meta = t->img->meta;
+    *trailer = (struct trailer){ .turned = t, .begin = meta->mpf_trailer };
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
         if (block->dropped)
@@ -49,7 +50,7 @@ static int open_trailer(struct trailer *trailer, struct meta *meta,
     }
     if (!trailer->list || !trailer->begin)
         return 0;
-    if (block_open(&trailer->body, trailer->list, format, meta->budget, err))
+    if (block_open(&trailer->body, trailer->list, t->format, meta->budget, err))
         return -1;
     mpf_open(&trailer->mpf, trailer->body.data, trailer->body.size);
     return 0;
@@ -81,40 +82,38 @@ static bool look(const struct trailer *trailer)
     return budget_look((trailer->count + 1) * sizeof *trailer->inlay);
 }
 
-static void find_by_mpf(struct trailer *trailer, struct warnings *warnings)
+static void find_by_mpf(struct trailer *trailer)
 {
     size_t lost = 0;
     for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
         struct mpf_entry entry = mpf_get(&trailer->mpf, i);
+        size_t at = entry.offset - trailer->begin;
         if (!trailer->block || entry.offset < trailer->begin ||
-            !is_within(trailer, entry.offset - trailer->begin, entry.size)) {
+            !is_within(trailer, at, entry.size))
             lost++;
-            continue;
-        }
-        add_inlay(trailer, (struct inlay){
-                               .number = i + 1,
-                               .at = entry.offset - trailer->begin,
-                               .size = entry.size,
-                               .preview = entry.preview,
-                           });
+        else
+            add_inlay(trailer, (struct inlay){ .number = i + 1,
+                                               .at = at,
+                                               .size = entry.size,
+                                               .preview = entry.preview });
     }
     if (lost)
-        warn(warnings,
+        warn(trailer->turned->opts->warnings,
              "%zu of the pictures that MPF lists are not where it says", lost);
 }
 
 /* The first packet with a directory counts. */
-static int find_by_container(struct trailer *trailer, const struct meta *meta,
-                             struct err *err)
+static int find_by_container(struct trailer *trailer, struct err *err)
 {
+    const struct meta *meta = trailer->turned->img->meta;
     struct xmp_container_item item[INLAYS_MAX];
     size_t count = 0;
     for (size_t i = 0; i < meta->nblocks && count == 0; i++) {
         struct bytes packet = { 0 };
         if (meta->block[i].kind != BLOCK_XMP)
             continue;
-        if (block_open(&packet, &meta->block[i], trailer->format, meta->budget,
-                       err))
+        if (block_open(&packet, &meta->block[i], trailer->turned->format,
+                       meta->budget, err))
             return -1;
         count = xmp_container_items(packet.data, packet.size, item, INLAYS_MAX);
         bytes_free(&packet);
@@ -150,43 +149,27 @@ static bool sort_inlays(struct trailer *trailer)
 
 /* ---- The turn -------------------------------------------------------------*/
 
-/* What there is to warn of in a picture is said with its number. */
-static void relay(struct warnings *warnings, const struct warnings *from,
-                  size_t number)
-{
-    for (unsigned i = 0; i < from->count && i < WARNINGS_MAX; i++)
-        warn(warnings, "picture %zu in the file: %s", number,
-             from->list[i].text);
-}
-
-/* It may be as large as the first one. */
-static struct limits limits_of(const struct image *img)
+/* Appends the picture to `made`, turned, or as it was. It may be as large as
+ * the first one. What there is to warn of is said with its number. */
+static int add_turned(struct bytes *made, const struct trailer *trailer,
+                      struct inlay *inlay, struct err *err)
 {
     enum { BYTES_MIN = 1 << 26, BYTES_A_PIXEL = 16 };
+    const struct image *img = trailer->turned->img;
+    const struct save_opts *opts = trailer->turned->opts;
     uint64_t pixels = (uint64_t)img->width * img->height;
     if (pixels < PIXELS_MIN)
         pixels = PIXELS_MIN;
-    return (struct limits){
-        .pixels = pixels,
-        .bytes = pixels * BYTES_A_PIXEL + BYTES_MIN,
-    };
-}
-
-/* Appends the picture to `made`, turned, or as it was. */
-static int add_turned(struct bytes *made, struct trailer *trailer,
-                      struct inlay *inlay, const struct image *img,
-                      const struct save_opts *opts, struct err *err)
-{
     struct embedded_jpeg inner = {
         .outer = img,
-        .limits = limits_of(img),
+        .limits = { .pixels = pixels,
+                    .bytes = pixels * BYTES_A_PIXEL + BYTES_MIN },
         .fit = inlay->preview ? FIT_SIDE : FIT_SHAPE,
         .view = true,
     };
     struct warnings said = { 0 };
     struct save_opts save = *opts;
     struct err why = { .text = "" };
-    const size_t before = made->size;
     struct bytes file = { .data = trailer->block->data + inlay->at,
                           .size = inlay->size };
     struct bytes turned = { 0 };
@@ -199,19 +182,20 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
         return fail_with(err, &why, "picture %zu in the file: %s",
                          inlay->number, why.text);
     }
-    if (done)
-        relay(opts->warnings, &said, inlay->number);
-    else
+    for (unsigned i = 0; done && i < said.count && i < WARNINGS_MAX; i++)
+        warn(opts->warnings, "picture %zu in the file: %s", inlay->number,
+             said.list[i].text);
+    if (!done)
         warn(opts->warnings,
              "picture %zu in the file is kept as it was, not "
              "turned%s: %s",
              inlay->number, opts->drop ? ", and with all its metadata" : "",
              why.text);
     const struct bytes *from = done ? &turned : &file;
+    inlay->to = made->size;
+    inlay->made = from->size;
     bool kept = bytes_append(made, from->data, from->size);
     bytes_free(&turned);
-    inlay->to = before;
-    inlay->made = made->size - before;
     return kept ? 0
                 : fail_memory(err, "no memory for picture %zu", inlay->number);
 }
@@ -246,15 +230,14 @@ static int rewrite_list(struct trailer *trailer, size_t size, struct err *err)
         entry.offset = (uint32_t)(trailer->begin + moved(trailer, at));
         mpf_put(&trailer->mpf, trailer->body.data, i, entry);
     }
-    return trailer->format->close(trailer->list, &trailer->body, err);
+    return trailer->turned->format->close(trailer->list, &trailer->body, err);
 }
 
-static const char no_memory[] = "no memory for what stands behind the picture";
-
-static int turn_inlays(struct trailer *trailer, const struct image *img,
-                       const struct save_opts *opts, struct lengths *lengths,
-                       struct err *err)
+static int turn_inlays(struct trailer *trailer, struct err *err)
 {
+    static const char no_memory[] =
+        "no memory for what stands behind the picture";
+    struct lengths *lengths = &trailer->turned->lengths;
     const uint8_t *data = trailer->block->data;
     const size_t size = trailer->block->size;
     struct bytes made = { 0 };
@@ -263,7 +246,7 @@ static int turn_inlays(struct trailer *trailer, const struct image *img,
     for (size_t i = 0; i < trailer->count && status == 0; i++) {
         struct inlay *inlay = &trailer->inlay[i];
         status = bytes_append(&made, data + done, inlay->at - done)
-                     ? add_turned(&made, trailer, inlay, img, opts, err)
+                     ? add_turned(&made, trailer, inlay, err)
                      : fail_memory(err, "%s", no_memory);
         done = inlay->at + inlay->size;
         lengths->list[lengths->count++] =
@@ -272,7 +255,7 @@ static int turn_inlays(struct trailer *trailer, const struct image *img,
     if (status == 0 && !bytes_append(&made, data + done, size - done))
         status = fail_memory(err, "%s", no_memory);
     if (status == 0)
-        status = trailer->format->close(trailer->block, &made, err);
+        status = trailer->turned->format->close(trailer->block, &made, err);
     if (status == 0 && trailer->mpf.count)
         status = rewrite_list(trailer, size, err);
     bytes_free(&made);
@@ -280,17 +263,15 @@ static int turn_inlays(struct trailer *trailer, const struct image *img,
 }
 
 /* Finds the pictures, and turns them unless they overlap. */
-static int turn_all(struct trailer *trailer, const struct meta *meta,
-                    const struct image *img, const struct save_opts *opts,
-                    struct lengths *lengths, struct err *err)
+static int turn_all(struct trailer *trailer, struct err *err)
 {
-    struct warnings *warnings = opts->warnings;
-    if (trailer->mpf.places && img->turned != XFORM_NONE)
+    struct warnings *warnings = trailer->turned->opts->warnings;
+    if (trailer->mpf.places && trailer->turned->img->turned != XFORM_NONE)
         warn(warnings, "MPF says how the pictures are placed relative to each "
                        "other; that was not turned");
     if (trailer->mpf.count)
-        find_by_mpf(trailer, warnings);
-    else if (trailer->block && find_by_container(trailer, meta, err))
+        find_by_mpf(trailer);
+    else if (trailer->block && find_by_container(trailer, err))
         return -1;
     if (trailer->more)
         warn(warnings,
@@ -300,24 +281,22 @@ static int turn_all(struct trailer *trailer, const struct meta *meta,
     if (trailer->count == 0)
         return 0;
     if (sort_inlays(trailer))
-        return turn_inlays(trailer, img, opts, lengths, err);
+        return turn_inlays(trailer, err);
     warn(warnings, "the pictures behind the first one overlap, so they were "
                    "not turned");
     return 0;
 }
 
-int trailing_pictures_turn(struct meta *meta, const struct block_format *format,
-                           const struct image *img,
-                           const struct save_opts *opts,
-                           struct lengths *lengths, struct err *err)
+int trailing_pictures_turn(struct turned *t, struct err *err)
 {
     struct trailer trailer;
-    bool tagged = opts->orientation && opts->orientation != img->orientation;
-    if (opts->inner || (img->turned == XFORM_NONE && !tagged && !opts->drop))
+    const struct save_opts *opts = t->opts;
+    bool tagged = opts->orientation && opts->orientation != t->img->orientation;
+    if (opts->inner || (t->img->turned == XFORM_NONE && !tagged && !opts->drop))
         return 0;
-    int status = open_trailer(&trailer, meta, format, err);
+    int status = open_trailer(&trailer, t, err);
     if (status == 0)
-        status = turn_all(&trailer, meta, img, opts, lengths, err);
+        status = turn_all(&trailer, err);
     bytes_free(&trailer.body);
     return status;
 }

@@ -1,24 +1,143 @@
-/* The metadata stage: each block is opened, what it holds is turned, and it is
- * closed again. */
-#include "codecs/metadata/metadata.h"
-
-#include <stdlib.h>
+/* The metadata stage: each block is opened, what it holds is read or turned,
+ * and it is closed again. */
 #include <string.h>
 
 #include "codecs/image/budget.h"
-#include "codecs/metadata/axes.h"
-#include "codecs/metadata/block_format.h"
-#include "codecs/metadata/drop.h"
-#include "codecs/metadata/embedded_jpeg.h"
+#include "codecs/metadata/blocks.h"
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/exif_thumbnail.h"
-#include "codecs/metadata/jfif.h"
-#include "codecs/metadata/photoshop.h"
-#include "codecs/metadata/raw_profile.h"
-#include "codecs/metadata/thumbnail.h"
-#include "codecs/metadata/trailing_pictures.h"
-#include "codecs/metadata/xmp_extended.h"
-#include "codecs/metadata/xmp_packet.h"
+#include "codecs/metadata/xmp.h"
+
+int block_open(struct bytes *body, const struct metadata_block *block,
+               const struct block_format *format, struct budget *budget,
+               struct err *err)
+{
+    if (budget_spend(budget, block->size, err) ||
+        format->open(body, block, err))
+        return -1;
+    if (body->size <= block->size ||
+        budget_spend(budget, body->size - block->size, err) == 0)
+        return 0;
+    bytes_free(body);
+    return -1;
+}
+
+/* ---- What the blocks say of the orientation -------------------------------*/
+
+/* `more`: there was EXIF before. */
+static void note_exif(struct orientation *o, const struct bytes *exif,
+                      bool *more)
+{
+    orientation_note(o, *more ? TAG_MORE_EXIF : TAG_EXIF,
+                     exif_tag(exif->data, exif->size));
+    *more = true;
+}
+
+static int note_raw_profile(struct orientation *o, const struct bytes *text,
+                            bool *more, struct err *err)
+{
+    struct raw_profile profile;
+    if (raw_profile_open(&profile, text, err))
+        return -1;
+    const struct bytes *body = &profile.body;
+    if (profile.kind == RAW_PROFILE_XMP)
+        xmp_note(body->data, body->size, o);
+    else if (profile.kind == RAW_PROFILE_EXIF)
+        note_exif(o, body, more);
+    raw_profile_free(&profile);
+    return 0;
+}
+
+/* A damaged block counts as empty. */
+static int note_block(struct meta *meta, const struct metadata_block *block,
+                      const struct block_format *format, bool *more,
+                      struct err *err)
+{
+    struct orientation *o = &meta->orientation;
+    struct bytes body = { 0 };
+    struct err why = { .text = "" };
+    int status = 0;
+    if (block_open(&body, block, format, meta->budget, &why) && why.memory) {
+        *err = why;
+        return -1;
+    }
+    if (block->kind == BLOCK_EXIF)
+        note_exif(o, &body, more);
+    else if (block->kind == BLOCK_XMP)
+        xmp_note(body.data, body.size, o);
+    else if (block->kind == BLOCK_RAW_PROFILE)
+        status = note_raw_profile(o, &body, more, err);
+    else if (body.size == 1 && *body.data >= 1 && *body.data <= 8)
+        orientation_note(o, TAG_ORNT, *body.data);
+    bytes_free(&body);
+    return status;
+}
+
+/* Readers take the first EXIF there is, and a block of its own before a text.
+ */
+int metadata_read_orientation(struct image *img,
+                              const struct block_format *format,
+                              struct err *err)
+{
+    static const unsigned passes[] = {
+        1u << BLOCK_EXIF | 1u << BLOCK_ORIENTATION,
+        1u << BLOCK_XMP | 1u << BLOCK_RAW_PROFILE,
+    };
+    struct meta *meta = img->meta;
+    struct budget *before = budget_enter(meta->budget);
+    bool more = false;
+    int status = 0;
+    meta->orientation = (struct orientation){ 0 };
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < meta->nblocks && status == 0; i++)
+            if (passes[pass] >> meta->block[i].kind & 1)
+                status = note_block(meta, &meta->block[i], format, &more, err);
+    if (status == 0)
+        status = xmp_extended_note(meta, format, err);
+    if (status == 0)
+        img->orientation =
+            meta->orientation.value ? meta->orientation.value : 1;
+    budget_leave(before);
+    return budget_spend(meta->budget, 0, err) ? -1 : status;
+}
+
+/* ---- What other formats hold as well --------------------------------------*/
+
+int metadata_read_portable(struct meta *meta, const struct block_format *format,
+                           const struct load_opts *opts, struct err *err)
+{
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        const enum block_kind kind = block->kind;
+        struct bytes *field = kind == BLOCK_EXIF      ? &meta->exif
+                              : kind == BLOCK_XMP     ? &meta->xmp
+                              : kind == BLOCK_COMMENT ? &meta->comment
+                              : kind == BLOCK_ICC     ? &meta->icc
+                                                      : NULL;
+        if (!field || field->size) /* none, or filled by another block */
+            continue;
+        if (block_open(field, block, format, meta->budget, err) == 0) {
+            block->portable = true;
+            continue;
+        }
+        if (!opts->tolerant || err->memory)
+            return -1;
+        warn(opts->warnings, "%s cannot be read: %s", block->name, err->text);
+    }
+    return meta_comment_utf8(meta, err);
+}
+
+void metadata_drop_portable(struct meta *meta, unsigned drop)
+{
+    if (drop & DROP_ICC)
+        bytes_free(&meta->icc);
+    if (drop & DROP_EXIF)
+        bytes_free(&meta->exif);
+    if (drop & DROP_XMP)
+        bytes_free(&meta->xmp);
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (drop & meta->block[i].drop)
+            meta->block[i].portable = true;
+}
 
 /* ---- What is left out -----------------------------------------------------*/
 
@@ -34,17 +153,18 @@ static bool is_left_out(const struct metadata_block *block,
            kind != BLOCK_ICC && kind != BLOCK_ICC_PORTION;
 }
 
-static void leave_out(struct meta *meta, const struct image *img,
-                      const struct save_opts *opts)
+static void leave_out(const struct turned *t)
 {
+    struct meta *meta = t->img->meta;
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
         bool to_file = block->kind == BLOCK_TIED_TO_FILE;
-        bool to_pixels = block->kind == BLOCK_TIED && img->turned != XFORM_NONE;
-        block->dropped = is_left_out(block, opts);
+        bool to_pixels =
+            block->kind == BLOCK_TIED && t->img->turned != XFORM_NONE;
+        block->dropped = is_left_out(block, t->opts);
         if (block->dropped || (!to_file && !to_pixels))
             continue;
-        warn(opts->warnings,
+        warn(t->opts->warnings,
              "chunk %s is tied to the %s as they were, so it is not kept",
              block->name, to_file ? "bytes of the file" : "pixels");
         block->dropped = true;
@@ -52,16 +172,6 @@ static void leave_out(struct meta *meta, const struct image *img,
 }
 
 /* ---- What a turn makes of a block -----------------------------------------*/
-
-/* The picture that was turned, and how it is to be written. */
-struct turned {
-    const struct image *img;
-    const struct save_opts *opts;
-    const struct block_format *format;
-    struct lengths lengths; /* of the pictures behind it */
-    bool retag; /* only tags change, by `op`: the pixels stay as stored */
-    enum xform op;
-};
 
 static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
                      struct err *err)
@@ -73,7 +183,7 @@ static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
         exif_retag(exif->data, exif->size, opts->orientation, t->op);
         return 0;
     }
-    if (drop_in_exif(exif, opts->drop, err))
+    if (exif_drop(exif, opts->drop, err))
         return -1;
     const unsigned tag = exif_thumbnail_orientation(exif->data, exif->size);
     exif_turn(exif->data, exif->size, img->turned, opts->orientation,
@@ -91,38 +201,40 @@ static int turn_xmp(struct bytes *packet, size_t room, const struct turned *t,
     return xmp_packet_turn(packet, room, t->img, t->opts, &t->lengths, err);
 }
 
-static int turn_profile(struct raw_profile *profile, const struct turned *t,
-                        bool *kept, struct err *err)
-{
-    bool xmp = profile->kind == RAW_PROFILE_XMP;
-    if (profile->kind == RAW_PROFILE_NONE)
-        return 0;
-    *kept = !(t->opts->drop & (xmp ? DROP_XMP : DROP_EXIF));
-    if (!*kept)
-        return 0;
-    return xmp ? turn_xmp(&profile->body, SIZE_MAX, t, err)
-               : turn_exif(&profile->body, SIZE_MAX, t, err);
-}
-
 static int turn_raw_profile(struct bytes *text, const struct turned *t,
                             bool *kept, struct err *err)
 {
     struct raw_profile profile;
-    int status = raw_profile_open(&profile, text, err);
-    if (status == 0)
-        status = turn_profile(&profile, t, kept, err);
+    if (raw_profile_open(&profile, text, err))
+        return -1;
+    const bool xmp = profile.kind == RAW_PROFILE_XMP;
+    int status = 0;
+    *kept = profile.kind == RAW_PROFILE_NONE ||
+            !(t->opts->drop & (xmp ? DROP_XMP : DROP_EXIF));
+    if (*kept && profile.kind != RAW_PROFILE_NONE)
+        status = xmp ? turn_xmp(&profile.body, SIZE_MAX, t, err)
+                     : turn_exif(&profile.body, SIZE_MAX, t, err);
     if (status == 0)
         status = raw_profile_close(text, &profile, err);
     raw_profile_free(&profile);
     return status;
 }
 
-static int turn_photoshop(struct bytes *resources, size_t room,
-                          const struct turned *t, struct err *err)
+/* PNG's sCAL: a unit, the width of a pixel in decimal, a zero, its height. */
+static void exchange_scale(struct bytes *data)
 {
-    return photoshop_drop(resources, t->opts, err)
-               ? -1
-               : photoshop_turn(resources, room, t->img, t->opts, err);
+    uint8_t text[128];
+    if (data->size < 2 || data->size > sizeof text)
+        return;
+    uint8_t *x = data->data + 1;
+    uint8_t *zero = memchr(x, 0, data->size - 1);
+    if (!zero)
+        return;
+    size_t nx = (size_t)(zero - x), ny = data->size - nx - 2;
+    memcpy(text, zero + 1, ny);
+    text[ny] = 0;
+    memcpy(text + ny + 1, x, nx);
+    memcpy(x, text, nx + ny + 1);
 }
 
 /* Sets *kept to false for a block that is dropped. */
@@ -130,6 +242,7 @@ static int turn_body(struct bytes *body, enum block_kind kind,
                      const struct turned *t, bool *kept, struct err *err)
 {
     const size_t room = t->format->room(kind);
+    const bool exchanged = xform_transposes(t->img->turned);
     switch (kind) {
     case BLOCK_EXIF:
         return turn_exif(body, room, t, err);
@@ -138,26 +251,28 @@ static int turn_body(struct bytes *body, enum block_kind kind,
     case BLOCK_RAW_PROFILE:
         return turn_raw_profile(body, t, kept, err);
     case BLOCK_PHOTOSHOP:
-        return turn_photoshop(body, room, t, err);
+        return photoshop_drop(body, t->opts, err)
+                   ? -1
+                   : photoshop_turn(body, room, t->img, t->opts, err);
     case BLOCK_JFIF:
-        return jfif_turn(body, t->img, t->opts, err);
+        return thumbnail_turn_jfif(body, t->img, t->opts, err);
     case BLOCK_JFXX:
-        return jfif_turn_extension(body, room, t->img, t->opts, kept, err);
+        return thumbnail_turn_jfxx(body, room, t, kept, err);
     case BLOCK_ORIENTATION:
         if (t->opts->orientation && body->size == 1)
             *body->data = (uint8_t)t->opts->orientation;
-        return 0;
-    default:
-        if (xform_transposes(t->img->turned))
-            axes_exchange(body, kind);
-        return 0;
+        break;
+    case BLOCK_SCALE:
+        if (exchanged)
+            exchange_scale(body);
+        break;
+    default: /* two numbers of 4 bytes, or four */
+        if (exchanged && body->size >= 8)
+            axes_exchange(body->data, body->data + 4, 4);
+        if (exchanged && kind == BLOCK_CANVAS && body->size == 16)
+            axes_exchange(body->data + 8, body->data + 12, 4);
     }
-}
-
-static bool same_bytes(const struct bytes *a, const struct bytes *b)
-{
-    return a->size == b->size &&
-           (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+    return 0;
 }
 
 /* A block in which nothing changes stays as it is: deflated as it was. */
@@ -171,7 +286,9 @@ static int turn_opened(struct metadata_block *block, struct bytes *body,
         fail_memory(err, "no memory for %s", block->name);
     else
         status = turn_body(body, block->kind, t, &kept, err);
-    if (status == 0 && kept && !same_bytes(body, &before))
+    if (status == 0 && kept &&
+        (body->size != before.size ||
+         (body->size && memcmp(body->data, before.data, body->size) != 0)))
         status = t->format->close(block, body, err);
     block->dropped = !kept;
     bytes_free(&before);
@@ -203,9 +320,9 @@ static int turn_block(struct metadata_block *block, const struct turned *t,
 }
 
 /* Turns the blocks of these kinds: 1 << kind, or-ed. */
-static int turn_blocks(struct meta *meta, unsigned kinds,
-                       const struct turned *t, struct err *err)
+static int turn_blocks(unsigned kinds, const struct turned *t, struct err *err)
 {
+    struct meta *meta = t->img->meta;
     for (size_t i = 0; i < meta->nblocks; i++)
         if (!meta->block[i].dropped && kinds >> meta->block[i].kind & 1 &&
             turn_block(&meta->block[i], t, err))
@@ -215,28 +332,99 @@ static int turn_blocks(struct meta *meta, unsigned kinds,
 
 /* ---- All of it ------------------------------------------------------------*/
 
-/* Signed files are changed like any other; what reads them will say so. */
-static void warn_of_signature(const struct meta *meta, const struct image *img,
-                              struct warnings *warnings)
+/* Signed files are changed like any other; what reads them will say so. What is
+ * not understood may tell a place, and stays. */
+static void warn_of_signature(const struct turned *t)
 {
-    for (size_t i = 0; i < meta->nblocks && img->turned != XFORM_NONE; i++)
-        if (!meta->block[i].dropped && meta->block[i].kind == BLOCK_JUMBF) {
-            warn(warnings, "what JUMBF (C2PA) says of the pixels, such as a "
-                           "signature, no longer holds");
+    const struct meta *meta = t->img->meta;
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (!meta->block[i].dropped && meta->block[i].kind == BLOCK_JUMBF &&
+            t->img->turned != XFORM_NONE) {
+            warn(t->opts->warnings,
+                 "what JUMBF (C2PA) says of the pixels, such as a "
+                 "signature, no longer holds");
             return;
         }
 }
 
-/* What is not understood may tell a place, and stays. */
-static void warn_of_places(const struct meta *meta,
-                           const struct save_opts *opts)
+static void warn_of_places(const struct turned *t)
 {
-    for (size_t i = 0; i < meta->nblocks && opts->drop & DROP_GPS; i++) {
+    const struct meta *meta = t->img->meta;
+    for (size_t i = 0; i < meta->nblocks && t->opts->drop & DROP_GPS; i++) {
         const struct metadata_block *block = &meta->block[i];
-        if (!block->dropped && drop_tells_place(block->data, block->size))
-            warn(opts->warnings, "%s seems to contain coordinates, and is kept",
-                 block->name);
+        if (!block->dropped && xmp_tells_place(block->data, block->size))
+            warn(t->opts->warnings,
+                 "%s seems to contain coordinates, and is kept", block->name);
     }
+}
+
+/* Makes the first block of EXIF, or one that is put in, say the orientation. */
+static int add_tag(const struct turned *t, size_t at, struct err *err)
+{
+    const unsigned orientation = t->opts->orientation;
+    struct meta *meta = t->img->meta;
+    struct metadata_block *block = NULL;
+    struct bytes exif = { 0 };
+    int status = 0;
+    for (size_t i = 0; i < meta->nblocks && !block; i++)
+        if (!meta->block[i].dropped && meta->block[i].kind == BLOCK_EXIF)
+            block = &meta->block[i];
+    if (!block) {
+        block = t->format->insert_exif(meta);
+        if (!block)
+            return fail_memory(err, "no memory for EXIF");
+        block->begin = block->end = at;
+    } else if (block_open(&exif, block, t->format, meta->budget, err)) {
+        return -1;
+    }
+    if (!block->size || exif_orientation(exif.data, exif.size) != orientation)
+        status = exif_add_orientation(&exif, orientation) ||
+                         exif.size > t->format->room(BLOCK_EXIF)
+                     ? fail(err, "EXIF is damaged or full, so that it cannot "
+                                 "hold an orientation")
+                     : t->format->close(block, &exif, err);
+    bytes_free(&exif);
+    return status;
+}
+
+static int turn_all(struct turned *t, struct err *err)
+{
+    const unsigned first =
+        1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE | 1u << BLOCK_PHOTOSHOP |
+        1u << BLOCK_JFIF | 1u << BLOCK_JFXX | 1u << BLOCK_ORIENTATION |
+        1u << BLOCK_AXES | 1u << BLOCK_CANVAS | 1u << BLOCK_SCALE;
+    leave_out(t);
+    if (turn_blocks(first, t, err))
+        return -1;
+    warn_of_signature(t);
+    if (trailing_pictures_turn(t, err) ||
+        turn_blocks(1u << BLOCK_XMP, t, err) || xmp_extended_turn(t, err))
+        return -1;
+    if (!t->opts->inner)
+        warn_of_places(t);
+    return t->opts->orientation > 1 ? add_tag(t, 0, err) : 0;
+}
+
+/* An animation that was converted has lost its frames. */
+static void warn_of_frames(struct meta *meta, const struct codec *to,
+                           struct warnings *warnings)
+{
+    const struct animation *a = &meta->animation;
+    uint32_t first = a->apart ? 1 : 2;
+    for (size_t i = 0; i < meta->nblocks && meta->codec == to; i++)
+        if (meta->block[i].kind == BLOCK_FRAME)
+            return;
+    if (first < a->frames)
+        warn(warnings,
+             "frames %u to %u of the animation are not converted: only the "
+             "default image is kept",
+             first, a->frames);
+    else if (first == a->frames)
+        warn(warnings,
+             "frame %u of the animation is not converted: only the default "
+             "image is kept",
+             first);
+    meta->animation = (struct animation){ 0 };
 }
 
 /* Puts blocks of `to` in the place of those of another format. */
@@ -250,82 +438,6 @@ static int make_blocks(struct meta *meta, const struct codec *to,
     meta_swap_blocks(meta, made);
     meta_free(made);
     return status;
-}
-
-/* Makes the first block of EXIF, or one that is put in, say the orientation. */
-static int add_tag(struct meta *meta, const struct turned *t, size_t at,
-                   struct err *err)
-{
-    const unsigned orientation = t->opts->orientation;
-    struct metadata_block *block = NULL;
-    struct bytes exif = { 0 };
-    for (size_t i = 0; i < meta->nblocks && !block; i++)
-        if (!meta->block[i].dropped && meta->block[i].kind == BLOCK_EXIF)
-            block = &meta->block[i];
-    if (!block) {
-        block = t->format->insert_exif(meta);
-        if (!block)
-            return fail_memory(err, "no memory for EXIF");
-        block->begin = block->end = at;
-    } else if (block_open(&exif, block, t->format, meta->budget, err)) {
-        return -1;
-    }
-    int status = 0;
-    if (block->size && exif_orientation(exif.data, exif.size) == orientation)
-        status = 0;
-    else if (exif_add_orientation(&exif, orientation) ||
-             exif.size > t->format->room(BLOCK_EXIF))
-        status = fail(err, "EXIF is damaged or full, so that it cannot hold an "
-                           "orientation");
-    else
-        status = t->format->close(block, &exif, err);
-    bytes_free(&exif);
-    return status;
-}
-
-static int turn_all(struct meta *meta, struct turned *t, struct err *err)
-{
-    const unsigned first =
-        1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE | 1u << BLOCK_PHOTOSHOP |
-        1u << BLOCK_JFIF | 1u << BLOCK_JFXX | 1u << BLOCK_ORIENTATION |
-        1u << BLOCK_AXES | 1u << BLOCK_CANVAS | 1u << BLOCK_SCALE;
-    const struct save_opts *opts = t->opts;
-    leave_out(meta, t->img, opts);
-    if (turn_blocks(meta, first, t, err))
-        return -1;
-    warn_of_signature(meta, t->img, opts->warnings);
-    if (trailing_pictures_turn(meta, t->format, t->img, opts, &t->lengths,
-                               err) ||
-        turn_blocks(meta, 1u << BLOCK_XMP, t, err) ||
-        xmp_extended_turn(meta, t->format, t->img, opts, &t->lengths, err))
-        return -1;
-    if (!opts->inner)
-        warn_of_places(meta, opts);
-    return opts->orientation > 1 ? add_tag(meta, t, 0, err) : 0;
-}
-
-/* An animation that was converted has lost its frames. */
-static void warn_of_frames(struct meta *meta, const struct codec *to,
-                           struct warnings *warnings)
-{
-    const struct animation *a = &meta->animation;
-    uint32_t first = a->apart ? 1 : 2;
-    bool kept = false;
-    for (size_t i = 0; i < meta->nblocks && !kept && meta->codec == to; i++)
-        kept = meta->block[i].kind == BLOCK_FRAME;
-    if (kept)
-        return;
-    if (first < a->frames)
-        warn(warnings,
-             "frames %u to %u of the animation are not converted: only the "
-             "default image is kept",
-             first, a->frames);
-    else if (first == a->frames)
-        warn(warnings,
-             "frame %u of the animation is not converted: only the default "
-             "image is kept",
-             first);
-    meta->animation = (struct animation){ 0 };
 }
 
 static int turn_metadata(struct image *img, const struct codec *to,
@@ -352,7 +464,7 @@ static int turn_metadata(struct image *img, const struct codec *to,
         return 0;
     if (!save.allowance)
         save.allowance = &allowance;
-    int status = turn_all(meta, &t, err);
+    int status = turn_all(&t, err);
     if (status == 0 && meta->animation.frames)
         status = to->blocks->turn_frames(img, &save, err);
     meta_remove_dropped(meta);
@@ -373,15 +485,14 @@ int metadata_turn(struct image *img, const struct codec *to,
 /* ---- Tags alone -----------------------------------------------------------*/
 
 static int write_blocks(struct bytes *out, struct bytes file,
-                        const struct meta *meta,
-                        const struct block_format *format, struct err *err)
+                        const struct meta *meta, struct err *err)
 {
     size_t done = 0;
     bool kept = true;
     for (size_t i = 0; i < meta->nblocks && kept; i++) {
         const struct metadata_block *block = &meta->block[i];
         kept = bytes_append(out, file.data + done, block->begin - done) &&
-               format->frame(out, block);
+               meta->codec->blocks->frame(out, block);
         done = block->end;
     }
     if (!kept || !bytes_append(out, file.data + done, file.size - done))
@@ -389,13 +500,14 @@ static int write_blocks(struct bytes *out, struct bytes file,
     return 0;
 }
 
-static int retag(struct bytes *out, struct bytes file, struct image *img,
-                 enum xform op, size_t exif_at, struct warnings *warnings,
-                 struct err *err)
+int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
+                   enum xform op, size_t exif_at, struct warnings *warnings,
+                   struct err *err)
 {
     const unsigned kinds = 1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE |
                            1u << BLOCK_XMP | 1u << BLOCK_ORIENTATION;
     struct meta *meta = img->meta;
+    struct budget *budget = meta->budget, *before = budget_enter(budget);
     const struct save_opts save = {
         .orientation = xform_retag(meta->orientation.value, op),
         .warnings = warnings,
@@ -405,19 +517,11 @@ static int retag(struct bytes *out, struct bytes file, struct image *img,
                               .format = meta->codec->blocks,
                               .retag = true,
                               .op = op };
-    if (turn_blocks(meta, kinds, &t, err) ||
-        xmp_extended_turn(meta, t.format, img, &save, &t.lengths, err) ||
-        (save.orientation > 1 && exif_at && add_tag(meta, &t, exif_at, err)))
-        return -1;
-    return write_blocks(out, file, meta, t.format, err);
-}
-
-int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
-                   enum xform op, size_t exif_at, struct warnings *warnings,
-                   struct err *err)
-{
-    struct budget *budget = img->meta->budget, *before = budget_enter(budget);
-    int status = retag(out, file, img, op, exif_at, warnings, err);
+    int status = 0;
+    if (turn_blocks(kinds, &t, err) || xmp_extended_turn(&t, err) ||
+        (save.orientation > 1 && exif_at && add_tag(&t, exif_at, err)) ||
+        write_blocks(out, file, meta, err))
+        status = -1;
     budget_leave(before);
     return budget_spend(budget, 0, err) ? -1 : status;
 }

@@ -1,5 +1,5 @@
 /* XML as it stands in XMP, cut into attributes, elements and closing tags. */
-#include "codecs/metadata/xml.h"
+#include "codecs/metadata/xmp.h"
 
 #include <string.h>
 
@@ -7,18 +7,9 @@
 
 /* ---- Tokens ---------------------------------------------------------------*/
 
-static bool is_blank(uint8_t c)
+bool xml_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool ends_name(uint8_t c)
-{
-    static const bool ends[256] = {
-        [' '] = true, ['\t'] = true, ['\r'] = true, ['\n'] = true, ['<'] = true,
-        ['>'] = true, ['/'] = true,  ['='] = true,  ['\''] = true, ['"'] = true,
-    };
-    return ends[c];
 }
 
 static bool sees(const struct xml_reader *xml, const char *what)
@@ -30,7 +21,7 @@ static bool sees(const struct xml_reader *xml, const char *what)
 
 static void skip_blanks(struct xml_reader *xml)
 {
-    while (xml->at < xml->size && is_blank(xml->text[xml->at]))
+    while (xml->at < xml->size && xml_is_blank(xml->text[xml->at]))
         xml->at++;
 }
 
@@ -48,8 +39,12 @@ static struct xml_span read_to(struct xml_reader *xml, uint8_t c)
 
 static struct xml_span read_name(struct xml_reader *xml)
 {
+    static const bool ends[256] = {
+        [' '] = true, ['\t'] = true, ['\r'] = true, ['\n'] = true, ['<'] = true,
+        ['>'] = true, ['/'] = true,  ['='] = true,  ['\''] = true, ['"'] = true,
+    };
     struct xml_span name = { .at = xml->at };
-    while (xml->at < xml->size && !ends_name(xml->text[xml->at]))
+    while (xml->at < xml->size && !ends[xml->text[xml->at]])
         xml->at++;
     name.size = xml->at - name.at;
     return name;
@@ -136,34 +131,44 @@ static bool read_in_tag(struct xml_reader *xml, struct xml_token *token)
     return true;
 }
 
-/* Adds to *tags how many it has seen. */
-static bool read_token(struct xml_reader *xml, struct xml_token *token,
-                       size_t *tags)
-{
-    while (xml->at < xml->size) {
-        if (xml->in_tag) {
-            if (read_in_tag(xml, token))
-                return true;
-        } else {
-            read_to(xml, '<');
-            ++*tags;
-            if (xml->at < xml->size && read_tag(xml, token))
-                return true;
-        }
-    }
-    return false;
-}
-
-bool xml_next(struct xml_reader *xml, struct xml_token *token)
+/* Reads the next token, whose value keeps its blanks. */
+static bool read_token(struct xml_reader *xml, struct xml_token *token)
 {
     enum { TAG_LOOKS = 8 }; /* a tag takes as long as so many bytes of text */
     const size_t from = xml->at;
     size_t tags = 0;
-    const bool read = read_token(xml, token, &tags);
+    bool read = false;
+    while (xml->at < xml->size && !read) {
+        if (xml->in_tag) {
+            read = read_in_tag(xml, token);
+            continue;
+        }
+        read_to(xml, '<');
+        tags++;
+        read = xml->at < xml->size && read_tag(xml, token);
+    }
     return budget_look(xml->at - from + TAG_LOOKS * tags) && read;
 }
 
-/* ---- Names ----------------------------------------------------------------*/
+bool xml_next(struct xml_reader *xml, struct xml_token *token)
+{
+    if (!read_token(xml, token))
+        return false;
+    struct xml_span *value = &token->value;
+    while (value->size && xml_is_blank(xml->text[value->at])) {
+        value->at++;
+        value->size--;
+    }
+    while (value->size && xml_is_blank(xml->text[value->at + value->size - 1]))
+        value->size--;
+    return true;
+}
+
+bool xml_ends(const struct xml_token *token)
+{
+    return token->kind == XML_CLOSING ||
+           (token->kind == XML_ELEMENT && token->empty);
+}
 
 bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other)
 {
@@ -171,9 +176,35 @@ bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other)
            memcmp(text + span.at, other, span.size) == 0;
 }
 
+/* ---- Namespaces -----------------------------------------------------------*/
+
+static const struct {
+    const char *uri, *usual; /* the prefix if the text binds none */
+} known[XMP_NAMESPACES] = {
+    /* XMP specification, part 2, 3.3 and part 3. */
+    [XMP_TIFF] = { "http://ns.adobe.com/tiff/1.0/", "tiff" },
+    [XMP_EXIF] = { "http://ns.adobe.com/exif/1.0/", "exif" },
+    [XMP_BASIC] = { "http://ns.adobe.com/xap/1.0/", "xmp" },
+    [XMP_NOTE] = { "http://ns.adobe.com/xmp/note/", "xmpNote" },
+    [XMP_GEO] = { "http://www.w3.org/2003/01/geo/wgs84_pos#", "geo" },
+    [XMP_CONTAINER] = { "http://ns.google.com/photos/1.0/container/",
+                        "Container" },
+    [XMP_ITEM] = { "http://ns.google.com/photos/1.0/container/item/", "Item" },
+    [XMP_MWG] = { "http://www.metadataworkinggroup.com/schemas/regions/",
+                  "mwg-rs" },
+    [XMP_AREA] = { "http://ns.adobe.com/xmp/sType/Area#", "stArea" },
+    [XMP_DIMENSIONS] = { "http://ns.adobe.com/xap/1.0/sType/Dimensions#",
+                         "stDim" },
+    [XMP_MPREG] = { "http://ns.microsoft.com/photo/1.2/t/Region#", "MPReg" },
+    [XMP_CAMERA_RAW] = { "http://ns.adobe.com/camera-raw-settings/1.0/",
+                         "crs" },
+    [XMP_IPTC] = { "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
+                   "Iptc4xmpExt" },
+};
+
 /* Returns the index of a prefix among those of a namespace, or their count if
  * it is not among them. */
-static unsigned prefix_index(const struct xml_namespace *space,
+static unsigned prefix_index(const struct xml_prefixes *space,
                              const uint8_t *name, size_t size)
 {
     unsigned i = 0;
@@ -183,7 +214,7 @@ static unsigned prefix_index(const struct xml_namespace *space,
     return i;
 }
 
-static void add_prefix(struct xml_namespace *space, const uint8_t *name,
+static void add_prefix(struct xml_prefixes *space, const uint8_t *name,
                        size_t size)
 {
     if (space->count == XML_PREFIXES ||
@@ -207,22 +238,6 @@ static bool binds(const uint8_t *text, const struct xml_token *token,
     return true;
 }
 
-/* ---- Prefixes that are bound to several namespaces
- * -------------------------*/
-
-/* Marks the prefixes of a namespace that an attribute binds to another one. */
-static void note_shared(struct xml_namespace *space, const uint8_t *text,
-                        const struct xml_token *token,
-                        const struct xmlns *xmlns)
-{
-    struct xml_span prefix;
-    if (!binds(text, token, &prefix))
-        return;
-    unsigned i = prefix_index(space, text + prefix.at, prefix.size);
-    if (i < space->count && !xml_is_text(text, token->value, xmlns->uri))
-        space->shared |= 1u << i;
-}
-
 /* How deep bindings of shared prefixes may stand in one another. */
 enum { BINDINGS = 16 };
 
@@ -238,7 +253,7 @@ struct bindings {
 
 /* The scope of a prefix changes at `at`. A scope that does not fit is lost: its
  * names are taken for those of another namespace. */
-static void set_scope(struct xml_namespace *space,
+static void set_scope(struct xml_prefixes *space,
                       const struct bindings *bindings, unsigned prefix,
                       size_t at)
 {
@@ -258,105 +273,88 @@ static void set_scope(struct xml_namespace *space,
             (struct xml_scope){ .prefix = prefix, .from = at, .to = SIZE_MAX };
 }
 
-static void end_bindings(struct xml_namespace *space, struct bindings *bindings,
-                         size_t depth, size_t at)
-{
-    while (bindings->count &&
-           bindings->list[bindings->count - 1].depth >= depth) {
-        unsigned prefix = bindings->list[--bindings->count].prefix;
-        set_scope(space, bindings, prefix, at);
-    }
-}
-
 /* A name belongs to the innermost element around it that binds its prefix
  * (Namespaces in XML 1.0, section 6.1). */
-static void find_scopes(const uint8_t *text, size_t size,
-                        struct xml_namespace *space, const struct xmlns *xmlns)
+static void find_scopes(struct xml_reader xml, struct xml_prefixes *space,
+                        const char *uri)
 {
-    struct xml_reader xml = { .text = text, .size = size };
     struct bindings bindings = { 0 };
     struct xml_token token;
     struct xml_span prefix;
     size_t depth = 0;
-    while (xml_next(&xml, &token)) {
+    while (read_token(&xml, &token)) {
         unsigned i = XML_PREFIXES;
-        if (binds(text, &token, &prefix))
-            i = prefix_index(space, text + prefix.at, prefix.size);
+        if (binds(xml.text, &token, &prefix))
+            i = prefix_index(space, xml.text + prefix.at, prefix.size);
         if (i < space->count && space->shared >> i & 1 &&
             bindings.count < BINDINGS) {
-            bindings.list[bindings.count++] = (struct xml_binding){
-                i, depth + 1, xml_is_text(text, token.value, xmlns->uri)
-            };
+            bindings.list[bindings.count++] =
+                (struct xml_binding){ i, depth + 1,
+                                      xml_is_text(xml.text, token.value, uri) };
             set_scope(space, &bindings, i, xml.element.at);
         }
-        if (token.kind == XML_ELEMENT && !token.empty)
-            depth++;
-        else if (token.kind == XML_ELEMENT)
-            end_bindings(space, &bindings, depth + 1, xml.at);
-        if (token.kind != XML_CLOSING)
+        depth += token.kind == XML_ELEMENT;
+        if (!xml_ends(&token))
             continue;
-        end_bindings(space, &bindings, depth, xml.at);
+        while (bindings.count &&
+               bindings.list[bindings.count - 1].depth >= depth) {
+            i = bindings.list[--bindings.count].prefix;
+            set_scope(space, &bindings, i, xml.at);
+        }
         depth -= depth > 0;
     }
 }
 
-void xml_find_namespaces(const uint8_t *text, size_t size,
-                         struct xml_namespace *spaces, const struct xmlns *list,
-                         unsigned count)
+struct xml_reader xml_open(struct xml_namespaces *namespaces,
+                           const uint8_t *text, size_t size)
 {
-    struct xml_reader xml = { .text = text, .size = size };
+    const struct xml_reader begin = { .text = text,
+                                      .size = size,
+                                      .namespaces = namespaces };
+    struct xml_reader xml = begin;
+    struct xml_prefixes *space = namespaces->of;
     struct xml_token token;
     struct xml_span prefix;
-    memset(spaces, 0, count * sizeof *spaces);
-    while (xml_next(&xml, &token))
-        for (unsigned i = 0; i < count && binds(text, &token, &prefix); i++)
-            if (xml_is_text(text, token.value, list[i].uri))
-                add_prefix(&spaces[i], text + prefix.at, prefix.size);
-    for (unsigned i = 0; i < count; i++)
-        if (!spaces[i].count)
-            add_prefix(&spaces[i], (const uint8_t *)list[i].usual,
-                       strlen(list[i].usual));
-    xml = (struct xml_reader){ .text = text, .size = size };
-    while (xml_next(&xml, &token))
-        for (unsigned i = 0; i < count; i++)
-            note_shared(&spaces[i], text, &token, &list[i]);
-    for (unsigned i = 0; i < count; i++)
-        if (spaces[i].shared)
-            find_scopes(text, size, &spaces[i], &list[i]);
+    memset(namespaces, 0, sizeof *namespaces);
+    while (read_token(&xml, &token))
+        for (int i = 0; i < XMP_NAMESPACES && binds(text, &token, &prefix); i++)
+            if (xml_is_text(text, token.value, known[i].uri))
+                add_prefix(&space[i], text + prefix.at, prefix.size);
+    for (int i = 0; i < XMP_NAMESPACES; i++)
+        if (!space[i].count)
+            add_prefix(&space[i], (const uint8_t *)known[i].usual,
+                       strlen(known[i].usual));
+    xml = begin;
+    while (read_token(&xml, &token))
+        for (int i = 0; i < XMP_NAMESPACES && binds(text, &token, &prefix);
+             i++) {
+            unsigned k = prefix_index(&space[i], text + prefix.at, prefix.size);
+            if (k < space[i].count &&
+                !xml_is_text(text, token.value, known[i].uri))
+                space[i].shared |= 1u << k;
+        }
+    for (int i = 0; i < XMP_NAMESPACES; i++)
+        if (space[i].shared)
+            find_scopes(begin, &space[i], known[i].uri);
+    return begin;
 }
 
-/* Returns whether a prefix at this place stands for the namespace. */
-static bool counts(const struct xml_namespace *space, struct xml_span prefix,
-                   const uint8_t *text)
+bool xml_is(const struct xml_reader *xml, struct xml_span name,
+            enum xmp_namespace which, const char *local)
 {
-    unsigned i = prefix_index(space, text + prefix.at, prefix.size);
-    bool holds = i < space->count && !(space->shared >> i & 1);
-    for (unsigned k = 0; k < space->nscopes && i < space->count; k++)
-        if (space->scope[k].prefix == i && space->scope[k].from <= prefix.at &&
-            prefix.at < space->scope[k].to)
-            holds = true;
-    return holds;
-}
-
-bool xml_is_named(const uint8_t *text, struct xml_span name,
-                  const struct xml_namespace *space, const char *local)
-{
+    const struct xml_prefixes *space = &xml->namespaces->of[which];
+    const uint8_t *at = xml->text + name.at;
     size_t length = strlen(local);
     if (name.size < length + 2)
         return false;
     size_t prefix = name.size - length - 1;
-    const uint8_t *at = text + name.at;
-    return at[prefix] == ':' && !memcmp(at + prefix + 1, local, length) &&
-           counts(space, (struct xml_span){ name.at, prefix }, text);
-}
-
-struct xml_span xml_trim(const uint8_t *text, struct xml_span span)
-{
-    while (span.size && is_blank(text[span.at])) {
-        span.at++;
-        span.size--;
-    }
-    while (span.size && is_blank(text[span.at + span.size - 1]))
-        span.size--;
-    return span;
+    if (at[prefix] != ':' || memcmp(at + prefix + 1, local, length) != 0)
+        return false;
+    unsigned i = prefix_index(space, at, prefix);
+    bool holds = i < space->count && !(space->shared >> i & 1);
+    for (unsigned k = 0; k < space->nscopes && i < space->count; k++)
+        if (space->scope[k].prefix == i && space->scope[k].from <= name.at &&
+            name.at < space->scope[k].to)
+            holds = true;
+    return holds;
 }

@@ -1,41 +1,95 @@
-/* Finds and rewrites what an XMP packet says about orientation and size. */
+/* Finds and rewrites what an XMP packet says of orientation, sizes, and the
+ * pictures behind the first one. */
 #include "codecs/metadata/xmp.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "codecs/metadata/xml.h"
-#include "codecs/metadata/xmp_edit.h"
+#include "codecs/image/budget.h"
 
-/* XMP specification, part 2, 3.3 and part 3: the namespaces of TIFF and EXIF
- * properties. */
-enum { TIFF, EXIF, SPACES };
-static const struct xmlns namespaces[SPACES] = {
-    [TIFF] = { "http://ns.adobe.com/tiff/1.0/", "tiff" },
-    [EXIF] = { "http://ns.adobe.com/exif/1.0/", "exif" },
-};
+/* ---- Values of any length -------------------------------------------------*/
+
+void xmp_edit_span(struct xmp_edit *edit, struct xml_span span,
+                   const char *text)
+{
+    const uint8_t *rest = edit->from.data + edit->done;
+    if (span.at < edit->done)
+        return;
+    if (!bytes_append(&edit->made, rest, span.at - edit->done) ||
+        !bytes_append(&edit->made, text, strlen(text)))
+        edit->failed = true;
+    edit->done = span.at + span.size;
+}
+
+/* Takes away blanks before the trailer <?xpacket end="w"?>, or puts some, to
+ * make the packet `size` bytes long, as far as that goes. */
+static bool keep_size(struct bytes *packet, size_t size)
+{
+    static const char mark[] = "<?xpacket end";
+    const size_t length = sizeof mark - 1;
+    size_t trailer = packet->size < length ? 0 : packet->size - length + 1;
+    do {
+        if (trailer-- == 0)
+            return true; /* there is none */
+    } while (memcmp(packet->data + trailer, mark, length) != 0);
+    size_t from = trailer;
+    while (from > 0 && packet->size - (trailer - from) > size &&
+           xml_is_blank(packet->data[from - 1]))
+        from--;
+    size_t more = size > packet->size ? size - packet->size : 0;
+    if (!bytes_reserve(packet, more))
+        return false;
+    memmove(packet->data + from + more, packet->data + trailer,
+            packet->size - trailer);
+    memset(packet->data + from, ' ', more);
+    packet->size = packet->size - (trailer - from) + more;
+    return true;
+}
+
+int xmp_edit_end(struct xmp_edit *edit, struct bytes *packet, size_t room,
+                 const char *for_what, struct warnings *warnings,
+                 struct err *err)
+{
+    int status = 0;
+    if (edit->from.size == 0)
+        return 0;
+    xmp_edit_span(edit, (struct xml_span){ edit->from.size, 0 }, "");
+    if (edit->failed || !keep_size(&edit->made, edit->from.size)) {
+        status = fail_memory(err, "no memory for XMP");
+    } else if (edit->made.size <= room) {
+        bytes_free(packet);
+        *packet = edit->made;
+        return 0;
+    } else {
+        warn(warnings, "there is no room %s", for_what);
+    }
+    bytes_free(&edit->made);
+    return status;
+}
+
+/* ---- Orientation ----------------------------------------------------------*/
 
 /* Returns where the digit of an orientation stands; 0 if the token has none
  * from 1 to 8. */
-static size_t find_digit(const uint8_t *packet, const struct xml_token *token,
-                         const struct xml_namespace *spaces)
+static size_t find_digit(const struct xml_reader *xml,
+                         const struct xml_token *token)
 {
-    if (!xml_is_named(packet, token->name, &spaces[TIFF], "Orientation"))
-        return 0;
-    struct xml_span value = xml_trim(packet, token->value);
-    bool good =
-        value.size == 1 && packet[value.at] >= '1' && packet[value.at] <= '8';
-    return good ? value.at : 0;
+    const struct xml_span value = token->value;
+    return xml_is(xml, token->name, XMP_TIFF, "Orientation") &&
+                   value.size == 1 && xml->text[value.at] >= '1' &&
+                   xml->text[value.at] <= '8'
+               ? value.at
+               : 0;
 }
 
 void xmp_note(const uint8_t *packet, size_t size, struct orientation *o)
 {
-    struct xml_reader xml = { .text = packet, .size = size };
+    struct xml_namespaces namespaces;
+    struct xml_reader xml = xml_open(&namespaces, packet, size);
     struct xml_token token;
-    struct xml_namespace spaces[SPACES];
-    xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
     while (xml_next(&xml, &token)) {
-        size_t digit = find_digit(packet, &token, spaces);
+        size_t digit = find_digit(&xml, &token);
         if (digit)
             orientation_note(o, TAG_XMP, packet[digit] - '0');
     }
@@ -48,25 +102,25 @@ unsigned xmp_orientation(const uint8_t *packet, size_t size)
     return o.value;
 }
 
+/* ---- Sizes and densities --------------------------------------------------*/
+
 /* The two properties of a pair differ in one letter of their names: what was
  * true of one is true of the other, also where it stands alone. */
-static void exchange_axes(uint8_t *packet, struct xml_span name,
-                          const struct xml_namespace *spaces)
+static void exchange_axes(const struct xml_reader *xml, uint8_t *packet,
+                          struct xml_span name)
 {
     static const struct {
+        enum xmp_namespace space;
         const char *x, *y;
         size_t letter; /* from the end */
-        bool tiff;
     } pairs[] = {
-        { "XResolution", "YResolution", 11, true },
-        { "PixelXDimension", "PixelYDimension", 10, false },
-        { "FocalPlaneXResolution", "FocalPlaneYResolution", 11, false },
+        { XMP_TIFF, "XResolution", "YResolution", 11 },
+        { XMP_EXIF, "PixelXDimension", "PixelYDimension", 10 },
+        { XMP_EXIF, "FocalPlaneXResolution", "FocalPlaneYResolution", 11 },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const struct xml_namespace *space =
-            pairs[i].tiff ? &spaces[TIFF] : &spaces[EXIF];
-        bool is_x = xml_is_named(packet, name, space, pairs[i].x);
-        if (is_x || xml_is_named(packet, name, space, pairs[i].y)) {
+        bool is_x = xml_is(xml, name, pairs[i].space, pairs[i].x);
+        if (is_x || xml_is(xml, name, pairs[i].space, pairs[i].y)) {
             packet[name.at + name.size - pairs[i].letter] = is_x ? 'Y' : 'X';
             return;
         }
@@ -81,20 +135,6 @@ static bool is_digits(const uint8_t *packet, struct xml_span value)
     return value.size > 0;
 }
 
-/* Takes the token's value for *number if it is the first one of that name, and
- * digits only. */
-static void take_number(const uint8_t *packet, const struct xml_token *token,
-                        const struct xml_namespace *spaces, const char *local,
-                        struct xml_span *number)
-{
-    if (number->size ||
-        !xml_is_named(packet, token->name, &spaces[TIFF], local))
-        return;
-    struct xml_span value = xml_trim(packet, token->value);
-    if (is_digits(packet, value))
-        *number = value;
-}
-
 static void reverse(uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size / 2; i++) {
@@ -104,60 +144,46 @@ static void reverse(uint8_t *bytes, size_t size)
     }
 }
 
-/* Exchanges two pieces of text, which need not be equally long: what lies
- * between moves. All reversed, and each piece reversed again, is the same
- * pieces the other way round. */
+/* Exchanges two parts of the text, which need not be equally long: what lies
+ * between moves. All reversed, and each part reversed again, is the same parts
+ * the other way round. */
 static void exchange_spans(uint8_t *packet, struct xml_span a,
                            struct xml_span b)
 {
     if (!a.size || !b.size)
         return;
-    if (a.at > b.at) {
-        struct xml_span first = b;
-        b = a;
-        a = first;
-    }
-    uint8_t *start = packet + a.at;
-    size_t all = b.at + b.size - a.at;
+    const struct xml_span first = a.at > b.at ? b : a,
+                          last = a.at > b.at ? a : b;
+    uint8_t *start = packet + first.at;
+    size_t all = last.at + last.size - first.at;
     reverse(start, all);
-    reverse(start, b.size);
-    reverse(start + b.size, all - b.size - a.size);
-    reverse(start + all - a.size, a.size);
+    reverse(start, last.size);
+    reverse(start + last.size, all - last.size - first.size);
+    reverse(start + all - first.size, first.size);
 }
 
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 {
-    struct xml_reader xml = { .text = packet, .size = size };
+    static const char *const sides[] = { "ImageWidth", "ImageLength" };
+    struct xml_namespaces namespaces;
+    struct xml_reader xml = xml_open(&namespaces, packet, size);
     struct xml_token token;
-    struct xml_namespace spaces[SPACES];
-    struct xml_span width = { 0 }, length = { 0 };
-    xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
+    struct xml_span side[2] = { { 0, 0 },
+                                { 0, 0 } }; /* the first number of each */
     while (xml_next(&xml, &token)) {
-        size_t digit = find_digit(packet, &token, spaces);
+        size_t digit = find_digit(&xml, &token);
         if (digit && orientation)
             packet[digit] = (uint8_t)('0' + orientation);
         if (!xform_transposes(t))
             continue;
-        take_number(packet, &token, spaces, "ImageWidth", &width);
-        take_number(packet, &token, spaces, "ImageLength", &length);
-        exchange_axes(packet, token.name, spaces);
+        for (int i = 0; i < 2; i++)
+            if (!side[i].size && xml_is(&xml, token.name, XMP_TIFF, sides[i]) &&
+                is_digits(packet, token.value))
+                side[i] = token.value;
+        exchange_axes(&xml, packet, token.name);
     }
     /* At the end, when no token points into what may move. */
-    exchange_spans(packet, width, length);
-}
-
-/* What the token says is to be, if it is a size; 0: it is none. */
-static uint32_t size_of(const uint8_t *packet, struct xml_span name,
-                        const struct xml_namespace *spaces, uint32_t width,
-                        uint32_t height)
-{
-    if (xml_is_named(packet, name, &spaces[TIFF], "ImageWidth") ||
-        xml_is_named(packet, name, &spaces[EXIF], "PixelXDimension"))
-        return width;
-    if (xml_is_named(packet, name, &spaces[TIFF], "ImageLength") ||
-        xml_is_named(packet, name, &spaces[EXIF], "PixelYDimension"))
-        return height;
-    return 0;
+    exchange_spans(packet, side[0], side[1]);
 }
 
 /* Returns whether digits make a number that is larger. */
@@ -173,25 +199,226 @@ static bool is_larger(const uint8_t *packet, struct xml_span value,
 int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
                  uint32_t height, struct warnings *warnings, struct err *err)
 {
-    struct xml_reader xml = { .text = packet->data, .size = packet->size };
+    struct xml_namespaces namespaces;
+    struct xml_reader xml = xml_open(&namespaces, packet->data, packet->size);
     struct xmp_edit edit = { .from = *packet };
     struct xml_token token;
-    struct xml_namespace spaces[SPACES];
-    char text[16];
-    xml_find_namespaces(packet->data, packet->size, spaces, namespaces, SPACES);
     while (xml_next(&xml, &token)) {
-        struct xml_span value = xml_trim(packet->data, token.value);
-        uint32_t size =
-            size_of(packet->data, token.name, spaces, width, height);
-        if (!size || token.kind == XML_CLOSING ||
-            !is_digits(packet->data, value) ||
-            !is_larger(packet->data, value, size))
+        const struct xml_span name = token.name;
+        bool wide = xml_is(&xml, name, XMP_TIFF, "ImageWidth") ||
+                    xml_is(&xml, name, XMP_EXIF, "PixelXDimension");
+        bool high = xml_is(&xml, name, XMP_TIFF, "ImageLength") ||
+                    xml_is(&xml, name, XMP_EXIF, "PixelYDimension");
+        uint32_t size = wide ? width : height;
+        char text[16];
+        if ((!wide && !high) || !size ||
+            !is_digits(packet->data, token.value) ||
+            !is_larger(packet->data, token.value, size))
             continue;
         snprintf(text, sizeof text, "%u", (unsigned)size);
-        xmp_edit_span(&edit, value, text);
+        xmp_edit_span(&edit, token.value, text);
     }
     return xmp_edit_end(&edit, packet, room,
-                        "there is no room in XMP for the size of what is left "
-                        "of the picture",
+                        "in XMP for the size of what is left of the picture",
                         warnings, err);
+}
+
+/* ---- What stands behind the picture ---------------------------------------*/
+
+/* Returns false if the value is not a number, or larger than any file. */
+static bool read_size(const uint8_t *packet, struct xml_span value,
+                      size_t *size)
+{
+    *size = 0;
+    for (size_t i = 0; i < value.size; i++) {
+        uint8_t c = packet[value.at + i];
+        if (c < '0' || c > '9' || *size > SIZE_MAX / 16)
+            return false;
+        *size = *size * 10 + (c - '0');
+    }
+    return value.size > 0;
+}
+
+/* An item is an element whose properties are attributes, or elements within. */
+size_t xmp_container_items(const uint8_t *packet, size_t size,
+                           struct xmp_container_item *items, size_t room)
+{
+    struct xml_namespaces namespaces;
+    struct xml_reader xml = xml_open(&namespaces, packet, size);
+    struct xmp_container_item item = { 0 };
+    struct xml_token token;
+    size_t count = 0, number;
+    while (count < room && xml_next(&xml, &token)) {
+        if (xml_ends(&token) &&
+            xml_is(&xml, token.name, XMP_CONTAINER, "Item")) {
+            items[count++] = item;
+            item = (struct xmp_container_item){ 0 };
+        } else if (!read_size(packet, token.value, &number)) {
+            continue;
+        } else if (xml_is(&xml, token.name, XMP_ITEM, "Length")) {
+            item.length = number;
+        } else if (xml_is(&xml, token.name, XMP_ITEM, "Padding")) {
+            item.padding = number;
+        }
+    }
+    return count;
+}
+
+/* Replaces the lengths of items that are in the list. Both lists are in the
+ * order of the file: each length is given once. */
+static int set_lengths(struct bytes *packet, size_t room,
+                       const struct lengths *lengths, struct warnings *warnings,
+                       struct err *err)
+{
+    struct xml_namespaces namespaces;
+    struct xmp_edit edit = { .from = *packet };
+    struct xml_token token;
+    bool used[LENGTHS_MAX] = { false };
+    char text[24];
+    size_t number;
+    if (lengths->count == 0)
+        return 0;
+    struct xml_reader xml = xml_open(&namespaces, packet->data, packet->size);
+    while (xml_next(&xml, &token)) {
+        size_t i = 0;
+        if (!xml_is(&xml, token.name, XMP_ITEM, "Length") ||
+            !read_size(packet->data, token.value, &number))
+            continue;
+        while (i < lengths->count &&
+               (used[i] || lengths->list[i].was != number))
+            i++;
+        if (i == lengths->count)
+            continue;
+        snprintf(text, sizeof text, "%zu", lengths->list[i].is);
+        xmp_edit_span(&edit, token.value, text);
+        used[i] = true;
+    }
+    return xmp_edit_end(&edit, packet, room,
+                        "in XMP for the new lengths of what stands behind the "
+                        "picture",
+                        warnings, err);
+}
+
+/* ---- What --strip names ---------------------------------------------------*/
+
+/* Returns whether a word, in lower case, stands in a text, in any case. */
+static bool has_word(const uint8_t *text, size_t size, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t at = 0; at + n <= size; at++)
+        if ((text[at] | 0x20) == *word &&
+            strncasecmp((const char *)text + at, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* DJI writes GpsLongtitude. */
+bool xmp_names_place(const uint8_t *name, size_t size)
+{
+    const uint8_t *colon = memchr(name, ':', size);
+    const uint8_t *local = colon ? colon + 1 : name;
+    const size_t left = size - (size_t)(local - name);
+    return (left >= 3 && strncasecmp((const char *)local, "gps", 3) == 0) ||
+           has_word(local, left, "latitude") ||
+           has_word(local, left, "longitude") ||
+           has_word(local, left, "longtitude");
+}
+
+/* An atom of QuickTime is among the words. */
+bool xmp_tells_place(const uint8_t *data, size_t size)
+{
+    static const char *const words[] = { "gpslat", "gpslon", "iso6709" };
+    const size_t looks = sizeof words / sizeof *words + 1;
+    if (!budget_look(looks * size))
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has_word(data, size, words[i]))
+            return true;
+    return size && memmem(data, size, "\xa9xyz", 4);
+}
+
+static bool is_dropped(const struct xml_reader *xml, struct xml_span name,
+                       unsigned drop)
+{
+    static const char *const geo[] = { "lat", "long", "alt", "lat_long" };
+    const uint8_t *text = xml->text + name.at;
+    if (name.size >= 5 && memcmp(text, "xmlns", 5) == 0)
+        return false;
+    if (drop & DROP_THUMBNAIL && xml_is(xml, name, XMP_BASIC, "Thumbnails"))
+        return true;
+    if (!(drop & DROP_GPS))
+        return false;
+    for (size_t i = 0; i < sizeof geo / sizeof *geo; i++)
+        if (xml_is(xml, name, XMP_GEO, geo[i]))
+            return true;
+    return xmp_names_place(text, name.size);
+}
+
+/* Skips the closing tag of an element that has begun. Returns false if there is
+ * none of that name. */
+static bool skip_element(struct xml_reader *xml, struct xml_span name)
+{
+    struct xml_token token;
+    size_t depth = 1;
+    while (depth > 0) {
+        if (!xml_next(xml, &token))
+            return false;
+        if (token.kind == XML_ELEMENT && !token.empty)
+            depth++;
+        if (token.kind == XML_CLOSING)
+            depth--;
+    }
+    if (token.name.size != name.size ||
+        memcmp(xml->text + token.name.at, xml->text + name.at, name.size))
+        return false;
+    while (xml->at < xml->size && xml->text[xml->at] != '>')
+        xml->at++;
+    return xml->at++ < xml->size;
+}
+
+/* What is read of a packet stands before the reader and may change. */
+int xmp_drop(uint8_t *packet, size_t size, unsigned drop, struct err *err)
+{
+    struct xml_namespaces namespaces;
+    struct xml_token token;
+    if (!(drop & (DROP_GPS | DROP_THUMBNAIL)) || size == 0)
+        return 0;
+    size_t text = size; /* some programs put zeros behind it */
+    while (text > 0 && packet[text - 1] == 0)
+        text--;
+    if (memchr(packet, 0, text))
+        return fail(err, "XMP is not in UTF-8, so that nothing can be cut out "
+                         "of it; --strip=xmp drops all of it");
+    struct xml_reader xml = xml_open(&namespaces, packet, size);
+    while (xml_next(&xml, &token)) {
+        size_t from = token.name.at - (token.kind == XML_ELEMENT);
+        if (token.kind == XML_CLOSING || !is_dropped(&xml, token.name, drop))
+            continue;
+        if (token.kind == XML_ELEMENT && !token.empty &&
+            !skip_element(&xml, token.name))
+            return fail(err, "XMP is malformed, so that nothing can be cut out "
+                             "of it; --strip=xmp drops all of it");
+        memset(packet + from, ' ', xml.at - from);
+    }
+    return 0;
+}
+
+/* ---- All of a packet ------------------------------------------------------*/
+
+int xmp_packet_turn(struct bytes *packet, size_t room, const struct image *img,
+                    const struct save_opts *opts, const struct lengths *lengths,
+                    struct err *err)
+{
+    const struct change change = image_change(img);
+    struct warnings *warnings = opts->warnings;
+    if (xmp_drop(packet->data, packet->size, opts->drop, err) ||
+        set_lengths(packet, room, lengths, warnings, err))
+        return -1;
+    xmp_turn(packet->data, packet->size, img->turned, opts->orientation);
+    if ((change_trims(&change) &&
+         xmp_set_size(packet, room, img->width, img->height, warnings, err)) ||
+        xmp_regions_turn(packet, room, &change, warnings, err) ||
+        xmp_iptc_turn(packet, room, &change, warnings, err))
+        return -1;
+    return 0;
 }

@@ -1,5 +1,5 @@
 /* Extended XMP: a second packet, in portions. */
-#include "codecs/metadata/xmp_extended.h"
+#include "codecs/metadata/xmp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,6 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
-#include "codecs/metadata/xml.h"
-#include "codecs/metadata/xmp.h"
-#include "codecs/metadata/xmp_packet.h"
 
 /* A portion begins with the GUID, the size of the whole packet and the offset
  * of the portion in it, of 4 bytes each. */
@@ -41,8 +38,18 @@ struct portions {
     size_t nrenamed;
 };
 
+/* One packet, put together. */
+struct extended_packet {
+    struct portion *list; /* the portions that belong to it */
+    size_t count;
+    bool whole; /* they are all there */
+    struct bytes text;
+};
+
+/* ---- Portions -------------------------------------------------------------*/
+
 /* By the packet that they belong to, then by their place in it. */
-static int compare(const void *a, const void *b)
+static int compare_portions(const void *a, const void *b)
 {
     const uint8_t *left = ((const struct portion *)a)->body.data;
     const uint8_t *right = ((const struct portion *)b)->body.data;
@@ -84,57 +91,55 @@ static int open_portions(struct portions *portions, struct meta *meta,
             bytes_free(&body);
     }
     if (portions->count)
-        qsort(portions->list, portions->count, sizeof *portions->list, compare);
+        qsort(portions->list, portions->count, sizeof *portions->list,
+              compare_portions);
     return 0;
 }
 
-/* How many portions at the begin of a list belong to one packet. */
-static size_t packet_count(const struct portion *list, size_t count)
+/* Puts together the packet whose portions begin at *at, and moves *at behind
+ * them. Returns 1; 0 at the end of the list; or -1 without memory. The caller
+ * frees the text. */
+static int next_packet(struct extended_packet *packet,
+                       const struct portions *portions, size_t *at,
+                       struct err *err)
 {
-    size_t n = 1;
-    while (n < count && !memcmp(list->body.data, list[n].body.data, GUID))
-        n++;
-    return n;
-}
-
-/* Puts the portions together in `packet`. *whole: there are all of them. */
-static int join(struct bytes *packet, const struct portion *list, size_t count,
-                bool *whole, struct err *err)
-{
-    *whole = true;
-    for (size_t i = 0; i < count; i++) {
-        const struct bytes *body = &list[i].body;
-        if (read_be32(body->data + OFFSET) != packet->size)
-            *whole = false;
-        if (!bytes_append(packet, body->data + LEAD, body->size - LEAD))
+    *packet =
+        (struct extended_packet){ .list = portions->list + *at, .whole = true };
+    struct bytes *text = &packet->text;
+    for (; *at < portions->count; ++*at, packet->count++) {
+        const struct bytes *body = &portions->list[*at].body;
+        if (memcmp(packet->list->body.data, body->data, GUID) != 0)
+            break;
+        if (read_be32(body->data + OFFSET) != text->size)
+            packet->whole = false;
+        if (!bytes_append(text, body->data + LEAD, body->size - LEAD))
             return fail_memory(err, "no memory for Extended XMP");
     }
-    for (size_t i = 0; i < count; i++)
-        if (read_be32(list[i].body.data + WHOLE) != packet->size)
-            *whole = false;
-    return 0;
+    for (size_t i = 0; i < packet->count; i++)
+        if (read_be32(packet->list[i].body.data + WHOLE) != text->size)
+            packet->whole = false;
+    return packet->count > 0;
 }
 
-/* ---- The turn -------------------------------------------------------------*/
-
-/* Cuts the packet where it was cut before: the last portion takes what it has
- * grown by, which is no more than there was room for. */
-static int cut(const struct bytes *packet, struct portion *list, size_t count,
-               bool whole, struct err *err)
+int xmp_extended_note(struct meta *meta, const struct block_format *format,
+                      struct err *err)
 {
+    struct portions portions;
+    struct extended_packet packet = { .list = NULL };
     size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct bytes *body = &list[i].body;
-        size_t size = i + 1 < count ? body->size - LEAD : packet->size - at;
-        body->size = LEAD;
-        if (!bytes_append(body, packet->data + at, size))
-            return fail_memory(err, "no memory for Extended XMP");
-        if (whole)
-            write_be32(body->data + WHOLE, (uint32_t)packet->size);
-        at += size;
+    int status = open_portions(&portions, meta, format, err);
+    if (status)
+        return -1;
+    while ((status = next_packet(&packet, &portions, &at, err)) > 0) {
+        xmp_note(packet.text.data, packet.text.size, &meta->orientation);
+        bytes_free(&packet.text);
     }
-    return 0;
+    bytes_free(&packet.text);
+    close_portions(&portions);
+    return status;
 }
+
+/* ---- The turn of a packet -------------------------------------------------*/
 
 static void make_guid(char guid[GUID + 1], const struct bytes *packet)
 {
@@ -147,9 +152,37 @@ static void make_guid(char guid[GUID + 1], const struct bytes *packet)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 
-/* ---- Names of packets -----------------------------------------------------*/
+/* Turns the text and gives it back to its portions. It is cut where it was cut
+ * before: the last portion takes what it has grown by. */
+static int turn_text(struct extended_packet *packet, const struct turned *t,
+                     struct err *err)
+{
+    struct bytes *text = &packet->text;
+    const size_t before = text->size;
+    size_t room = before, at = 0;
+    if (packet->whole)
+        room += t->format->room(BLOCK_XMP_EXTENDED) -
+                packet->list[packet->count - 1].body.size;
+    if (xmp_packet_turn(text, room, t->img, t->opts, &t->lengths, err))
+        return -1;
+    while (text->size < before) /* blanks may stand behind the last element */
+        if (!bytes_append(text, " ", 1))
+            return fail_memory(err, "no memory for Extended XMP");
+    for (size_t i = 0; i < packet->count; i++) {
+        struct bytes *body = &packet->list[i].body;
+        size_t size =
+            i + 1 < packet->count ? body->size - LEAD : text->size - at;
+        body->size = LEAD;
+        if (!bytes_append(body, text->data + at, size))
+            return fail_memory(err, "no memory for Extended XMP");
+        if (packet->whole)
+            write_be32(body->data + WHOLE, (uint32_t)text->size);
+        at += size;
+    }
+    return 0;
+}
 
-/* Packets come in the order of their GUIDs. */
+/* Notes the GUIDs of a packet, which come in order. */
 static int note_renamed(struct portions *portions, const uint8_t *was,
                         const char *is, struct err *err)
 {
@@ -164,6 +197,34 @@ static int note_renamed(struct portions *portions, const uint8_t *was,
     return 0;
 }
 
+/* A GUID that was not the digest of what it named is a name and no more, and
+ * stays. */
+static int turn_packet(struct extended_packet *packet,
+                       struct portions *portions, const struct turned *t,
+                       struct err *err)
+{
+    char guid[GUID + 1];
+    uint8_t *was = packet->list->body.data;
+    make_guid(guid, &packet->text);
+    const bool is_digest = packet->whole && !memcmp(guid, was, GUID);
+    if (turn_text(packet, t, err))
+        return -1;
+    was = packet->list->body.data;
+    make_guid(guid, &packet->text);
+    if (is_digest && note_renamed(portions, was, guid, err))
+        return -1;
+    for (size_t i = 0; i < packet->count; i++) {
+        struct portion *portion = &packet->list[i];
+        if (is_digest)
+            memcpy(portion->body.data, guid, GUID);
+        if (t->format->close(portion->block, &portion->body, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Names of packets -----------------------------------------------------*/
+
 static int compare_renamed(const void *guid, const void *renamed)
 {
     return memcmp(guid, ((const struct renamed *)renamed)->was, GUID);
@@ -173,30 +234,27 @@ static int compare_renamed(const void *guid, const void *renamed)
 static void rename_in(const struct bytes *packet,
                       const struct portions *portions)
 {
-    static const struct xmlns note = { "http://ns.adobe.com/xmp/note/",
-                                       "xmpNote" };
-    uint8_t *text = packet->data;
-    struct xml_reader xml = { .text = text, .size = packet->size };
+    struct xml_namespaces namespaces;
+    struct xml_reader xml = xml_open(&namespaces, packet->data, packet->size);
     struct xml_token token;
-    struct xml_namespace space;
-    xml_find_namespaces(text, packet->size, &space, &note, 1);
     while (xml_next(&xml, &token)) {
-        struct xml_span value = xml_trim(text, token.value);
-        if (value.size != GUID ||
-            !xml_is_named(text, token.name, &space, "HasExtendedXMP"))
+        uint8_t *value = packet->data + token.value.at;
+        if (token.value.size != GUID ||
+            !xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
             continue;
         const struct renamed *renamed =
-            bsearch(text + value.at, portions->renamed, portions->nrenamed,
+            bsearch(value, portions->renamed, portions->nrenamed,
                     sizeof *renamed, compare_renamed);
         if (renamed)
-            memcpy(text + value.at, renamed->is, GUID);
+            memcpy(value, renamed->is, GUID);
     }
 }
 
 /* Once for all packets: a hostile file has thousands of them. */
-static int rename_all(struct meta *meta, const struct block_format *format,
-                      const struct portions *portions, struct err *err)
+static int rename_all(const struct turned *t, const struct portions *portions,
+                      struct err *err)
 {
+    struct meta *meta = t->img->meta;
     int status = 0;
     for (size_t i = 0; portions->nrenamed && i < meta->nblocks && status == 0;
          i++) {
@@ -204,99 +262,32 @@ static int rename_all(struct meta *meta, const struct block_format *format,
         struct bytes packet = { 0 };
         if (block->kind != BLOCK_XMP || block->dropped)
             continue;
-        status = block_open(&packet, block, format, meta->budget, err);
+        status = block_open(&packet, block, t->format, meta->budget, err);
         rename_in(&packet, portions);
         if (status == 0)
-            status = format->close(block, &packet, err);
+            status = t->format->close(block, &packet, err);
         bytes_free(&packet);
     }
     return status;
 }
 
-/* ---- The turn of a packet -------------------------------------------------*/
-
-/* Turns the packet and gives it back to its portions. */
-static int turn_packet(struct bytes *packet, struct portion *list, size_t count,
-                       bool whole, const struct block_format *format,
-                       const struct image *img, const struct save_opts *opts,
-                       const struct lengths *lengths, struct err *err)
-{
-    size_t room = packet->size, before = packet->size;
-    if (whole)
-        room += format->room(BLOCK_XMP_EXTENDED) - list[count - 1].body.size;
-    if (xmp_packet_turn(packet, room, img, opts, lengths, err))
-        return -1;
-    while (packet->size < before) /* blanks may stand behind the last element */
-        if (!bytes_append(packet, " ", 1))
-            return fail_memory(err, "no memory for Extended XMP");
-    return cut(packet, list, count, whole, err);
-}
-
-/* A GUID that was not the digest of what it named is a name and no more, and
- * stays. */
-static int turn_portions(struct portions *portions, struct portion *list,
-                         size_t count, const struct block_format *format,
-                         const struct image *img, const struct save_opts *opts,
-                         const struct lengths *lengths, struct err *err)
-{
-    struct bytes packet = { 0 };
-    char guid[GUID + 1];
-    bool whole;
-    int status = join(&packet, list, count, &whole, err);
-    make_guid(guid, &packet);
-    bool is_digest = whole && !memcmp(guid, list->body.data, GUID);
-    if (status == 0)
-        status = turn_packet(&packet, list, count, whole, format, img, opts,
-                             lengths, err);
-    make_guid(guid, &packet);
-    bytes_free(&packet);
-    if (status == 0 && is_digest)
-        status = note_renamed(portions, list->body.data, guid, err);
-    for (size_t i = 0; i < count && status == 0; i++) {
-        if (is_digest)
-            memcpy(list[i].body.data, guid, GUID);
-        status = format->close(list[i].block, &list[i].body, err);
-    }
-    return status;
-}
-
-int xmp_extended_turn(struct meta *meta, const struct block_format *format,
-                      const struct image *img, const struct save_opts *opts,
-                      const struct lengths *lengths, struct err *err)
+int xmp_extended_turn(const struct turned *t, struct err *err)
 {
     struct portions portions;
-    size_t end;
-    int status = open_portions(&portions, meta, format, err);
+    struct extended_packet packet = { .list = NULL };
+    size_t at = 0;
+    int status = open_portions(&portions, t->img->meta, t->format, err);
     if (status)
         return -1;
-    for (size_t i = 0; i < portions.count && status == 0; i = end) {
-        end = i + packet_count(portions.list + i, portions.count - i);
-        status = turn_portions(&portions, portions.list + i, end - i, format,
-                               img, opts, lengths, err);
+    while ((status = next_packet(&packet, &portions, &at, err)) > 0) {
+        status = turn_packet(&packet, &portions, t, err);
+        bytes_free(&packet.text);
+        if (status)
+            break;
     }
+    bytes_free(&packet.text);
     if (status == 0)
-        status = rename_all(meta, format, &portions, err);
-    close_portions(&portions);
-    return status;
-}
-
-int xmp_extended_note(struct meta *meta, const struct block_format *format,
-                      struct err *err)
-{
-    struct portions portions;
-    size_t end;
-    int status = open_portions(&portions, meta, format, err);
-    if (status)
-        return -1;
-    for (size_t i = 0; i < portions.count && status == 0; i = end) {
-        struct bytes packet = { 0 };
-        bool whole;
-        end = i + packet_count(portions.list + i, portions.count - i);
-        status = join(&packet, portions.list + i, end - i, &whole, err);
-        if (status == 0)
-            xmp_note(packet.data, packet.size, &meta->orientation);
-        bytes_free(&packet);
-    }
+        status = rename_all(t, &portions, err);
     close_portions(&portions);
     return status;
 }

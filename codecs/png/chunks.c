@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/metadata/drop.h"
-#include "codecs/metadata/metadata.h"
+#include "codecs/metadata/xmp.h"
 #include "codecs/png/chunk_text.h"
 
 /* ---- What a chunk is ------------------------------------------------------*/
@@ -116,7 +115,7 @@ static unsigned drop_of_text(const uint8_t *data, size_t size)
     unsigned drop = i < TEXTS ? texts[i].drop : 0;
     if (length >= 5 && memcmp(key, "exif:", 5) == 0)
         drop |= DROP_EXIF;
-    if (drop_is_place(key, length))
+    if (xmp_names_place((const uint8_t *)key, length))
         drop |= DROP_GPS;
     return drop;
 }

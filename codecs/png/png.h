@@ -12,7 +12,7 @@
 #define CODECS_PNG_PNG_H
 
 #include "codecs/base/byte_order.h"
-#include "codecs/metadata/block_format.h"
+#include "codecs/metadata/metadata.h"
 
 int open_png(struct reader *reader, struct err *err);
 int decode_png(struct reader *reader, struct err *err);

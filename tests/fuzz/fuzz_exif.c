@@ -1,8 +1,6 @@
 /* Any bytes as an EXIF block: nothing outside of it is accessed, its thumbnail
  * lies within it, and no place is left where GPS was dropped. */
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/exif_gps.h"
-#include "codecs/metadata/exif_thumbnail.h"
 
 #include <stdlib.h>
 #include <string.h>

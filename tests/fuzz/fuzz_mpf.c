@@ -1,6 +1,6 @@
 /* Any bytes as an MPF block, alone and in a file with a second picture: nothing
  * outside of it is accessed, and the written file can be read. */
-#include "codecs/metadata/mpf.h"
+#include "codecs/metadata/tiff.h"
 
 #include <stdlib.h>
 #include <string.h>

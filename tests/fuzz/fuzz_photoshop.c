@@ -1,6 +1,6 @@
 /* Any bytes as resources of Photoshop: nothing outside of them is accessed, and
  * they do not outgrow their room. */
-#include "codecs/metadata/photoshop.h"
+#include "codecs/metadata/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

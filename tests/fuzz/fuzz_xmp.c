@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/raw_profile.h"
+#include "codecs/metadata/blocks.h"
 #include "tests/fuzz/fuzz.h"
 
 static void turn_profile(const uint8_t *data, size_t size, enum xform t)

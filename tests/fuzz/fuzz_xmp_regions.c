@@ -1,7 +1,6 @@
 /* Any bytes as an XMP packet with regions: nothing outside of it is accessed,
  * it does not outgrow its room, and no turn changes nothing. */
-#include "codecs/metadata/xmp_iptc.h"
-#include "codecs/metadata/xmp_regions.h"
+#include "codecs/metadata/xmp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Embedded pictures, such as thumbnails, are turned to lie as the picture lies;
  * the tests check the loss, the cost and the limits. */
-#include "codecs/metadata/embedded_jpeg.h"
+#include "codecs/metadata/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

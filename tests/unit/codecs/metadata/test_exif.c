@@ -1,8 +1,6 @@
 /* EXIF blocks, built here byte by byte, are found and turned; damaged ones do
  * no harm. */
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/exif_gps.h"
-#include "codecs/metadata/exif_thumbnail.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Thumbnails of EXIF blocks are found, replaced and dropped; all else in the
  * block is kept. */
-#include "codecs/metadata/exif_thumbnail.h"
+#include "codecs/metadata/exif.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The list of pictures in MPF is turned and corrected, and a list that makes no
  * sense does no harm. */
-#include "codecs/metadata/mpf.h"
+#include "codecs/metadata/tiff.h"
 
 #include <stdlib.h>
 #include <string.h>

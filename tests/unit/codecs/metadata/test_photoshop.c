@@ -1,6 +1,6 @@
 /* Resources of Photoshop that depend on the orientation are turned, and all
  * others are kept. */
-#include "codecs/metadata/photoshop.h"
+#include "codecs/metadata/blocks.h"
 
 #include "codecs/image/meta.h"
 

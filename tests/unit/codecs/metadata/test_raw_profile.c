@@ -1,6 +1,6 @@
 /* Blocks of metadata in PNG text, as ImageMagick writes them, are read and
  * written; damaged ones are left alone. */
-#include "codecs/metadata/raw_profile.h"
+#include "codecs/metadata/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Image regions of IPTC are turned and trimmed in every form in which programs
  * write them; malformed packets do no harm. */
-#include "codecs/metadata/xmp_iptc.h"
+#include "codecs/metadata/xmp.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

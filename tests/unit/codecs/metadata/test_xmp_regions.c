@@ -1,6 +1,6 @@
 /* Regions in XMP are turned in every form in which programs write them;
  * malformed packets do no harm. */
-#include "codecs/metadata/xmp_regions.h"
+#include "codecs/metadata/xmp.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,0 +1,140 @@
+/* Blocks of metadata that hold other blocks or pictures: texts in hexadecimal,
+ * resources of Photoshop, JFIF, EXIF with its thumbnail, and what stands behind
+ * the picture in a JPEG file. */
+#ifndef CODECS_METADATA_BLOCKS_H
+#define CODECS_METADATA_BLOCKS_H
+
+#include "codecs/metadata/metadata.h"
+
+/* ---- Raw profiles: PNG texts "Raw profile type exif", "... APP1" ----------
+ *
+ * ImageMagick wrote EXIF and XMP into PNG so before there was a chunk for it,
+ * and still does: a name, the length in decimal, and the bytes in hexadecimal,
+ * each on lines of their own. */
+
+struct raw_profile {
+    enum { RAW_PROFILE_NONE, RAW_PROFILE_EXIF, RAW_PROFILE_XMP } kind;
+    struct bytes body; /* owned; EXIF from its TIFF header on, or a packet */
+    uint8_t sign[32];  /* what the block has before it, as in a JPEG */
+    size_t sign_size;
+    size_t length;           /* of both, when it was opened */
+    size_t number, end, hex; /* in the text: where the length stands and ends,
+                                and where the bytes begin */
+};
+
+/* Reads the block in such a text, as inflated. A malformed one holds none.
+ * Fails only without memory; then there is nothing to free. */
+int raw_profile_open(struct raw_profile *profile, const struct bytes *text,
+                     struct err *err);
+
+/* Puts the block, which may have changed, back into the text that it was opened
+ * in. If its size has not, the size and the line breaks of the text stay. Fails
+ * only without memory. */
+int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
+                      struct err *err);
+
+void raw_profile_free(struct raw_profile *profile);
+
+/* ---- Image resources of Photoshop, as a JPEG holds them: IPTC, thumbnail,
+ * paths (Adobe Photoshop File Formats Specification, "Image Resources
+ * Section") -----------------------------------------------------------------*/
+
+/* Makes the resources true of img: resolution, paths, and the thumbnail, which
+ * is dropped with a warning if it cannot be turned. All else, IPTC among it,
+ * stays byte for byte. `block` grows to no more than `room` bytes. Fails only
+ * without memory. */
+int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
+                   const struct save_opts *opts, struct err *err);
+
+/* Leaves out what opts->drop names: thumbnails, profile, and the EXIF and XMP
+ * that may stand here as well. A resource that continues in the next block
+ * stays, with a warning. */
+int photoshop_drop(struct bytes *block, const struct save_opts *opts,
+                   struct err *err);
+
+/* ---- JPEG files within a picture's metadata, or behind the picture, turned so
+ * that both are shown alike -------------------------------------------------*/
+
+struct embedded_jpeg {
+    const struct image *outer; /* the picture, as it is after its turn */
+    struct limits limits;
+    unsigned tag; /* the orientation of the inner one, 1..8, where it stands
+                     outside of it; 0: the tag that it has itself */
+    enum fit {
+        FIT_ANY,   /* of whatever shape it is */
+        FIT_SIDE,  /* broad if the picture is broad, high if it is high */
+        FIT_SHAPE, /* of the picture's shape, within a few percent */
+    } fit;
+    bool view; /* more than a thumbnail: it is trimmed as the picture was, and
+                  a loss is a warning, or a failure, as save->edge asks for */
+    enum xform turned; /* set: the turn that was taken */
+    bool refused;      /* set: it failed because --edge asks for that */
+};
+
+/* Pictures within another one may always have this many pixels. */
+enum { PIXELS_MIN = 1 << 20 };
+
+/* Returns how many pixels the scans of all of them may have together: as many
+ * as those of the picture itself may, or of one of PIXELS_MIN. The pixels of
+ * each scan that is read are taken from save->allowance. */
+uint64_t embedded_jpeg_allowance(const struct image *outer);
+
+/* Makes `out`, which is empty, the turned file, saved as `save` says. A picture
+ * with a tag of its own is turned as it is shown by that tag; one without is
+ * turned as the outer picture was. If there is nothing to do the file is
+ * copied, and its pixels are not read. Fails if it cannot be read or does not
+ * fit; `out` may hold a part then. */
+int embedded_jpeg_turn(struct bytes *out, struct bytes file,
+                       struct embedded_jpeg *inner,
+                       const struct save_opts *save, struct err *err);
+
+/* Returns the turn for a picture of width x height whose tag is `tag`, 1..8, or
+ * 0 for none. `fold`: all tags say 1 afterwards. */
+enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
+                                bool fold, uint32_t width, uint32_t height);
+
+/* ---- Thumbnails -----------------------------------------------------------*/
+
+/* Turns the thumbnail of an EXIF block, whose tags are true of img already, so
+ * that it lies as img does. `tag` is the orientation that the thumbnail
+ * had, 1..8, or 0. The block grows to no more than `room` bytes; a thumbnail
+ * that cannot be turned, or no longer fits, is dropped with a warning, since
+ * one that lies on its side is worse than none. Fails only without memory. */
+int thumbnail_turn_exif(struct bytes *exif, size_t room, unsigned tag,
+                        const struct image *img, const struct save_opts *opts,
+                        struct err *err);
+
+/* Makes `out`, which is empty, a JPEG file without its metadata, turned so that
+ * it lies as img does. On failure it may hold a part. */
+int thumbnail_turn_file(struct bytes *out, struct bytes file,
+                        const struct image *img, const struct save_opts *opts,
+                        struct err *err);
+
+/* Exchanges the densities of a JFIF block (ITU-T T.871, 10.1; its body follows
+ * "JFIF\0") and turns its thumbnail, after opts->strip and opts->drop have left
+ * out what they name. Fails only without memory. */
+int thumbnail_turn_jfif(struct bytes *body, const struct image *img,
+                        const struct save_opts *opts, struct err *err);
+
+/* Turns the thumbnail of a JFXX block. If that cannot be done, or it would be
+ * longer than `room` afterwards, it clears *kept, with a warning. Fails only
+ * without memory. */
+int thumbnail_turn_jfxx(struct bytes *body, size_t room, const struct turned *t,
+                        bool *kept, struct err *err);
+
+/* ---- The pictures behind the first one in a JPEG file ---------------------
+ *
+ * The list in MPF, or else the container directory in XMP, says where pictures
+ * are in the trailer: gain maps, previews, other views. Those that lie as the
+ * first one does are turned as it was. All other bytes of the trailer stay what
+ * they are, and in their order, so that what is counted from the end of the
+ * file, as the film of a motion photo is, stays true as well. */
+
+/* Turns the pictures, whose lengths change, and says so in the list of MPF as
+ * if the picture before them had kept its length: the encoder, which knows by
+ * how much that has changed, sets it right. XMP is read even if it is dropped.
+ * Adds to t->lengths what has changed. A picture that cannot be turned stays,
+ * with a warning. Fails without memory, or as opts->edge asks for. */
+int trailing_pictures_turn(struct turned *t, struct err *err);
+
+#endif
