@@ -46,4 +46,12 @@ void file_rules_give_up(struct file_rules *rules, int why);
  * made: half of them would refuse files that were asked for. */
 int file_rules_enforce(struct file_rules *rules, struct err *err);
 
+/* What the driver of a GPU needs of files, so far as a user can tell: its
+ * devices, what the kernel says of them, and its libraries, which it loads when
+ * they are needed. The first has the devices made, if they are not there yet;
+ * the second allows to write to the devices and to control them, and to read
+ * the rest, whole directories of libraries, /proc and /sys among it. */
+void file_rules_make_devices(void);
+void file_rules_allow_driver(struct file_rules *rules);
+
 #endif

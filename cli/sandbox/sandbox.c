@@ -13,7 +13,6 @@
 #include "cli/job/sidecar.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/call_filter.h"
-#include "cli/sandbox/driver_files.h"
 #include "cli/sandbox/file_rules.h"
 #include "codecs/codec.h"
 
@@ -21,7 +20,7 @@ struct sandbox {
     const struct options *opts;
     struct file_rules files;
     bool has_files;
-    unsigned calls_of;  /* as in call_verdicts.h */
+    unsigned calls_of;  /* as in call_filter.h */
     struct err lacks;   /* why it has no files */
     const char *latest; /* the name of which the directory was allowed last */
 };
@@ -37,7 +36,8 @@ enum {
 
 /* ---- On and off ---------------------------------------------------------- */
 
-static void tell(const struct options *opts, const char *to, const char *why)
+static void report_unconfined(const struct options *opts, const char *to,
+                              const char *why)
 {
     struct err text;
     fail(&text, "not confined to %s: %s", to, why);
@@ -64,15 +64,15 @@ static bool begin(struct sandbox *sandbox, const struct options *opts,
     if (opts->sandbox == SANDBOX_OFF)
         return false;
     if (!HAVE_SANDBOX) {
-        tell(opts, all, "this build has sanitizers");
+        report_unconfined(opts, all, "this build has sanitizers");
         return false;
     }
     if (device)
-        driver_files_make();
+        file_rules_make_devices();
     sandbox->has_files =
         file_rules_begin(&sandbox->files, &sandbox->lacks) == 0;
     if (sandbox->has_files && device)
-        driver_files_allow(&sandbox->files);
+        file_rules_allow_driver(&sandbox->files);
     return true;
 }
 
@@ -80,14 +80,14 @@ static void enter(struct sandbox *sandbox)
 {
     struct err why;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
-        tell(sandbox->opts, all, strerror(errno));
+        report_unconfined(sandbox->opts, all, strerror(errno));
         return;
     }
     if (!sandbox->has_files ||
         file_rules_enforce(&sandbox->files, &sandbox->lacks))
-        tell(sandbox->opts, "its files", sandbox->lacks.text);
+        report_unconfined(sandbox->opts, "its files", sandbox->lacks.text);
     if (call_filter_install(sandbox->calls_of, &why))
-        tell(sandbox->opts, "few system calls", why.text);
+        report_unconfined(sandbox->opts, "few system calls", why.text);
     else if (sandbox->calls_of & CALLS_OF_DRIVER && sandbox->opts->verbose)
         report_error(NULL, "confined, with what the driver of a GPU needs");
 }

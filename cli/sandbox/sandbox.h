@@ -7,14 +7,14 @@
  * out. Two mechanisms of Linux do it, each where the kernel has it:
  *
  *   file_rules   Landlock: which files can be opened
- *   call_filter  seccomp: which system calls can be made (call_verdicts.h)
+ *   call_filter  seccomp: which system calls can be made
  *
  * Both hold until the end, for all threads that are started afterwards, so each
  * function below is called before there are any. None fails: with -v a line
  * says what the kernel lacks. All do nothing with --sandbox=off and in a build
  * with sanitizers.
  *
- * `device` says that a GPU may be used, whose driver needs more: driver_files.h
+ * `device` says that a GPU may be used, whose driver needs more: file_rules.h
  * and another filter. It is started afterwards, since it starts threads. */
 #ifndef CLI_SANDBOX_SANDBOX_H
 #define CLI_SANDBOX_SANDBOX_H
