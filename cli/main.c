@@ -9,18 +9,14 @@
 
 #include "cli/batch/batch.h"
 #include "cli/bench/bench.h"
-#include "cli/commands/check.h"
-#include "cli/commands/info.h"
-#include "cli/commands/relate.h"
-#include "cli/commands/version.h"
+#include "cli/commands/commands.h"
 #include "cli/files/signals.h"
 #include "cli/job/job.h"
 #include "cli/job/watch.h"
 #include "cli/manifest/manifest.h"
 #include "cli/options/command_line.h"
-#include "cli/options/help.h"
+#include "cli/options/option_table.h"
 #include "cli/options/options.h"
-#include "cli/report/progress_line.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/scheduler.h"
@@ -203,7 +199,7 @@ static int help(const char *command)
     if (strcmp(command, "bench") == 0)
         bench_help();
     else
-        help_print(command);
+        option_table_help(command);
     return OUTCOME_DONE;
 }
 

@@ -352,7 +352,7 @@ static enum outcome plan_and_do(struct batch *batch)
         outcome = do_all(batch);
     }
     if (!opts->quiet && !batch->pipe_closed && !ferror(stdout))
-        passed_over_print(&batch->plan.inputs.passed, opts->verbose);
+        inputs_print_passed(&batch->plan.inputs, opts->verbose);
     return outcome;
 }
 

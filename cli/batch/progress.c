@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/job/plan.h"
-#include "cli/json/json_write.h"
-#include "cli/report/progress_line.h"
+#include "cli/json/json.h"
+#include "cli/job/watch.h"
 #include "cli/report/report.h"
 #include "cli/schedule/scan_model.h"
 #include "codecs/base/clock.h"

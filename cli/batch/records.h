@@ -13,7 +13,7 @@
 #include "cli/job/job.h"
 #include "cli/manifest/manifest.h"
 #include "cli/manifest/resume.h"
-#include "cli/select/passed_over.h"
+#include "cli/select/inputs.h"
 
 /* What is noted of a job when the file is there that it has a part in. */
 struct kept_note;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 #include "cli/report/report.h"
 #include "codecs/npy/npy.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/bench/row.h"
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 
 static const char *const origin_names[] = {
     [SUITE_PUBLISHED] = "published",

@@ -1,9 +1,316 @@
 /* gimgxf info: describes pictures by what stands beside their pixels. */
-#include "cli/commands/info.h"
+#include "cli/commands/commands.h"
 
-#include "cli/commands/each_input.h"
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/job/job.h"
-#include "cli/report/report_picture.h"
+#include "cli/json/json.h"
+#include "cli/report/report.h"
+
+/* ---- In words -------------------------------------------------------------
+ */
+
+/* Returns whether an earlier block has the name of this one. */
+static bool seen_before(const struct meta *meta, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* A file with very many blocks or arrays is described by its first ones. */
+static size_t listed(size_t count)
+{
+    return count < 1000 ? count : 1000;
+}
+
+/* Prints the names of the blocks, each once, with how often it is there. */
+static void print_blocks(const struct meta *meta)
+{
+    const char *lead = "  metadata: ";
+    for (size_t i = 0; i < listed(meta->nblocks); i++) {
+        size_t count = 0;
+        if (seen_before(meta, i) || meta->block[i].kind == BLOCK_FRAME)
+            continue;
+        for (size_t k = i; k < meta->nblocks; k++)
+            count += strcmp(meta->block[k].name, meta->block[i].name) == 0;
+        fputs(lead, stdout);
+        report_put_escaped(stdout, meta->block[i].name);
+        if (count > 1)
+            printf(" (%zu times)", count);
+        lead = ", ";
+    }
+    if (*lead == ',')
+        putchar('\n');
+}
+
+static void print_array(const struct array_note *array)
+{
+    char shape[256];
+    layout_print_shape(shape, sizeof shape, array->shape, array->naxes);
+    fputs("  array ", stdout);
+    report_put_escaped(stdout, array->name);
+    printf("%sshape %s, type ", *array->name ? ": " : "of ", shape);
+    report_put_escaped(stdout, array->type);
+    if (array->layout)
+        printf(", layout %s", layout_name(array->layout));
+    puts(array->fortran ? ", Fortran order" : "");
+}
+
+/* Prints a file whose arrays are not a picture to us. */
+static void print_arrays(const char *file, const struct image *img,
+                         const struct result *result)
+{
+    report_put_escaped(stdout, file);
+    printf(": %s", result->from->title);
+    if (img->width)
+        printf(", %u x %u", img->width, img->height);
+    putchar('\n');
+}
+
+static void print_animation(const struct animation *a)
+{
+    printf(", animated: %u frame%s, %.4g s in all", a->frames,
+           a->frames > 1 ? "s" : "", a->seconds);
+    if (a->shortest < a->longest)
+        printf(" (%.4g to %.4g s each)", a->shortest, a->longest);
+    if (a->plays)
+        printf(", played %u time%s", a->plays, a->plays > 1 ? "s" : "");
+    else
+        printf(", played without end");
+    if (a->apart)
+        printf(", the default image is no frame");
+}
+
+static void print_coding(const struct coding_note *note)
+{
+    if (*note->subsampling)
+        printf(", %s", note->subsampling);
+    printf(", %s", note->coding);
+    if (note->restart)
+        printf(", restart markers every %u MCU%s", note->restart,
+               note->restart > 1 ? "s" : "");
+}
+
+/* The size as shown: the tag may exchange the axes. */
+static uint32_t shown_width(const struct image *img)
+{
+    return img->orientation > 4 ? img->height : img->width;
+}
+
+static uint32_t shown_height(const struct image *img)
+{
+    return img->orientation > 4 ? img->width : img->height;
+}
+
+static void print_color(const char *file, const struct image *img,
+                        const struct result *result)
+{
+    const struct meta *meta = img->meta;
+    report_put_escaped(stdout, file);
+    printf(": %s, %u x %u", result->from->title, img->width, img->height);
+    if (shown_width(img) != img->width)
+        printf(" (shown as %u x %u)", shown_width(img), shown_height(img));
+    printf(", %s%s", image_color_name(img->color),
+           img->alpha ? " with alpha" : "");
+    if (img->color == COLOR_OTHER)
+        printf(" (%u)", img->nplanes);
+    if (img->cell == CELL_F32)
+        printf(", 32-bit float");
+    else
+        printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
+    if (meta && meta->interlaced)
+        printf(", interlaced");
+    if (meta && meta->coding.coding)
+        print_coding(&meta->coding);
+    if (meta && meta->animation.frames)
+        print_animation(&meta->animation);
+    if (img->orientation != 1)
+        printf(", orientation %u (shown by %s), as %s says", img->orientation,
+               xform_name(xform_from_exif(img->orientation)),
+               orientation_place(meta->orientation.place));
+    if (meta && meta->orientation.other)
+        printf(", although %s says %u",
+               orientation_place(meta->orientation.other_place),
+               meta->orientation.other);
+    putchar('\n');
+}
+
+static const char *turn_name(unsigned t)
+{
+    return t == XFORM_NONE ? "upright" : xform_name((enum xform)t);
+}
+
+/* Prints a line for each way in which some of the turns would be done. */
+static void print_turns(const enum how *turns)
+{
+    static const struct {
+        enum how how;
+        const char *words;
+    } ways[] = { { HOW_LOSSLESS, "lossless" },
+                 { HOW_LUMA_LOSSLESS, "color compressed again" },
+                 { HOW_REENCODED, "all compressed again" } };
+    unsigned count[HOWS] = { 0 };
+    for (unsigned t = 0; t < XFORM_COUNT; t++)
+        count[turns[t]]++;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const bool every = count[ways[i].how] == XFORM_COUNT;
+        if (count[ways[i].how] == 0)
+            continue;
+        printf("  %s:%s", ways[i].words, every ? " every turn" : "");
+        for (unsigned t = 0; !every && t < XFORM_COUNT; t++)
+            if (turns[t] == ways[i].how)
+                printf(" %s", turn_name(t));
+        putchar('\n');
+    }
+}
+
+static void print_picture(const char *file,
+                          const struct description *description)
+{
+    const struct image *img = &description->img;
+    const struct meta *meta = img->meta;
+    (img->nplanes ? print_color : print_arrays)(file, img,
+                                                &description->result);
+    if (description->result.from->lossy) /* of the others each is lossless */
+        print_turns(description->turns);
+    if (meta)
+        print_blocks(meta);
+    for (size_t i = 0; meta && i < listed(meta->narrays); i++)
+        print_array(&meta->array[i]);
+}
+
+/* ---- In JSON --------------------------------------------------------------
+ */
+
+static void json_arrays(struct json_writer *json, const struct meta *meta)
+{
+    json_open(json, "arrays", '[');
+    for (size_t i = 0; i < listed(meta->narrays); i++) {
+        const struct array_note *array = &meta->array[i];
+        json_open(json, NULL, '{');
+        json_string(json, "name", array->name);
+        json_string(json, "type", array->type);
+        json_open(json, "shape", '[');
+        for (unsigned k = 0; k < array->naxes && k < LAYOUT_AXES; k++)
+            json_number(json, NULL, (double)array->shape[k]);
+        json_close(json, ']');
+        json_string(json, "layout",
+                    array->layout ? layout_name(array->layout) : NULL);
+        json_bool(json, "fortran", array->fortran);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* Adds where the orientation stands, and what another tag says instead. */
+static void json_tags(struct json_writer *json, const struct meta *meta)
+{
+    const struct orientation o =
+        meta ? meta->orientation : (struct orientation){ 0 };
+    json_string(json, "orientation_from",
+                o.place ? orientation_place(o.place) : NULL);
+    if (!o.other)
+        return;
+    json_open(json, "orientation_other", '{');
+    json_number(json, "orientation", o.other);
+    json_string(json, "from", orientation_place(o.other_place));
+    json_close(json, '}');
+}
+
+static void json_animation(struct json_writer *json, const struct animation *a)
+{
+    json_open(json, "animation", '{');
+    json_number(json, "frames", a->frames);
+    json_number(json, "plays", a->plays);
+    json_number(json, "seconds", a->seconds);
+    json_number(json, "shortest", a->shortest);
+    json_number(json, "longest", a->longest);
+    json_bool(json, "default_is_frame", !a->apart);
+    json_close(json, '}');
+}
+
+static void json_metadata(struct json_writer *json, const struct meta *meta)
+{
+    json_open(json, "metadata", '[');
+    for (size_t i = 0; meta && i < listed(meta->nblocks); i++) {
+        if (meta->block[i].kind == BLOCK_FRAME)
+            continue;
+        json_open(json, NULL, '{');
+        json_string(json, "name", meta->block[i].name);
+        json_number(json, "bytes", (double)meta->block[i].size);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void json_turns(struct json_writer *json, const enum how *turns)
+{
+    json_open(json, "turns", '{');
+    for (unsigned t = 0; t < XFORM_COUNT; t++)
+        json_string(json, turn_name(t), job_how_name(turns[t]));
+    json_close(json, '}');
+}
+
+static struct coding_note coding_of(const struct meta *meta)
+{
+    return meta ? meta->coding : (struct coding_note){ NULL };
+}
+
+static const char *text_or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+static void json_picture(const char *file,
+                         const struct description *description,
+                         const struct err *err)
+{
+    struct json_writer json = { .out = stdout };
+    const struct image *img = &description->img;
+    const struct result *result = &description->result;
+    const struct meta *meta = img->meta;
+    const struct coding_note coding = coding_of(meta);
+    json_open(&json, NULL, '{');
+    json_string(&json, "input", file);
+    if (!err) {
+        json_string(&json, "format", result->from->name);
+        json_number(&json, "width", img->width);
+        json_number(&json, "height", img->height);
+        json_number(&json, "shown_width", shown_width(img));
+        json_number(&json, "shown_height", shown_height(img));
+        json_string(&json, "color", image_color_name(img->color));
+        json_bool(&json, "alpha", img->alpha);
+        json_number(&json, "channels", img->nplanes);
+        json_number(&json, "bits", image_bits(img));
+        json_bool(&json, "float", img->cell == CELL_F32);
+        json_number(&json, "maxval", img->maxval);
+        json_number(&json, "orientation", img->orientation);
+        json_tags(&json, meta);
+        json_bool(&json, "interlaced", meta && meta->interlaced);
+        json_bool(&json, "progressive", meta && meta->progressive);
+        json_string(&json, "coding", coding.coding);
+        json_string(&json, "subsampling", text_or_null(coding.subsampling));
+        json_number(&json, "restart", coding.restart);
+        json_metadata(&json, meta);
+        if (img->width)
+            json_turns(&json, description->turns);
+        if (meta && meta->animation.frames)
+            json_animation(&json, &meta->animation);
+        if (meta && meta->narrays)
+            json_arrays(&json, meta);
+        json_number(&json, "bytes", (double)result->bytes_in);
+    }
+    report_json_warnings(&json, &result->warnings, 0);
+    json_string(&json, "error", err ? err->text : NULL);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+/* ---- Every file -----------------------------------------------------------
+ */
 
 struct info_task {
     struct each_input input;
@@ -30,8 +337,15 @@ static void print(void *context, void *task)
     struct describing *all = context;
     struct info_task *d = task;
     all->failed = all->failed || d->status;
-    report_picture(d->input.name, all->opts, &d->description,
-                   d->status ? &d->err : NULL);
+    report_warnings(d->input.name, all->opts, &d->description.result.warnings,
+                    0);
+    if (d->status)
+        report_error(d->input.name, d->err.text);
+    if (all->opts->json)
+        json_picture(d->input.name, &d->description,
+                     d->status ? &d->err : NULL);
+    else if (!d->status)
+        print_picture(d->input.name, &d->description);
     image_free(&d->description.img);
 }
 

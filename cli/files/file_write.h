@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "cli/files/attributes.h"
-#include "cli/files/left_behind.h"
 #include "cli/files/resolve.h"
+#include "cli/files/temporary.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 

@@ -1,4 +1,4 @@
-/* Reads files into memory, and looks at what is there.
+/* Reads files into memory, or line by line, and looks at what is there.
  *
  * This room (cli/files) is the only one that opens, writes and renames files of
  * users. In come names, which may be confined to a root (cli/files/resolve.h);
@@ -8,6 +8,7 @@
 #define CLI_FILES_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 #include "cli/files/attributes.h"
@@ -66,5 +67,39 @@ bool file_is_stream(struct root *root, const char *name);
 /* Returns whether something that could be replaced has this name: anything but
  * a directory. "-" never does. */
 bool file_exists(struct root *root, const char *name);
+
+/* Reads the lines of a file, or the strings between NULs. Unlike getdelim() it
+ * bounds their length, since their writer may not be trusted, and need not wait
+ * for them. */
+
+/* {.fd, .end, .most} at first. With `polled`, read() is called only once after
+ * the caller has set `readable`, so that it never waits; until then the answer
+ * is LINE_LATER. */
+struct line_reader {
+    int fd;
+    char end;    /* '\n' or '\0' */
+    size_t most; /* bytes of a line */
+    bool polled, readable;
+    char *data;
+    size_t at, size, room;
+    size_t looked; /* bytes of this line that were searched for its end */
+    bool dropping; /* this line is too long, and was given already */
+    bool ended;
+};
+
+enum line {
+    LINE_READ,
+    LINE_TOO_LONG, /* its beginning; others may follow */
+    LINE_NONE,     /* there are no more */
+    LINE_FAILED,   /* errno says why */
+    LINE_LATER,    /* the next one has not arrived yet */
+};
+
+/* Gives the next line without its end, which the last one may lack, followed by
+ * a NUL. The line is valid until the next call. */
+enum line line_reader_next(struct line_reader *lines, char **line,
+                           size_t *size);
+
+void line_reader_free(struct line_reader *lines);
 
 #endif

@@ -17,12 +17,21 @@
 #ifndef CLI_FILES_RESOLVE_H
 #define CLI_FILES_RESOLVE_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
-#include "cli/files/path_walk.h"
 #include "codecs/base/err.h"
+
+/* What a name may lead through. {0}: anything. */
+struct path_rules {
+    const char *root;   /* names must not leave the directory where they
+                           start; this is its name in messages */
+    bool refuse_links;  /* a link is an error */
+    bool avoid_openat2; /* act as if the kernel had no openat2(), for tests */
+};
 
 /* Which links are followed on the way from a root. */
 enum root_links {
@@ -71,11 +80,14 @@ int resolve_open(struct root *root, const char *name, int flags,
 bool resolve_stat(struct root *root, const char *name, bool follow,
                   struct stat *st);
 
+/* A component of a name that is too long, and a NUL. */
+enum { RESOLVE_BASE = NAME_MAX + 2 };
+
 /* Where a file is that is to be written. */
 struct location {
-    int directory;             /* that it stands in, opened with O_PATH */
-    char base[PATH_WALK_BASE]; /* its name in there: no link, but for `magic` */
-    unsigned made;             /* so many directories on the way were made */
+    int directory;           /* that it stands in, opened with O_PATH */
+    char base[RESOLVE_BASE]; /* its name in there: no link, but for `magic` */
+    unsigned made;           /* so many directories on the way were made */
     bool exists;
     bool magic;     /* the name led through a link of /proc to an open file */
     struct stat st; /* of the file, if it exists */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/hash.h"
+#include "cli/files/path.h"
 #include "cli/select/file_identity.h"
 
 /* What a file is known by, as hashes; 0: it is not known by that. If two files

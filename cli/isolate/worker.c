@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/files/left_behind.h"
+#include "cli/files/temporary.h"
 #include "cli/isolate/job_order.h"
 #include "cli/report/report.h"
 #include "cli/schedule/ordered_workers.h"

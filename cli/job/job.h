@@ -13,8 +13,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "cli/files/left_behind.h"
 #include "cli/files/resolve.h"
+#include "cli/files/temporary.h"
 #include "cli/options/options.h"
 #include "codecs/compare/digest.h"
 #include "cuda/backend.h"
@@ -33,10 +33,11 @@ enum how {
     HOW_UNCHANGED,     /* the same bytes: nothing was to be done */
     HOW_LOSSLESS,      /* the same samples, moved */
     HOW_LUMA_LOSSLESS, /* the same luma, moved; chroma encoded anew */
-    HOW_CONVERTED,     /* the samples were made to fit, by codecs/convert/convert.h */
-    HOW_REENCODED,     /* by a lossy codec */
-    HOW_TRIMMED,       /* the same samples, but for those at an edge */
-    HOW_TAGGED, /* the same samples, where they were; the tag turns them */
+    HOW_CONVERTED, /* the samples were made to fit, by codecs/convert/convert.h
+                    */
+    HOW_REENCODED, /* by a lossy codec */
+    HOW_TRIMMED,   /* the same samples, but for those at an edge */
+    HOW_TAGGED,    /* the same samples, where they were; the tag turns them */
     HOWS,
 };
 
@@ -61,10 +62,10 @@ struct job {
     int (*put)(void *context, struct bytes output, size_t *size,
                struct err *err);
     void *put_context;
-    struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
+    struct left_behind *left; /* see cli/files/temporary.h; or NULL */
     bool regular; /* fail unless input and output are regular files: in a batch
                      nobody ends a job that waits for another program */
-    bool served;         /* it comes through serve: errors advise accordingly */
+    bool served;  /* it comes through serve: errors advise accordingly */
     bool tells_replaced; /* it is said if the output replaces a file */
     /* Where jobs share their memory, or NULL: of struct read_opts, before the
      * file is read, and of struct limits. */
@@ -105,7 +106,8 @@ struct verified {
     double psnr; /* in decibels, where they are not */
 };
 
-/* Of the pictures as shown, by --digest: see codecs/compare/digest.h. "": none. */
+/* Of the pictures as shown, by --digest: see codecs/compare/digest.h. "": none.
+ */
 struct digests {
     char input[DIGEST_TEXT], output[DIGEST_TEXT];
 };
@@ -201,7 +203,8 @@ void job_end(struct job_state *state);
 
 struct relation;
 
-/* Finds which turns make the first picture the second: codecs/compare/relate.h. */
+/* Finds which turns make the first picture the second: codecs/compare/relate.h.
+ */
 int job_relate(struct relation *relation, const char *first, const char *second,
                const struct options *opts, struct warnings *warnings,
                struct err *err);
@@ -211,9 +214,9 @@ enum soundness { SOUND, UNSOUND, SOUNDNESS_UNKNOWN };
 /* Decodes a file, whatever it holds, and keeps nothing of it. Returns whether
  * it is sound, with the reason if it is not, or if that is not known: if a
  * limit or the system keeps it from being read to its end. `digest`, unless it
- * is NULL, gets that of the picture, as codecs/compare/digest.h makes it; of what is
- * not one picture, and of what stays an array, "". `reserve` is that of struct
- * limits, or NULL. */
+ * is NULL, gets that of the picture, as codecs/compare/digest.h makes it; of
+ * what is not one picture, and of what stays an array, "". `reserve` is that of
+ * struct limits, or NULL. */
 enum soundness job_check_sound(const char *input, struct root *root,
                                const struct options *opts,
                                void (*reserve)(void *context, uint64_t bytes),

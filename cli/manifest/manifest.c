@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/job/job.h"
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 #include "codecs/base/clock.h"
 
 struct manifest {

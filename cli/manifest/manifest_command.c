@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 #include "cli/manifest/resume.h"
 #include "cli/options/options.h"
 #include "cli/report/report.h"

@@ -9,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/files/hash.h"
+#include "cli/files/files.h"
 #include "cli/files/path.h"
-#include "cli/json/json_read.h"
-#include "cli/select/line_reader.h"
+#include "cli/json/json.h"
 
 /* ---- Strings ----------------------------------------------------------- */
 

@@ -2,9 +2,9 @@
 #ifndef CLI_MANIFEST_MANIFEST_INDEX_H
 #define CLI_MANIFEST_MANIFEST_INDEX_H
 
+#include "cli/files/path.h"
 #include "cli/manifest/manifest.h"
 #include "cli/select/file_identity.h"
-#include "cli/select/string_arena.h"
 
 /* Where a name leads: a directory, as file_identity_directory() has it, and the
  * last component. */

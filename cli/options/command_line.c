@@ -1,13 +1,410 @@
-/* Reads the command line. */
+/* Reads the command line, and checks what was given together. Every message
+ * says what is wrong and what to give instead. */
 #include "cli/options/command_line.h"
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/options/checks.h"
+#include "cli/files/files.h"
+#include "cli/files/path.h"
+#include "cli/options/hint.h"
 #include "cli/options/option_table.h"
+#include "codecs/image/meta.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool is_directory(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Returns whether it is a directory, or ends in a slash. */
+static bool names_directory(const char *name)
+{
+    const size_t length = strlen(name);
+    return is_directory(name) || (length && name[length - 1] == '/');
+}
+
+/* Returns the first option of `names` that was given, or NULL. */
+static const char *first_given(const struct options *opts,
+                               const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (option_table_given(opts, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* Returns the first option that was given of those in one of `groups` and in
+ * none of `but_not`; or NULL. */
+static const char *given_in(const struct options *opts, unsigned groups,
+                            unsigned but_not)
+{
+    for (size_t i = 0; i < option_table.count; i++) {
+        const struct parser_option *option = &option_table.option[i];
+        if (opts->given >> i & 1 && option->groups & groups &&
+            !(option->groups & but_not))
+            return option->name;
+    }
+    return NULL;
+}
+
+/* ---- A turn ------------------------------------------------------------- */
+
+/* Folds "rotate90,fliph", done left to right, to one turn. `upright` adds none:
+ * turns apply to the picture as it is shown. */
+static int read_operation(struct options *opts, const char *list, bool served,
+                          struct err *err)
+{
+    char *copy = strdup(list), *rest = copy, *word;
+    int status = 0;
+    bool alone = !strchr(list, ',');
+    if (!copy)
+        return fail(err, "no memory");
+    opts->op = XFORM_NONE;
+    opts->upright = false;
+    while (status == 0 && (word = strsep(&rest, ","))) {
+        enum xform t = XFORM_NONE;
+        if (strcmp(word, "upright") == 0 || strcmp(word, "auto-orient") == 0) {
+            if (opts->ignore_orientation)
+                status = fail(err,
+                              "%s: needs the orientation that "
+                              "--ignore-orientation ignores",
+                              word);
+            opts->upright = true;
+            continue;
+        }
+        if (!xform_parse(word, &t))
+            status = hint_operation(word, alone && !served, err);
+        opts->op = xform_then(opts->op, t);
+    }
+    opts->upright = opts->upright && opts->op == XFORM_NONE;
+    opts->op_name = opts->upright ? "upright" : xform_name(opts->op);
+    free(copy);
+    return status;
+}
+
+/* --lossless is --edge fail, and excludes what loses samples. */
+static int check_lossless(struct options *opts, struct err *err)
+{
+    static const char *const names[] = { "quality", "background" };
+    const char *name = first_given(opts, names, COUNT(names));
+    if (!opts->lossless)
+        return 0;
+    if (option_table_given(opts, "edge") && opts->edge != EDGE_FAIL)
+        return fail(err, "--lossless means --edge fail; leave out one of "
+                         "--lossless and --edge");
+    if (name)
+        return fail(err,
+                    "--%s loses samples, which --lossless refuses; "
+                    "leave out one of them",
+                    name);
+    opts->edge = EDGE_FAIL;
+    return 0;
+}
+
+static int check_tag_only(const struct options *opts, struct err *err)
+{
+    static const char *const names[] = {
+        "format",     "ignore-orientation", "strip",     "edge",  "quality",
+        "optimize",   "no-restart",         "png-level", "depth", "layout",
+        "background",
+    };
+    const char *name = first_given(opts, names, COUNT(names));
+    return opts->tag_only && name
+               ? fail(err,
+                      "--tag-only changes the orientation and nothing "
+                      "else, so --%s cannot be given with it",
+                      name)
+               : 0;
+}
+
+/* A job of serve is no place for a command. */
+static int check_turn(struct options *opts, const char *op, bool served,
+                      struct err *err)
+{
+    if (read_operation(opts, op, served, err) || check_lossless(opts, err) ||
+        check_tag_only(opts, err))
+        return -1;
+    opts->forced = !opts->no_clobber && option_table_given(opts, "force");
+    return opts->edge == EDGE_TAG && opts->ignore_orientation
+               ? fail(err, "--edge tag sets the orientation that "
+                           "--ignore-orientation leaves")
+               : 0;
+}
+
+/* ---- One picture -------------------------------------------------------- */
+
+static int check_output(const struct options *opts, struct err *err)
+{
+    const char *output = opts->file[1];
+    struct err why;
+    if (opts->format_name || file_is_stream(NULL, output) ||
+        codec_by_name(path_suffix(output)))
+        return 0;
+    hint_output(output, &why);
+    return fail(err, "%s: %s", output, why.text);
+}
+
+/* An input and an output. */
+static int check_pair(const struct options *opts, struct err *err)
+{
+    if (opts->dry_run && strcmp(opts->file[0], "-") == 0)
+        return fail(err, "--dry-run: standard input is read only once; name a "
+                         "file");
+    if (opts->preserve && strcmp(opts->file[0], "-") == 0)
+        return fail(err, "--preserve: standard input has no times");
+    return check_output(opts, err);
+}
+
+/* The names of a turn without an option of batches. */
+static int check_names(const struct options *opts, struct err *err)
+{
+    const char *const *file = opts->file;
+    if (opts->nfiles == 0)
+        return fail(err,
+                    "an input and an output are missing: gimgxf %s INPUT "
+                    "OUTPUT",
+                    opts->op_name);
+    if (is_directory(file[0]) && opts->nfiles == 2 &&
+        (is_directory(file[1]) ||
+         (access(file[1], F_OK) && !codec_by_name(path_suffix(file[1])))))
+        return fail(err,
+                    "%s is a directory; did you mean gimgxf %s -r -d %s %s?",
+                    file[0], opts->op_name, file[1], file[0]);
+    if (is_directory(file[0]))
+        return fail(err,
+                    "%s is a directory; -r takes the pictures in it, and "
+                    "-d DIR says where the outputs go",
+                    file[0]);
+    if (opts->nfiles == 1)
+        return fail(err,
+                    "an output is missing: gimgxf %s %s OUTPUT, or -i to "
+                    "replace the input",
+                    opts->op_name, file[0]);
+    if (opts->nfiles > 2)
+        return fail(err,
+                    "%d names: several inputs need --directory DIR, "
+                    "--output NAME or --in-place",
+                    opts->nfiles);
+    if (names_directory(file[1]) &&
+        (!is_directory(file[1]) ||
+         (!opts->format_name && !codec_by_name(path_suffix(file[1])))))
+        return fail(err, "%s is the name of a directory; -d %s writes into it",
+                    file[1], file[1]);
+    return check_pair(opts, err);
+}
+
+/* Checks one job: an operation, an input and an output. Sets them. */
+static int check_job(struct options *opts, const char *const *word, int n,
+                     struct err *err)
+{
+    if (n != 3)
+        return fail(err, "a job needs an operation, an input and an output");
+    opts->command = COMMAND_TURN;
+    opts->file = word + 1;
+    opts->nfiles = 2;
+    return hint_operations(word, 1, err) ||
+                   check_turn(opts, word[0], true, err) || check_pair(opts, err)
+               ? -1
+               : 0;
+}
+
+/* ---- Batches ------------------------------------------------------------ */
+
+static int check_in_place(const struct options *opts, struct err *err)
+{
+    if (opts->directory || opts->output)
+        return fail(err,
+                    "--in-place replaces the inputs, and --%s writes "
+                    "elsewhere; only one can be given",
+                    opts->directory ? "directory" : "output");
+    if (opts->format_name)
+        return fail(err, "--format: with --in-place the names would be those "
+                         "of another format; use --directory or --output");
+    if (opts->no_clobber || opts->update)
+        return fail(err,
+                    "--%s: has no meaning with --in-place, which "
+                    "replaces what exists",
+                    opts->update ? "update" : "no-clobber");
+    return 0;
+}
+
+/* Outputs that --in-place does not name. */
+static int check_outputs(const struct options *opts, struct err *err)
+{
+    if (opts->backup)
+        return fail(err, "--backup: needs --in-place");
+    if (opts->output && !opts->directory && names_directory(opts->output))
+        return fail(err,
+                    "--output: %s is the name of a directory; did you mean "
+                    "-d %s?",
+                    opts->output, opts->output);
+    if (opts->directory || opts->output)
+        return 0;
+    if (opts->nfiles == 2 && !opts->recursive && !opts->files_from &&
+        access(opts->file[1], F_OK) != 0)
+        return fail(err, "--%s is for batches: use -o %s",
+                    given_in(opts, ABOUT_LIST, 0), opts->file[1]);
+    return fail(err, "a batch needs --directory DIR, --output NAME, "
+                     "--in-place or --stack FILE");
+}
+
+/* All outputs go into one array. A layout that counts pictures is that of the
+ * array, and what is left of it that of each. */
+static int check_stack(struct options *opts, struct err *err)
+{
+    static const char *const others[] = { "directory", "output",   "in-place",
+                                          "backup",    "update",   "preserve",
+                                          "resume",    "tag-only", "isolate",
+                                          "sidecar" };
+    static const enum layout of_one[LAYOUTS] = { [LAYOUT_HWC] = LAYOUT_HWC,
+                                                 [LAYOUT_CHW] = LAYOUT_CHW,
+                                                 [LAYOUT_NHWC] = LAYOUT_HWC,
+                                                 [LAYOUT_NCHW] = LAYOUT_CHW };
+    const char *name = first_given(opts, others, COUNT(others));
+    const char *format =
+        opts->format_name ? opts->format_name : path_suffix(opts->stack);
+    if (name)
+        return fail(err,
+                    "--%s: has no meaning with --stack, which makes one array "
+                    "of all pictures",
+                    name);
+    if (codec_by_name(format) != &codec_npy)
+        return fail(err,
+                    "--stack writes NPY, not '%s': give it a name that ends "
+                    "in .npy",
+                    format);
+    opts->format_name = codec_npy.name;
+    opts->stack_layout = opts->layout;
+    opts->layout = of_one[opts->layout];
+    if (!opts->fail_after)
+        opts->fail_after = 1;
+    return 0;
+}
+
+static int check_destination(struct options *opts, struct err *err)
+{
+    return opts->stack      ? check_stack(opts, err)
+           : opts->in_place ? check_in_place(opts, err)
+                            : check_outputs(opts, err);
+}
+
+static int check_batch(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_BATCH;
+    if (check_destination(opts, err))
+        return -1;
+    if (opts->nul && !opts->files_from)
+        return fail(err, "--null: needs --files-from");
+    if (opts->nfiles == 0 && !opts->files_from)
+        return fail(err, "an input is missing: name files, with -r "
+                         "directories, or --files-from a list");
+    if (opts->resume && !opts->manifest)
+        opts->manifest = opts->resume;
+    for (int i = 0; i < opts->nfiles; i++)
+        if (strcmp(opts->file[i], "-") == 0)
+            return fail(err, "a batch does not read standard input; a file "
+                             "that is called - is ./-");
+    return 0;
+}
+
+/* ---- Other commands ----------------------------------------------------- */
+
+static int check_serve(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_SERVE;
+    if (opts->nfiles != 1 || strcmp(opts->file[0], "-") != 0)
+        return fail(err, "serve reads its jobs from standard input: gimgxf "
+                         "serve -");
+    if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, FOR_SERVE))
+        return fail(err, "the jobs of serve name their files themselves; no "
+                         "option of batches but --null can be given");
+    return check_lossless(opts, err);
+}
+
+/* Refuses options that a command does not use. Options of the whole run are all
+ * taken, so that an alias of the shell can have them. */
+static int check_groups(const struct options *opts, const char *what,
+                        unsigned groups, struct err *err)
+{
+    const char *name = given_in(opts, ABOUT_ALL, groups | ABOUT_RUN);
+    return name ? fail(err, "--%s: gimgxf %s, so the option changes nothing",
+                       name, what)
+                : 0;
+}
+
+/* Of info and check, which take files as a batch does and write none. */
+static int check_readers(struct options *opts, const char *name,
+                         unsigned groups, struct err *err)
+{
+    char what[40];
+    snprintf(what, sizeof what, "%s writes no pictures", name);
+    if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, groups))
+        return fail(err,
+                    "%s; of the options of batches it takes --recursive, "
+                    "--files-from, --null, --include and --exclude",
+                    what);
+    if (opts->nfiles == 0 && !opts->files_from)
+        return fail(err, "%s needs the name of a file", name);
+    return check_groups(opts, what, groups, err);
+}
+
+static int check_relate(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_RELATE;
+    if (opts->nfiles != 2)
+        return fail(err, "relate needs two pictures: gimgxf relate A B");
+    return check_groups(opts, "relate writes no pictures", FOR_RELATE, err);
+}
+
+/* Checks the words that are not options: a command or an operation, in word[0],
+ * and what follows. Sets the command, the operation and the files of `opts`. */
+static int check_words(struct options *opts, const char *const *word, int n,
+                       struct err *err)
+{
+    const char *command = n ? word[0] : "";
+    if (n == 0)
+        return fail(err, "an operation is missing: gimgxf OPERATION INPUT "
+                         "OUTPUT, e.g. gimgxf rotate90 in.png out.png; see "
+                         "--help");
+    opts->file = word + 1;
+    opts->nfiles = n - 1;
+    if (opts->root && strcmp(command, "serve") != 0)
+        return fail(err, "--root is for serve; the outputs of a batch stay "
+                         "below its --directory");
+    if (strcmp(command, "info") == 0) {
+        opts->command = COMMAND_INFO;
+        return check_readers(opts, command, FOR_INFO, err);
+    }
+    if (strcmp(command, "check") == 0) {
+        opts->command = COMMAND_CHECK;
+        return check_readers(opts, command, FOR_CHECK, err);
+    }
+    if (strcmp(command, "relate") == 0)
+        return check_relate(opts, err);
+    if (strcmp(command, "manifest") == 0) {
+        opts->command = COMMAND_MANIFEST;
+        return check_groups(opts, "manifest turns no pictures", FOR_MANIFEST,
+                            err);
+    }
+    if (strcmp(command, "serve") == 0)
+        return check_serve(opts, err);
+    if (strcmp(command, "bench") == 0)
+        return fail(err, "the options of bench follow it: gimgxf bench "
+                         "[options]");
+    if (hint_operations(word, n, err) || check_turn(opts, command, false, err))
+        return -1;
+    return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)
+                                         : check_names(opts, err);
+}
+
+/* ---- The whole ---------------------------------------------------------- */
 
 /* The most pixels of a picture, unless --max-pixels says otherwise: more than
  * any camera has. A PNG of a few MB that claims more is a bomb. */
@@ -106,7 +503,7 @@ int command_line_parse(struct options *opts, int argc, char **argv,
     }
     if (opts->devices.count && strcmp(opts->backend, "cpu") == 0)
         return fail(err, "--device: --backend cpu has no devices");
-    return checks_words(opts, word, n, err);
+    return check_words(opts, word, n, err);
 }
 
 int command_line_parse_job(struct options *opts, const struct options *base,
@@ -119,6 +516,6 @@ int command_line_parse_job(struct options *opts, const struct options *base,
     *opts = *base;
     if (read_options(opts, &table, argc, argv, &first, err))
         return -1;
-    return checks_job(opts, (const char *const *)argv + first, argc - first,
-                      err);
+    return check_job(opts, (const char *const *)argv + first, argc - first,
+                     err);
 }

@@ -30,4 +30,9 @@ enum { OPTION_THREADS_MAX = 1024 }; /* more than any machine has processors */
 /* Returns whether this long option was on the command line. */
 bool option_table_given(const struct options *opts, const char *name);
 
+/* Prints the help of the command that is called `name` on stdout; of "all",
+ * that of turns with all options by heading; of any other name, with the common
+ * ones. */
+void option_table_help(const char *name);
+
 #endif

@@ -1,13 +1,11 @@
 /* The command line. In comes argv; out goes a struct options that the commands
  * read, or a message that says what is wrong and what to write instead.
  *
- *   command_line   reads argv, in these steps:
- *   option_table   all options: name, help, the field, the setter
+ *   command_line   reads argv, and checks what was given together
+ *   option_table   all options: name, help, the field, the setter; and --help
  *   parser         the loop that reads a table; bench has a table of its own
- *   setters, value texts to numbers, names, colors
- *   checks         what cannot be given together, and what is missing
- *   hint, spelling what was probably meant
- *   help           what --help prints
+ *   setters        texts to numbers, names, colors
+ *   hint           what was probably meant
  *
  * The room opens no picture and starts nothing; it only looks whether names
  * that were given are files or directories. */

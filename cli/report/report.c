@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 #include "codecs/base/utf8.h"
 
 /* Prints control characters, among them those of two bytes in UTF-8 (C1), and

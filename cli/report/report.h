@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "cli/job/job.h"
-#include "cli/select/passed_over.h"
+#include "cli/select/inputs.h"
 
 /* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/files/hash.h"
 #include "cli/files/path.h"
 
 /* As many links as the kernel follows on the way to a file. A link beyond them

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/select/string_arena.h"
+#include "cli/files/path.h"
 #include "codecs/base/err.h"
 
 /* {0} is empty. */

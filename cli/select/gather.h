@@ -1,5 +1,5 @@
 /* Finds the inputs of a batch: those on the command line, those of a list, and
- * those in directories. */
+ * those in directories, which --include and --exclude choose. */
 #ifndef CLI_SELECT_GATHER_H
 #define CLI_SELECT_GATHER_H
 

@@ -1,33 +1,27 @@
 /* The inputs of a batch. */
 #include "cli/select/inputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int inputs_add(struct inputs *inputs, const struct input *input,
                struct err *err)
 {
-    const char *kept =
+    struct input added = *input;
+    added.name =
         string_arena_keep(&inputs->names, input->name, strlen(input->name));
-    if (kept && inputs->count == inputs->capacity) {
-        size_t capacity = (size_t)inputs->capacity / 2 * 3 + 64;
-        struct input *list = NULL;
-        if (capacity < UINT32_MAX)
-            list = realloc(inputs->list, capacity * sizeof *list);
-        if (list) {
-            inputs->list = list;
-            inputs->capacity = (uint32_t)capacity;
-        }
-    }
-    if (!kept || inputs->count == inputs->capacity)
+    added.number = inputs->count + 1;
+    if (!added.name || inputs->count == UINT32_MAX ||
+        !bytes_append(&inputs->memory, &added, sizeof added))
         return fail(err, "no memory for the names of more than %u inputs",
                     inputs->count);
-    struct input *added = &inputs->list[inputs->count++];
-    *added = *input;
-    added->name = kept;
-    added->number = inputs->count;
+    inputs->list = (struct input *)(void *)inputs->memory.data;
+    inputs->count++;
     return 0;
 }
+
+/* ---- Directories that were walked ---------------------------------------- */
 
 struct walked {
     struct walked *next;
@@ -72,6 +66,86 @@ void inputs_note_left(struct inputs *inputs, const char *name,
         (void)bytes_append(&inputs->left, &left, sizeof left);
 }
 
+/* ---- Files that were passed over ------------------------------------------
+ */
+
+int inputs_pass_over(struct inputs *inputs, const char *name, size_t below,
+                     const struct foreign *format, struct err *err)
+{
+    struct passed_over *passed = &inputs->passed;
+    const struct passed_file file = {
+        .name = string_arena_keep(&inputs->names, name, strlen(name)),
+        .format = format,
+        .below = (uint16_t)below,
+    };
+    if (!file.name || !bytes_append(&passed->memory, &file, sizeof file))
+        return fail(err, "no memory for the names of files that are passed "
+                         "over");
+    passed->list = (struct passed_file *)(void *)passed->memory.data;
+    passed->count++;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct passed_file *)a)->name,
+                  ((const struct passed_file *)b)->name);
+}
+
+void inputs_sort_passed(struct inputs *inputs)
+{
+    struct passed_over *passed = &inputs->passed;
+    if (passed->count)
+        qsort(passed->list, passed->count, sizeof *passed->list, by_name);
+}
+
+/* How many files have a format. */
+struct format_count {
+    const struct foreign *format;
+    size_t count;
+};
+
+enum { FORMATS = 64 }; /* more than there are */
+
+static int by_count(const void *left, const void *right)
+{
+    const struct format_count *a = left, *b = right;
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return strcmp(a->format->title, b->format->title);
+}
+
+void inputs_print_passed(const struct inputs *inputs, bool others)
+{
+    const struct passed_over *passed = &inputs->passed;
+    struct format_count formats[FORMATS];
+    size_t n = 0;
+    size_t all = passed->count + (others ? passed->others : 0);
+    const char *lead = ": ";
+    if (all == 0)
+        return;
+    for (size_t i = 0; i < passed->count; i++) {
+        size_t k = 0;
+        while (k < n && formats[k].format != passed->list[i].format)
+            k++;
+        if (k == FORMATS)
+            continue;
+        if (k == n)
+            formats[n++] = (struct format_count){ passed->list[i].format, 0 };
+        formats[k].count++;
+    }
+    qsort(formats, n, sizeof *formats, by_count);
+    fprintf(stderr, "gimgxf: %zu file%s passed over", all, all == 1 ? "" : "s");
+    for (size_t i = 0; i < n; i++) {
+        fprintf(stderr, "%s%zu %s", lead, formats[i].count,
+                formats[i].format->title);
+        lead = ", ";
+    }
+    if (others && passed->others)
+        fprintf(stderr, "%s%zu not pictures", lead, passed->others);
+    putc('\n', stderr);
+}
+
 void inputs_free(struct inputs *inputs)
 {
     bytes_free(&inputs->left);
@@ -81,8 +155,8 @@ void inputs_free(struct inputs *inputs)
         root_close(&walked->root);
         free(walked);
     }
-    free(inputs->list);
+    bytes_free(&inputs->memory);
+    bytes_free(&inputs->passed.memory);
     string_arena_free(&inputs->names);
-    passed_over_free(&inputs->passed);
     *inputs = (struct inputs){ 0 };
 }

@@ -1,12 +1,32 @@
-/* The inputs of a batch, and the directories in which they were found. */
+/* The inputs of a batch, the directories in which they were found, and the
+ * files beside them that a walk did not take. */
 #ifndef CLI_SELECT_INPUTS_H
 #define CLI_SELECT_INPUTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/files/path.h"
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
-#include "cli/select/passed_over.h"
-#include "cli/select/string_arena.h"
 #include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
+#include "codecs/foreign.h"
+
+struct passed_file {
+    const char *name;
+    const struct foreign *format;
+    uint16_t below; /* as in struct input */
+};
+
+/* Files of formats that are recognized by their suffix, but not read, are
+ * listed; all others are only counted. */
+struct passed_over {
+    struct passed_file *list; /* in `memory` */
+    size_t count;
+    size_t others; /* files that are not pictures by their suffix */
+    struct bytes memory;
+};
 
 struct input {
     const char *name;
@@ -28,10 +48,12 @@ struct walked; /* a directory that was walked */
 
 /* {0} is empty. */
 struct inputs {
-    struct input *list;
-    uint32_t count, capacity;
-    struct string_arena names; /* what list[].name points to */
-    struct walked *walked;     /* what list[].root points to */
+    struct input *list; /* in `memory` */
+    uint32_t count;
+    struct bytes memory;
+    struct string_arena
+        names;             /* what list[].name points to, and passed.list's */
+    struct walked *walked; /* what list[].root points to */
     unsigned nwalked;
     struct bytes left; /* of struct left_file */
     size_t seen;       /* files that were named or found, inputs and others */
@@ -49,6 +71,19 @@ int inputs_add(struct inputs *inputs, const struct input *input,
  * with the reason. */
 struct root *inputs_open_walked(struct inputs *inputs, const char *name,
                                 enum root_links links, struct err *err);
+
+/* Adds a file that was passed over, with a copy of its name. Returns 0, or -1
+ * with the reason if there is no memory. */
+int inputs_pass_over(struct inputs *inputs, const char *name, size_t below,
+                     const struct foreign *format, struct err *err);
+
+/* Sorts the files that were passed over by their names. */
+void inputs_sort_passed(struct inputs *inputs);
+
+/* Prints on standard error how many files of each format were passed over, the
+ * most frequent first, and with `others` how many are not pictures; nothing if
+ * there are none. */
+void inputs_print_passed(const struct inputs *inputs, bool others);
 
 /* Notes a temporary file, unless there is no memory. */
 void inputs_note_left(struct inputs *inputs, const char *name,

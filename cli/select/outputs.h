@@ -2,8 +2,40 @@
 #ifndef CLI_SELECT_OUTPUTS_H
 #define CLI_SELECT_OUTPUTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/files/path.h"
+#include "cli/options/options.h"
 #include "cli/select/inputs.h"
-#include "cli/select/name_template.h"
+#include "codecs/base/err.h"
+
+/* The template of the names of outputs, as --output takes it: text, and fields
+ * in braces that stand for parts of an input's name. */
+enum template_field {
+    FIELD_TEXT, /* not a field: text to be copied */
+    FIELD_DIR,
+    FIELD_STEM,
+    FIELD_EXT,
+    FIELD_OP,
+    FIELD_NUMBER,
+};
+
+enum { TEMPLATE_PARTS = 64 };
+
+struct name_template {
+    struct template_part {
+        enum template_field field;
+        const char *text; /* FIELD_TEXT: not ended by a NUL */
+        size_t length;
+        unsigned digits; /* FIELD_NUMBER: padded to so many */
+    } part[TEMPLATE_PARTS];
+    size_t count;
+};
+
+/* Returns whether the template has a field. */
+bool name_template_has(const struct name_template *t,
+                       enum template_field field);
 
 struct outputs {
     const struct options *opts;

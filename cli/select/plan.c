@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/files/files.h"
-#include "cli/files/hash.h"
 #include "cli/files/path.h"
 #include "cli/files/resolve.h"
 #include "cli/files/temporary.h"
@@ -389,7 +388,7 @@ int plan_make(struct file_plan *plan, const struct options *opts,
     free(check.slot);
     if (status == 0 && opts->shards)
         keep_shard(plan, opts);
-    passed_over_sort(&plan->inputs.passed);
+    inputs_sort_passed(&plan->inputs);
     return status;
 }
 

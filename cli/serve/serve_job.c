@@ -154,7 +154,7 @@ static void note_asked(struct serve_job *job, const struct json_value *all)
     job->output = json_get_string(json_find(all, "output"));
 }
 
-/* An answer is UTF-8, as JSON is. (Names may be any bytes: json_write.h.) */
+/* An answer is UTF-8, as JSON is. (Names may be any bytes: json.h.) */
 static int check_id(struct serve_job *job, struct err *err)
 {
     const char *at = job->job.id, *end = at + job->job.id_size;

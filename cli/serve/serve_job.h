@@ -3,7 +3,7 @@
 #define CLI_SERVE_SERVE_JOB_H
 
 #include "cli/job/job.h"
-#include "cli/json/json_read.h"
+#include "cli/json/json.h"
 #include "cli/serve/serve_root.h"
 
 enum { SERVE_OPTIONS_MAX = 32, SERVE_WORDS_MAX = SERVE_OPTIONS_MAX + 5 };

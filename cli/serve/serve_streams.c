@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/files/files.h"
 #include "cli/files/signals.h"
 #include "cli/isolate/worker_link.h"
-#include "cli/json/json_read.h"
+#include "cli/json/json.h"
 #include "cli/report/report.h"
-#include "cli/select/line_reader.h"
 
 enum {
     UNSENT_MAX = 1 << 16, /* bytes of answers that wait for their reader */

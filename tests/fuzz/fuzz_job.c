@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/job/job.h"
-#include "cli/json/json_read.h"
+#include "cli/json/json.h"
 #include "cli/options/command_line.h"
 #include "cli/report/report.h"
 #include "tests/fuzz/fuzz.h"

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json/json_read.h"
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/must.h"
 

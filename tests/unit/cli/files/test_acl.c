@@ -1,6 +1,6 @@
 /* Access control lists that are stripped or given to another group never permit
  * anyone more than the original list did. */
-#include "cli/files/acl.h"
+#include "cli/files/attributes.h"
 
 #include <string.h>
 
@@ -103,8 +103,8 @@ TEST(random_lists_get_no_wider)
         CHECK(is_no_wider(&list, &without, 0), "%d: without", i);
         acl_leave_group(left.bytes, left.size);
         CHECK(is_no_wider(&list, &left, 3), "%d: another group", i);
-        without = of_mode(acl_mode_leave_group(
-            acl_mode_without(list.bytes, list.size)));
+        without = of_mode(
+            acl_mode_leave_group(acl_mode_without(list.bytes, list.size)));
         CHECK(is_no_wider(&list, &without, 3), "%d: both", i);
         if ((i & 15) == 0) {
             without = of_mode(acl_mode(list.bytes, list.size));

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json/json_read.h"
-#include "cli/json/json_write.h"
+#include "cli/json/json.h"
 #include "tests/support/test.h"
 
 /* ---- What is read ---------------------------------------------------------*/

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/files/signals.h"
-#include "cli/json/json_read.h"
+#include "cli/json/json.h"
 #include "tests/support/test.h"
 
 enum { WINDOW = 16 };

@@ -1,21 +1,28 @@
-/* Reads JSON (RFC 8259) strictly: a text is one value and nothing else.
+/* Turns values into JSON (RFC 8259) and back; it knows nothing of what they
+ * mean.
  *
- * Strings are bytes, as names of files are: the lone surrogates that
- * json_write.h writes for bytes that are not UTF-8, U+DC80 to U+DCFF, become
- * those bytes again, and bytes in the text stay as they are. NUL, which no name
- * has, other lone surrogates, and two members of one name are refused.
- *
- * It stands beside the libraries for JSON because none of those at hand reads
- * names that are not UTF-8, keeps the text of a value, and tells a text that is
- * cut short from one that is wrong. */
-#ifndef CLI_JSON_JSON_READ_H
-#define CLI_JSON_JSON_READ_H
+ * It stands beside the libraries for JSON because names of files are bytes, and
+ * JSON is Unicode: a byte that is not UTF-8 is written as a lone surrogate,
+ * U+DC00 plus the byte, which Python's surrogateescape reads back as the byte.
+ * Libraries refuse such names or change them; and none of those at hand keeps
+ * the text of a value, or tells a text that is cut short from one that is
+ * wrong. */
+#ifndef CLI_JSON_JSON_H
+#define CLI_JSON_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
+
+/* ---- Reading ----
+ *
+ * Strictly: a text is one value and nothing else. Strings are bytes: the
+ * surrogates U+DC80 to U+DCFF become those bytes again, and bytes in the text
+ * stay as they are. NUL, which no name has, other lone surrogates, and two
+ * members of one name are refused. */
 
 /* Longer texts are refused: jobs and lines of manifests are far shorter. */
 enum {
@@ -83,5 +90,33 @@ const struct json_value *json_find(const struct json_value *object,
 const char *json_get_string(const struct json_value *value);
 bool json_get_number(const struct json_value *value, double *number);
 bool json_get_uint(const struct json_value *value, uint64_t *number);
+
+/* ---- Writing to a stream, one value at a time ---- */
+
+struct json_writer {
+    FILE *out;
+    bool more; /* the next value follows another one */
+};
+
+/* Each function writes one value, after ", " unless it is the first in its
+ * array or object. `key` is its name in an object, or NULL. Errors are those of
+ * the stream. */
+
+/* Begin and end an array or object, by its '[' or '{' and ']' or '}'. */
+void json_open(struct json_writer *json, const char *key, char bracket);
+void json_close(struct json_writer *json, char bracket);
+
+/* NULL is written as null. */
+void json_string(struct json_writer *json, const char *key, const char *value);
+/* What is not a number, or infinite, is written as null. */
+void json_number(struct json_writer *json, const char *key, double value);
+/* Exact, as a double is only up to 2^53. */
+void json_uint(struct json_writer *json, const char *key, uint64_t value);
+void json_bool(struct json_writer *json, const char *key, bool value);
+
+/* Writes `size` bytes that are JSON already, on one line: newlines can stand
+ * only between its tokens. */
+void json_raw(struct json_writer *json, const char *key, const char *value,
+              size_t size);
 
 #endif
