@@ -22,7 +22,7 @@ int jpeg_turn(struct bytes *made, struct bytes file, enum xform turn,
         sequential_read(&from, file, xform_transposes(turn), NULL, &end, err);
     if (status == 0) {
         sequential_turn(&to, &from, turn);
-        status = sequential_write(made, &to, &from, turn, false, NULL, err);
+        status = sequential_write(made, &to, &from, false, NULL, err);
     }
     sequential_free(&from);
     return status;

@@ -6,8 +6,8 @@
  *    steps, dct_inverse_pass() of each column with DCT_FIRST_PASS, then of each
  *    row with DCT_INVERSE_LAST_PASS, then dct_sample().
  * 2. A component gets full resolution along an axis that does not end with a
- *    whole sample of it, as chroma_choose() says: first along rows, then along
- *    columns, every sample is chroma_mix() of those at chroma_at() and
+ *    whole sample of it, as samples_choose_full() says: first along rows, then
+ * along columns, every sample is chroma_mix() of those at chroma_at() and
  *    chroma_next().
  * 3. The planes of samples are turned.
  * 4. They become blocks: of samples less DCT_MIDDLE, dct_forward_pass() of each
@@ -219,7 +219,7 @@ JPEG_INLINE uint8_t chroma_mix(unsigned at, unsigned next, uint32_t i)
  * the last encoding. So they are rounded with a dead zone: what lies in it
  * becomes zero, which makes files smaller by more than finer steps need to make
  * good for it. DC coefficients have no dead zone. (Chroma that alone is encoded
- * again, by realign_image(), has none either: with the steps of the file its
+ * again, by samples_realign(), has none either: with the steps of the file its
  * size stays, and eight turns leave it 1 to 2 dB better.)
  *
  * Steps stay those of the file, unless a component would lose too much by that.

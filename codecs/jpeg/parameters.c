@@ -16,6 +16,16 @@ void parameters_forget_coded(struct jpeg_parameters *p)
     p->turned = NULL;
 }
 
+void parameters_free(void *state)
+{
+    struct jpeg_parameters *p = state;
+    parameters_forget_coded(p);
+    bytes_free(&p->scans);
+    memory_free(p);
+}
+
+/* ---- Shapes -------------------------------------------------------------- */
+
 void parameters_most(const struct jpeg_parameters *p, unsigned *across,
                      unsigned *down)
 {
@@ -26,59 +36,121 @@ void parameters_most(const struct jpeg_parameters *p, unsigned *across,
     }
 }
 
-void parameters_free(void *state)
+struct parameters_move parameters_move(const struct jpeg_parameters *p,
+                                       unsigned i, uint32_t width,
+                                       uint32_t height, enum xform turn)
 {
-    struct jpeg_parameters *p = state;
-    parameters_forget_coded(p);
-    bytes_free(&p->scans);
-    memory_free(p);
+    struct parameters_move move = { 0, 0 };
+    unsigned across, down;
+    parameters_most(p, &across, &down);
+    if (xform_reverses_x(turn))
+        move.right = -entropy_samples(width, p->across[i], across) % DCTSIZE;
+    if (xform_reverses_y(turn))
+        move.down = -entropy_samples(height, p->down[i], down) % DCTSIZE;
+    return move;
 }
 
-/* ---- Noting ------------------------------------------------------------ */
+void parameters_trim(struct image *img, uint32_t width, uint32_t height)
+{
+    const struct jpeg_parameters *p = parameters_of(img->meta);
+    unsigned x, y;
+    if (!width || !height || (width == img->width && height == img->height))
+        return;
+    parameters_most(p, &x, &y);
+    if (img->cell == CELL_DCT)
+        x *= DCTSIZE, y *= DCTSIZE;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        img->plane[i].width = entropy_samples(width, p->across[i], x);
+        img->plane[i].height = entropy_samples(height, p->down[i], y);
+    }
+    img->untrimmed_width = img->width;
+    img->untrimmed_height = img->height;
+    img->width = width;
+    img->height = height;
+    if (p->coded)
+        sequential_trim(p->coded, width, height);
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Makes *alignment a multiple of the size in pixels at which a component, which
+ * has factor / most samples a pixel, has whole units of `unit` samples. */
+static void grow_alignment(uint32_t *alignment, int factor, int most,
+                           uint32_t unit)
+{
+    uint32_t pixels = unit * (uint32_t)most;
+    uint32_t own = pixels / common_divisor(pixels, (uint32_t)factor);
+    *alignment = *alignment / common_divisor(*alignment, own) * own;
+}
+
+void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
+{
+    /* Samples of the first component, and of the others, that stay together. */
+    static const uint32_t units[REPRESENTATIONS][2] = {
+        [REPRESENTATION_PLANES] = { 1, 1 },
+        [REPRESENTATION_REALIGNED] = { DCTSIZE, 1 },
+        [REPRESENTATION_COEFFICIENTS] = { DCTSIZE, DCTSIZE },
+    };
+    for (int k = 0; k < REPRESENTATIONS; k++) {
+        struct alignment *alignment = &info->alignment[k];
+        *alignment = (struct alignment){ 1, 1 };
+        for (int i = 0; units[k][0] && i < d->num_components; i++) {
+            const jpeg_component_info *c = &d->comp_info[i];
+            grow_alignment(&alignment->x, c->h_samp_factor,
+                           d->max_h_samp_factor, units[k][i > 0]);
+            grow_alignment(&alignment->y, c->v_samp_factor,
+                           d->max_v_samp_factor, units[k][i > 0]);
+        }
+    }
+}
 
 /* Returns how many MCUs there are in a row of a scan of all components; one
  * component is coded block by block, whatever its sampling (T.81, A.2). */
 static uint32_t mcu_columns(const jpeg_component_info *info, int components,
                             uint32_t width)
 {
-    uint32_t wide = DCTSIZE;
+    uint32_t most = 1;
     for (int i = 0; components > 1 && i < components; i++)
-        if (DCTSIZE * (uint32_t)info[i].h_samp_factor > wide)
-            wide = DCTSIZE * (uint32_t)info[i].h_samp_factor;
-    return (width + wide - 1) / wide;
+        if ((uint32_t)info[i].h_samp_factor > most)
+            most = (uint32_t)info[i].h_samp_factor;
+    return entropy_divide_up(width, DCTSIZE * most);
 }
 
-/* Some files call all of their components alike, which libjpeg reads where one
- * scan has all, in order. Nobody may (T.81, B.2.2), and no scan can name one of
- * them: they get the numbers that JFIF has. */
-static void tell_apart(uint8_t *ids, int components)
-{
-    bool differ = true;
-    for (int i = 0; i < components; i++)
-        for (int k = 0; k < i; k++)
-            differ = differ && ids[i] != ids[k];
-    for (int i = 0; i < components && !differ; i++)
-        ids[i] = (uint8_t)(i + 1);
-}
+/* ---- Noting -------------------------------------------------------------- */
 
 void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
 {
     struct jpeg_parameters *p = parameters_of(meta);
+    const int components =
+        d->num_components < COMPONENTS ? d->num_components : COMPONENTS;
+    bool differ = true;
     p->space = d->jpeg_color_space;
     meta->progressive = d->progressive_mode;
     p->arithmetic = d->arith_code;
     p->extended = frame == MARKER_SOF1;
     p->restart = d->restart_interval;
     p->columns = mcu_columns(d->comp_info, d->num_components, d->image_width);
-    const int components =
-        d->num_components < COMPONENTS ? d->num_components : COMPONENTS;
     for (int i = 0; i < components; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
         p->ids[i] = (uint8_t)component->component_id;
         p->across[i] = (uint8_t)component->h_samp_factor;
         p->down[i] = (uint8_t)component->v_samp_factor;
+        for (int k = 0; k < i; k++)
+            differ = differ && p->ids[i] != p->ids[k];
     }
-    tell_apart(p->ids, components);
+    /* Some files call all of their components alike, which libjpeg reads where
+     * one scan has all, in order. Nobody may (T.81, B.2.2), and no scan can
+     * name one of them: they get the numbers that JFIF has. */
+    for (int i = 0; i < components && !differ; i++)
+        p->ids[i] = (uint8_t)(i + 1);
 }
 
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
@@ -111,29 +183,23 @@ bool parameters_note_coded(struct jpeg_parameters *p)
 }
 
 /* The table of a component is the one that was defined when its first scan
- * began (T.81, B.2.4.1). A component without scans needs none. */
-static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
-{
-    const jpeg_component_info *info = &d->comp_info[component];
-    static const JQUANT_TBL none = { { 0 }, FALSE };
-    if (info->quant_table)
-        return info->quant_table;
-    return info->quant_tbl_no < NUM_QUANT_TBLS &&
-                   d->quant_tbl_ptrs[info->quant_tbl_no]
-               ? d->quant_tbl_ptrs[info->quant_tbl_no]
-               : &none;
-}
-
-/* Tables keep their numbers, unless one number was used for two of them. */
+ * began (T.81, B.2.4.1); a component without scans needs none. Tables keep
+ * their numbers, unless one number was used for two of them. */
 void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components)
 {
+    static const JQUANT_TBL none = { { 0 }, FALSE };
     struct jpeg_parameters *p = parameters_of(meta);
     bool used[NUM_QUANT_TBLS] = { false };
     for (unsigned i = 0; i < components && i < COMPONENTS; i++) {
-        const JQUANT_TBL *table = table_of(d, i);
-        int n = d->comp_info[i].quant_tbl_no % NUM_QUANT_TBLS;
+        const jpeg_component_info *info = &d->comp_info[i];
+        const JQUANT_TBL *table = info->quant_table;
+        int n = info->quant_tbl_no % NUM_QUANT_TBLS;
         const size_t size = sizeof p->step[n];
+        if (!table && info->quant_tbl_no < NUM_QUANT_TBLS)
+            table = d->quant_tbl_ptrs[info->quant_tbl_no];
+        if (!table)
+            table = &none;
         while (used[n] && memcmp(p->step[n], table->quantval, size) != 0)
             n = (n + 1) % NUM_QUANT_TBLS;
         used[n] = true;
@@ -142,32 +208,18 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
     }
 }
 
-/* Returns the usual name of the subsampling of three components, of which the
- * last two are alike; NULL if it has none. */
-static const char *name_subsampling(const jpeg_component_info *c)
+/* Three components of which the last two are alike have a usual name. */
+void parameters_describe(struct meta *meta, j_decompress_ptr d)
 {
     static const struct {
         int across, down;
         const char *name;
     } names[] = { { 1, 1, "4:4:4" }, { 2, 1, "4:2:2" }, { 2, 2, "4:2:0" },
                   { 1, 2, "4:4:0" }, { 4, 1, "4:1:1" }, { 4, 2, "4:1:0" } };
-    const int across = c[1].h_samp_factor, down = c[1].v_samp_factor;
-    if (across != c[2].h_samp_factor || down != c[2].v_samp_factor)
-        return NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (c[0].h_samp_factor == names[i].across * across &&
-            c[0].v_samp_factor == names[i].down * down)
-            return names[i].name;
-    return NULL;
-}
-
-void parameters_describe(struct meta *meta, j_decompress_ptr d)
-{
     const struct jpeg_parameters *p = parameters_of(meta);
     const jpeg_component_info *c = d->comp_info;
     struct coding_note *note = &meta->coding;
     const size_t size = sizeof note->subsampling;
-    const char *name = d->num_components == 3 ? name_subsampling(c) : NULL;
     size_t n = 0;
     note->restart = p->restart;
     note->coding = !p->arithmetic      ? meta->progressive ? "progressive"
@@ -175,103 +227,21 @@ void parameters_describe(struct meta *meta, j_decompress_ptr d)
                                                            : "baseline"
                    : meta->progressive ? "arithmetic progressive"
                                        : "arithmetic";
-    if (name)
-        snprintf(note->subsampling, size, "%s", name);
-    else if (d->num_components > 1)
-        for (int i = 0; i < d->num_components && i < COMPONENTS; i++)
-            n += (size_t)snprintf(note->subsampling + n, size - n, "%s%dx%d",
-                                  i ? "," : "", c[i].h_samp_factor,
-                                  c[i].v_samp_factor);
+    for (int i = 0;
+         d->num_components > 1 && i < d->num_components && i < COMPONENTS; i++)
+        n += (size_t)snprintf(note->subsampling + n, size - n, "%s%dx%d",
+                              i ? "," : "", c[i].h_samp_factor,
+                              c[i].v_samp_factor);
+    for (size_t i = 0;
+         d->num_components == 3 && i < sizeof names / sizeof *names; i++)
+        if (c[1].h_samp_factor == c[2].h_samp_factor &&
+            c[1].v_samp_factor == c[2].v_samp_factor &&
+            c[0].h_samp_factor == names[i].across * c[1].h_samp_factor &&
+            c[0].v_samp_factor == names[i].down * c[1].v_samp_factor)
+            snprintf(note->subsampling, size, "%s", names[i].name);
 }
 
-/* ---- Alignments -------------------------------------------------------- */
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Makes *alignment a multiple of the size in pixels at which a component, which
- * has factor / most samples a pixel, has whole units of `unit` samples. */
-static void grow_alignment(uint32_t *alignment, int factor, int most,
-                           uint32_t unit)
-{
-    uint32_t pixels = unit * (uint32_t)most;
-    uint32_t own = pixels / common_divisor(pixels, (uint32_t)factor);
-    *alignment = *alignment / common_divisor(*alignment, own) * own;
-}
-
-void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
-{
-    /* Samples of the first component, and of the others, that stay together. */
-    static const uint32_t units[REPRESENTATIONS][2] = {
-        [REPRESENTATION_PLANES] = { 1, 1 },
-        [REPRESENTATION_REALIGNED] = { DCTSIZE, 1 },
-        [REPRESENTATION_COEFFICIENTS] = { DCTSIZE, DCTSIZE },
-    };
-    for (int representation = 0; representation < REPRESENTATIONS;
-         representation++) {
-        struct alignment *alignment = &info->alignment[representation];
-        *alignment = (struct alignment){ 1, 1 };
-        for (int i = 0; i < d->num_components; i++) {
-            const jpeg_component_info *comp = &d->comp_info[i];
-            uint32_t unit = units[representation][i > 0];
-            if (unit == 0)
-                continue;
-            grow_alignment(&alignment->x, comp->h_samp_factor,
-                           d->max_h_samp_factor, unit);
-            grow_alignment(&alignment->y, comp->v_samp_factor,
-                           d->max_v_samp_factor, unit);
-        }
-    }
-}
-
-/* ---- Writing ----------------------------------------------------------- */
-
-/* The sampling factors are exchanged with the axes. */
-static void set_components(j_compress_ptr c, const struct image *img)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    bool exchanged = xform_transposes(img->turned);
-    for (int i = 0; i < c->num_components; i++) {
-        int across = p->across[i], down = p->down[i];
-        jpeg_component_info *info = &c->comp_info[i];
-        info->component_id = p->ids[i];
-        info->h_samp_factor = exchanged ? down : across;
-        info->v_samp_factor = exchanged ? across : down;
-    }
-}
-
-static void set_tables(j_compress_ptr c, const struct image *img)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    bool exchanged = xform_transposes(img->turned);
-    for (int i = 0; i < c->num_components; i++) {
-        int n = p->table[i];
-        JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
-        if (!*table)
-            *table = jpeg_alloc_quant_table((j_common_ptr)c);
-        c->comp_info[i].quant_tbl_no = n;
-        for (unsigned k = 0; k < DCTSIZE2; k++)
-            (*table)->quantval[k] =
-                p->step[n][exchanged ? entropy_exchange(k) : k];
-    }
-}
-
-static void set_restart(j_compress_ptr c, const struct image *img,
-                        const struct save_opts *opts)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    const uint32_t now =
-        mcu_columns(c->comp_info, c->num_components, c->image_width);
-    c->restart_interval =
-        opts->no_restart ? 0 : sequential_restart(p->restart, p->columns, now);
-}
+/* ---- Writing ------------------------------------------------------------- */
 
 /* How many low bits of each coefficient, row by row, are still missing after
  * some scans. */
@@ -280,15 +250,22 @@ struct missing_bits {
 };
 enum { NOTHING = UINT8_MAX, BITS_MAX = 10 };
 
-/* Returns whether a scan may follow in a progressive file (T.81, G.1.1.1), and
- * counts its bits. */
-static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan)
+/* Returns whether a scan may follow in the file of img, and counts its bits: in
+ * a progressive one as T.81, G.1.1.1 has it; else each component is in one
+ * scan, with all bits. */
+static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan,
+                    const struct image *img)
 {
-    if (scan->from == 0 ? scan->to != 0 : scan->count != 1)
+    if (img->meta->progressive &&
+        (scan->from == 0 ? scan->to != 0 : scan->count != 1))
         return false;
-    if (scan->to >= DCTSIZE2 || scan->low > BITS_MAX || scan->high > BITS_MAX)
+    if (scan->count == 0 || scan->to >= DCTSIZE2 || scan->low > BITS_MAX ||
+        scan->high > BITS_MAX)
         return false;
     for (unsigned i = 0; i < scan->count; i++) {
+        if (scan->component[i] >= img->nplanes ||
+            (i && scan->component[i] <= scan->component[i - 1]))
+            return false;
         uint8_t *low = missing->low[scan->component[i]];
         if (scan->from && low[0] == NOTHING)
             return false;
@@ -300,29 +277,6 @@ static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan)
                 return false;
             *bits = scan->low;
         }
-    }
-    return true;
-}
-
-static bool names_components(const struct jpeg_scan *scan, int components)
-{
-    for (unsigned i = 0; i < scan->count; i++)
-        if (scan->component[i] >= components ||
-            (i && scan->component[i] <= scan->component[i - 1]))
-            return false;
-    return scan->count > 0;
-}
-
-/* The same for a sequential file: each component is in one scan, with all bits.
- */
-static bool follows_sequential(struct missing_bits *missing,
-                               const struct jpeg_scan *scan)
-{
-    for (unsigned i = 0; i < scan->count; i++) {
-        uint8_t *low = missing->low[scan->component[i]];
-        if (low[0] != NOTHING)
-            return false;
-        memset(low, 0, DCTSIZE2);
     }
     return true;
 }
@@ -342,19 +296,24 @@ static bool plane_has_none(const struct plane *plane, const uint8_t *low)
     return true;
 }
 
-/* Whether the scans that follow each other in a file may be those of img. They
- * give every coefficient to its last bit; or as those of an unfinished
- * progressive file, they give all bits that its own coefficients have, also
- * where these are after the turn. So viewers smooth it as before. */
-static bool scans_suffice(const struct missing_bits *missing,
-                          const struct image *img)
+/* Whether img can have the scans of its file; those of a damaged one may be in
+ * disorder. They give every coefficient to its last bit; or as those of an
+ * unfinished progressive file, they give all bits that its own coefficients
+ * have, also where these are after the turn. So viewers smooth it as before. */
+static bool can_keep_scans(const struct jpeg_scan *scan, size_t count,
+                           const struct image *img)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
     const bool transposes = xform_transposes(img->turned);
     bool whole = true,
          own = img->meta->progressive && img->cell == CELL_DCT && !p->realigned;
+    struct missing_bits missing;
+    memset(&missing, NOTHING, sizeof missing);
+    for (size_t i = 0; i < count; i++)
+        if (!follows(&missing, &scan[i], img))
+            return false;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        const uint8_t *low = missing->low[i];
+        const uint8_t *low = missing.low[i];
         own = own && low[0] != NOTHING;
         for (unsigned k = 0; k < DCTSIZE2; k++) {
             whole = whole && low[k] == 0;
@@ -362,61 +321,35 @@ static bool scans_suffice(const struct missing_bits *missing,
         }
     }
     for (unsigned i = 0; !whole && own && i < img->nplanes; i++)
-        own = plane_has_none(&img->plane[i], missing->low[i]);
+        own = plane_has_none(&img->plane[i], missing.low[i]);
     return whole || own;
 }
 
-/* Whether img can have the scans of its file. Those of a damaged one may be in
- * disorder. */
-static bool can_keep_scans(const struct jpeg_scan *scan, size_t count,
-                           const struct image *img)
-{
-    struct missing_bits missing;
-    memset(&missing, NOTHING, sizeof missing);
-    for (size_t i = 0; i < count; i++)
-        if (!names_components(&scan[i], (int)img->nplanes) ||
-            !(img->meta->progressive ? follows : follows_sequential)(&missing,
-                                                                     &scan[i]))
-            return false;
-    return scans_suffice(&missing, img);
-}
-
-/* Whether an MCU of all components has more blocks than there may be. */
-static bool is_too_large(const struct jpeg_compress_struct *c)
-{
-    int blocks = 0;
-    for (int i = 0; i < c->num_components; i++)
-        blocks += c->comp_info[i].h_samp_factor * c->comp_info[i].v_samp_factor;
-    return blocks > C_MAX_BLOCKS_IN_MCU;
-}
-
-/* A scan for each component, with all of its coefficients. */
-static void set_single_scans(j_compress_ptr c)
-{
-    const size_t count = (size_t)c->num_components;
-    jpeg_scan_info *list = c->mem->alloc_small((j_common_ptr)c, JPOOL_PERMANENT,
-                                               count * sizeof *list);
-    for (size_t i = 0; i < count; i++)
-        list[i] = (jpeg_scan_info){ 1, { (int)i }, 0, DCTSIZE2 - 1, 0, 0 };
-    c->scan_info = list;
-    c->num_scans = (int)count;
-}
-
+/* Sets the scans of the file; or where these cannot be kept, those that are
+ * usual, or if an MCU of all components had too many blocks, one scan for each
+ * component, with all of its coefficients. */
 static void set_scans(j_compress_ptr c, const struct image *img)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
     const struct jpeg_scan *scan = (const struct jpeg_scan *)p->scans.data;
     size_t count = p->scans.size / sizeof *scan;
-    if (!can_keep_scans(scan, count, img)) {
-        if (is_too_large(c))
-            set_single_scans(c);
-        else if (img->meta->progressive)
+    const bool keep = can_keep_scans(scan, count, img);
+    int blocks = 0;
+    for (int i = 0; i < c->num_components; i++)
+        blocks += c->comp_info[i].h_samp_factor * c->comp_info[i].v_samp_factor;
+    if (!keep && blocks <= C_MAX_BLOCKS_IN_MCU) {
+        if (img->meta->progressive)
             jpeg_simple_progression(c);
         return;
     }
+    if (!keep)
+        count = (size_t)c->num_components;
     jpeg_scan_info *list = c->mem->alloc_small((j_common_ptr)c, JPOOL_PERMANENT,
                                                count * sizeof *list);
     for (size_t i = 0; i < count; i++) {
+        list[i] = (jpeg_scan_info){ 1, { (int)i }, 0, DCTSIZE2 - 1, 0, 0 };
+        if (!keep)
+            continue;
         list[i] = (jpeg_scan_info){ scan[i].count, { 0 },        scan[i].from,
                                     scan[i].to,    scan[i].high, scan[i].low };
         for (unsigned k = 0; k < scan[i].count; k++)
@@ -426,62 +359,38 @@ static void set_scans(j_compress_ptr c, const struct image *img)
     c->num_scans = (int)count;
 }
 
+/* The sampling factors and steps are exchanged with the axes. */
 void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts)
 {
-    set_components(c, img);
-    if (opts->quality && img->cell != CELL_DCT)
-        jpeg_set_quality(c, opts->quality, TRUE);
-    else
-        set_tables(c, img);
-    c->arith_code = parameters_of(img->meta)->arithmetic;
-    c->optimize_coding = !c->arith_code;
-    set_restart(c, img, opts);
-    set_scans(c, img);
-}
-
-/* ---- Shapes of planes ---------------------------------------------------- */
-
-void plane_shapes_sample_fully(const struct image *img, bool across, bool down)
-{
-    struct jpeg_parameters *p = parameters_of(img->meta);
-    if (across)
-        memset(p->across, 1, sizeof p->across);
-    if (down)
-        memset(p->down, 1, sizeof p->down);
-}
-
-void plane_shapes_trim(struct image *img, uint32_t width, uint32_t height)
-{
     const struct jpeg_parameters *p = parameters_of(img->meta);
-    if (!width || !height || (width == img->width && height == img->height))
-        return;
-    unsigned x, y;
-    parameters_most(p, &x, &y);
-    if (img->cell == CELL_DCT)
-        x *= DCTSIZE, y *= DCTSIZE;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        img->plane[i].width =
-            entropy_divide_up((uint64_t)width * p->across[i], x);
-        img->plane[i].height =
-            entropy_divide_up((uint64_t)height * p->down[i], y);
+    const bool exchanged = xform_transposes(img->turned),
+               anew = opts->quality && img->cell != CELL_DCT;
+    for (int i = 0; i < c->num_components; i++) {
+        jpeg_component_info *info = &c->comp_info[i];
+        const int n = p->table[i];
+        JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
+        info->component_id = p->ids[i];
+        info->h_samp_factor = exchanged ? p->down[i] : p->across[i];
+        info->v_samp_factor = exchanged ? p->across[i] : p->down[i];
+        if (anew)
+            continue;
+        if (!*table)
+            *table = jpeg_alloc_quant_table((j_common_ptr)c);
+        info->quant_tbl_no = n;
+        for (unsigned k = 0; k < DCTSIZE2; k++)
+            (*table)->quantval[k] =
+                p->step[n][exchanged ? entropy_exchange(k) : k];
     }
-    img->untrimmed_width = img->width;
-    img->untrimmed_height = img->height;
-    img->width = width;
-    img->height = height;
-    if (p->coded)
-        sequential_trim(p->coded, width, height);
-}
-
-void plane_shapes_exchange(struct image *img)
-{
-    uint32_t width = img->width;
-    img->width = img->height;
-    img->height = width;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        uint32_t across = img->plane[i].width;
-        img->plane[i].width = img->plane[i].height;
-        img->plane[i].height = across;
-    }
+    if (anew)
+        jpeg_set_quality(c, opts->quality, TRUE);
+    c->arith_code = p->arithmetic;
+    c->optimize_coding = !c->arith_code;
+    c->restart_interval =
+        opts->no_restart
+            ? 0
+            : sequential_restart(
+                  p->restart, p->columns,
+                  mcu_columns(c->comp_info, c->num_components, c->image_width));
+    set_scans(c, img);
 }

@@ -44,14 +44,6 @@ struct jpeg_parameters {
                                          NULL: they are not */
 };
 
-/* Notes the scans of what is coded, and frees it. Returns false without
- * memory. */
-bool parameters_note_coded(struct jpeg_parameters *p);
-
-/* Sets the largest sampling factors. */
-void parameters_most(const struct jpeg_parameters *p, unsigned *across,
-                     unsigned *down);
-
 /* Frees what is coded, also as it is turned elsewhere. */
 void parameters_forget_coded(struct jpeg_parameters *p);
 
@@ -64,12 +56,34 @@ static inline struct jpeg_parameters *parameters_of(const struct meta *meta)
     return (struct jpeg_parameters *)meta->state;
 }
 
+/* Sets the largest sampling factors. */
+void parameters_most(const struct jpeg_parameters *p, unsigned *across,
+                     unsigned *down);
+
+/* By how many samples, below 8, the blocks of a component are moved so that a
+ * turn leaves them whole: those of the last blocks that lie beyond a picture of
+ * this size. */
+struct parameters_move {
+    uint32_t right, down;
+};
+struct parameters_move parameters_move(const struct jpeg_parameters *p,
+                                       unsigned i, uint32_t width,
+                                       uint32_t height, enum xform turn);
+
+/* Leaves the first columns and rows of img, in pixels, by the sampling of its
+ * components; 0: all. What is left out of the planes stays in memory. */
+void parameters_trim(struct image *img, uint32_t width, uint32_t height);
+
 /* Notes what the headers before the first scan say, whose frame has this
  * marker. */
 void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame);
 
 /* Notes the scan that has just begun. Returns false without memory. */
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d);
+
+/* Notes the scans of what is coded, and frees it. Returns false without
+ * memory. */
+bool parameters_note_coded(struct jpeg_parameters *p);
 
 /* Notes the quantization tables, after all scans, each of which may have
  * defined some. `components` is their number in the frame header: d may have
@@ -87,18 +101,5 @@ void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
  * coded. The size, the color space and the defaults of c are set. */
 void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts);
-
-/* ---- Shapes of planes ---------------------------------------------------- */
-
-/* Notes that all planes of img have full resolution, each way. */
-void plane_shapes_sample_fully(const struct image *img, bool across, bool down);
-
-/* Leaves the first columns and rows of img, in pixels, by the sampling of its
- * components; 0: all. What is left out of the planes stays in memory. */
-void plane_shapes_trim(struct image *img, uint32_t width, uint32_t height);
-
-/* Gives img the shape that it has when its axes are exchanged: its blocks are
- * turned as they are written. */
-void plane_shapes_exchange(struct image *img);
 
 #endif

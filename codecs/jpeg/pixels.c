@@ -3,15 +3,49 @@
 #include "codecs/jpeg/pixels.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/page_cache.h"
 #include "codecs/image/interleave.h"
-#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/dct.h"
-#include "codecs/jpeg/entropy/coder.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
+
+enum { SIDE = 8, STEP = 32 /* rows of pixels at a time */ };
+
+/* A component: where its blocks are, and what becomes of them. */
+struct source {
+    const struct sequential_scan *scan;
+    unsigned c; /* which component of the scan */
+    const uint16_t *step;
+    struct upsampling upsampling;
+};
+
+struct picture {
+    const struct row_sink *rows;
+    uint32_t width;
+    unsigned components;
+    struct source source[ENTROPY_COMPONENTS];
+    bool to_rgb;
+    atomic_bool inexact, failed;
+    struct err err; /* of whoever failed first */
+};
+
+/* Some rows of the blocks of a component, as samples. */
+struct window {
+    const struct source *source;
+    struct picture *picture;
+    uint8_t *samples;
+    size_t stride;
+    uint32_t begin, end; /* rows of blocks */
+    uint16_t *pixels;    /* one row */
+};
+
+/* What a thread computes a band with. */
+struct worker {
+    struct window window[ENTROPY_COMPONENTS];
+    uint16_t *scratch;
+    uint8_t *memory; /* all of these */
+};
 
 /* ---- Rows ---------------------------------------------------------------- */
 
@@ -20,13 +54,6 @@ ENTROPY_INLINE uint16_t pair(uint32_t even, uint32_t odd)
 {
     return (uint16_t)(interleave_big_endian() ? even << 8 | odd
                                               : even | odd << 8);
-}
-
-static void repeat(uint8_t *row, uint32_t width, const uint8_t *samples,
-                   unsigned across)
-{
-    for (uint32_t x = 0; x < width; x++)
-        row[x] = samples[x / across];
 }
 
 ENTROPY_FOR_EACH_CPU static void repeat_twice(uint16_t *restrict pairs,
@@ -65,13 +92,6 @@ ENTROPY_FOR_EACH_CPU static void mix(uint16_t *restrict column,
         column[x] = (uint16_t)upsample_mix(at[x], near[x]);
 }
 
-ENTROPY_FOR_EACH_CPU static void widen(uint16_t *column, const uint8_t *at,
-                                       uint32_t count)
-{
-    for (uint32_t x = 0; x < count; x++)
-        column[x] = at[x];
-}
-
 ENTROPY_FOR_EACH_CPU static void smooth_down(uint8_t *row, const uint8_t *at,
                                              const uint8_t *near,
                                              uint32_t count, uint32_t y)
@@ -80,32 +100,34 @@ ENTROPY_FOR_EACH_CPU static void smooth_down(uint8_t *row, const uint8_t *at,
         row[x] = upsample_down(upsample_mix(at[x], near[x]), y);
 }
 
-/* Writes row y of a component, of `width` bytes, one a pixel, to `pairs`, which
- * has room for one more. `samples` are its rows from number `first` on,
- * `stride` bytes apart; those of row y and near it are there. `scratch` has
- * room for u->width + 2 numbers. */
-static void pixel_rows_upsample(uint16_t *pairs, uint32_t width, uint32_t y,
-                                const uint8_t *samples, size_t stride,
-                                uint32_t first, const struct upsampling *u,
-                                uint16_t *scratch)
+/* Writes row y of a component to w->pixels, one byte a pixel; that has room for
+ * one more. The rows of samples near it are in the window. `scratch` has room
+ * for two numbers more than these. */
+static void upsample_row(const struct window *w, uint32_t y, uint16_t *scratch)
 {
-    const uint8_t *at = samples + stride * (y / u->down - first), *near = at;
-    const uint32_t count = (width + 1) / 2;
-    uint16_t *column = scratch + 1;
+    const struct upsampling *u = &w->source->upsampling;
+    const uint32_t width = w->picture->width, count = (width + 1) / 2,
+                   first = SIDE * w->begin;
+    const uint8_t *at = w->samples + w->stride * (y / u->down - first),
+                  *near = at;
+    uint16_t *column = scratch + 1, *pairs = w->pixels;
     if (u->smooth_y)
-        near = samples + stride * (upsample_near(y, u->height) - first);
-    if (!u->smooth_x && u->smooth_y)
-        smooth_down((uint8_t *)pairs, at, near, width, y);
-    else if (!u->smooth_x && u->across == 2)
-        repeat_twice(pairs, at, count);
-    else if (!u->smooth_x)
-        repeat((uint8_t *)pairs, width, at, u->across);
-    if (!u->smooth_x)
+        near = w->samples + w->stride * (upsample_near(y, u->height) - first);
+    if (!u->smooth_x) {
+        if (u->smooth_y)
+            smooth_down((uint8_t *)pairs, at, near, width, y);
+        else if (u->across == 2)
+            repeat_twice(pairs, at, count);
+        else
+            for (uint32_t x = 0; x < width; x++)
+                ((uint8_t *)pairs)[x] = at[x / u->across];
         return;
+    }
     if (u->smooth_y)
         mix(column, at, near, u->width);
     else
-        widen(column, at, u->width);
+        for (uint32_t x = 0; x < u->width; x++)
+            column[x] = at[x];
     column[-1] = column[0];
     column[u->width] = column[u->width - 1];
     (u->smooth_y ? smooth_both : smooth_across)(pairs, column - 1, column,
@@ -135,56 +157,7 @@ ENTROPY_FOR_EACH_CPU static void to_blue(uint8_t *restrict blue,
         blue[x] = ycc_blue(y[x], cb[x]);
 }
 
-/* Converts a row of Y, Cb and Cr to R, G and B. */
-static void pixel_rows_to_rgb(uint8_t *const rgb[3],
-                              const uint8_t *const ycc[3], uint32_t width)
-{
-    to_red(rgb[0], ycc[0], ycc[2], width);
-    to_green(rgb[1], ycc[0], ycc[1], ycc[2], width);
-    to_blue(rgb[2], ycc[0], ycc[1], width);
-}
-
 /* ---- Pictures ------------------------------------------------------------ */
-
-enum { SIDE = 8, STEP = 32 /* rows of pixels at a time */ };
-
-/* A component: where its blocks are, and what becomes of them. */
-struct source {
-    const struct sequential_scan *scan;
-    unsigned c; /* which component of the scan */
-    const uint16_t *step;
-    struct upsampling upsampling;
-    bool full; /* has as many samples as there are pixels */
-};
-
-struct picture {
-    const struct row_sink *rows;
-    uint32_t width;
-    unsigned components;
-    struct source source[ENTROPY_COMPONENTS];
-    bool to_rgb;
-    atomic_bool inexact, failed;
-    struct err err; /* of whoever failed first */
-};
-
-/* Some rows of the blocks of a component, as samples. */
-struct window {
-    const struct source *source;
-    struct picture *picture;
-    uint8_t *samples;
-    size_t stride;
-    uint32_t begin, end; /* rows of blocks */
-    uint16_t *pixels;    /* one row */
-};
-
-/* What a thread computes a band with. */
-struct worker {
-    struct window window[ENTROPY_COMPONENTS];
-    uint16_t *scratch;
-    uint8_t *memory; /* all of these */
-};
-
-/* ---- Which pictures ----------------------------------------------------- */
 
 bool pixels_upsampling(struct upsampling *u, const struct sequential *s,
                        unsigned i)
@@ -204,23 +177,6 @@ bool pixels_suit(const struct sequential *s)
     return suit;
 }
 
-static void find_sources(struct picture *p, const struct sequential *s)
-{
-    for (unsigned n = 0; n < s->scans; n++)
-        for (unsigned c = 0; c < s->scan[n].coding.components; c++) {
-            unsigned i = s->scan[n].component[c];
-            struct source *source = &p->source[i];
-            source->scan = &s->scan[n];
-            source->c = c;
-            source->step = s->steps[s->component[i].quantization];
-            pixels_upsampling(&source->upsampling, s, i);
-            source->full =
-                source->upsampling.across == 1 && source->upsampling.down == 1;
-        }
-}
-
-/* ---- Rows of blocks to samples ------------------------------------------ */
-
 static void put_samples(void *context, unsigned c, uint32_t x, uint32_t y,
                         int16_t block[64])
 {
@@ -231,48 +187,26 @@ static void put_samples(void *context, unsigned c, uint32_t x, uint32_t y,
         atomic_store(&w->picture->inexact, true);
 }
 
-/* Has the rows of blocks from `begin` up to `end` in the window, whose first
- * may be there already. */
-static void move_window(struct window *w, uint32_t begin, uint32_t end)
-{
-    const struct sequential_scan *scan = w->source->scan;
-    const struct block_visitor visitor = { .visit = put_samples, .context = w };
-    const size_t row = w->stride * SIDE;
-    uint32_t kept = w->end > begin ? w->end - begin : 0;
-    if (kept)
-        memmove(w->samples, w->samples + row * (begin - w->begin), row * kept);
-    w->begin = begin;
-    w->end = end;
-    for (uint32_t y = begin + kept; y < end; y++)
-        block_visitor_show_row(&scan->blocks, &scan->coding, w->source->c, y,
-                               &visitor);
-}
-
-/* Has the samples for the pixels of these rows in the window. */
+/* Has the samples for the pixels of these rows in the window, where the first
+ * may be already. */
 static void show_rows(struct window *w, uint32_t begin, uint32_t end)
 {
     const struct upsampling *u = &w->source->upsampling;
+    const struct block_visitor visitor = { .visit = put_samples, .context = w };
+    const size_t row = w->stride * SIDE;
     uint32_t first = begin / u->down, last = (end - 1) / u->down;
     if (u->smooth_y && first > 0)
         first--;
     if (u->smooth_y && last + 1 < u->height)
         last++;
-    move_window(w, first / SIDE, last / SIDE + 1);
-}
-
-/* ---- Samples to pixels -------------------------------------------------- */
-
-/* Returns row y of a component in full resolution. */
-static const uint8_t *find_row(const struct worker *worker, unsigned i,
-                               uint32_t y)
-{
-    const struct window *w = &worker->window[i];
-    const struct source *source = w->source;
-    if (source->full)
-        return w->samples + w->stride * (y - SIDE * w->begin);
-    pixel_rows_upsample(w->pixels, w->picture->width, y, w->samples, w->stride,
-                        SIDE * w->begin, &source->upsampling, worker->scratch);
-    return (const uint8_t *)w->pixels;
+    first /= SIDE;
+    const uint32_t kept = w->end > first ? w->end - first : 0;
+    if (kept)
+        memmove(w->samples, w->samples + row * (first - w->begin), row * kept);
+    w->begin = first;
+    w->end = last / SIDE + 1;
+    for (uint32_t y = first + kept; y < w->end; y++)
+        sequential_show_row(w->source->scan, w->source->c, y, &visitor);
 }
 
 static void put_row(const struct picture *p, const struct worker *worker,
@@ -281,17 +215,25 @@ static void put_row(const struct picture *p, const struct worker *worker,
     const uint8_t *from[ENTROPY_COMPONENTS];
     uint8_t *row[ENTROPY_COMPONENTS];
     for (unsigned i = 0; i < p->components; i++) {
-        from[i] = find_row(worker, i, y);
+        const struct window *w = &worker->window[i];
+        const struct upsampling *u = &w->source->upsampling;
         row[i] = plane_row(&to->plane[i], at);
+        if (u->across == 1 && u->down == 1) {
+            from[i] = w->samples + w->stride * (y - SIDE * w->begin);
+        } else {
+            upsample_row(w, y, worker->scratch);
+            from[i] = (const uint8_t *)w->pixels;
+        }
     }
-    if (p->to_rgb)
-        pixel_rows_to_rgb(row, from, p->width);
-    else
+    if (p->to_rgb) {
+        to_red(row[0], from[0], from[2], p->width);
+        to_green(row[1], from[0], from[1], from[2], p->width);
+        to_blue(row[2], from[0], from[1], p->width);
+    } else {
         for (unsigned i = 0; i < p->components; i++)
             memcpy(row[i], from[i], p->width);
+    }
 }
-
-/* ---- Bands --------------------------------------------------------------- */
 
 /* A window has the rows for STEP rows of pixels, and one beside them on each
  * side. */
@@ -312,13 +254,12 @@ static int allocate(struct worker *worker, struct picture *p, struct err *err)
         page_cache_alloc(size + (p->components + 1) * (pixels + 256) + 512);
     if (!worker->memory)
         return fail_memory(err, "no memory for the decoder");
+    uint8_t *rows = worker->memory + size / 2 * 2;
     for (unsigned i = 0; i < p->components; i++) {
         worker->window[i].samples = worker->memory + at[i];
-        worker->window[i].pixels =
-            (uint16_t *)(worker->memory + size / 2 * 2 + i * pixels);
+        worker->window[i].pixels = (uint16_t *)(rows + i * pixels);
     }
-    worker->scratch =
-        (uint16_t *)(worker->memory + size / 2 * 2 + p->components * pixels);
+    worker->scratch = (uint16_t *)(rows + p->components * pixels);
     return 0;
 }
 
@@ -357,9 +298,7 @@ static void read_band(void *context, size_t i)
         status = read_rows(p, &band, begin, end, &err);
         row_sink_close(&band);
     }
-    if (status == 0)
-        return;
-    if (!atomic_exchange(&p->failed, true))
+    if (status && !atomic_exchange(&p->failed, true))
         p->err = err;
 }
 
@@ -371,7 +310,15 @@ int pixels_read(const struct row_sink *rows, const struct sequential *s,
                          .width = s->width,
                          .components = s->components,
                          .to_rgb = to_rgb && s->components == 3 };
-    find_sources(&p, s);
+    for (unsigned n = 0; n < s->scans; n++)
+        for (unsigned c = 0; c < s->scan[n].coding.components; c++) {
+            const unsigned i = s->scan[n].component[c];
+            struct source *source = &p.source[i];
+            source->scan = &s->scan[n];
+            source->c = c;
+            source->step = s->steps[s->component[i].quantization];
+            pixels_upsampling(&source->upsampling, s, i);
+        }
     thread_pool_run(pool, read_band, &p, row_sink_bands(rows));
     *exact = !atomic_load(&p.inexact);
     if (!atomic_load(&p.failed))

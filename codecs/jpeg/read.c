@@ -28,7 +28,7 @@
 
 /* However few bits a scan has, each block of its components is visited: so a
  * megabyte of scans can take a minute. To visit a block takes some nanoseconds,
- * as long as it takes to look at so many bytes. */
+ * as long as it takes to look at so many bytes, which struct budget counts. */
 enum { WORK_OF_BLOCK = 16 };
 
 static uint64_t blocks_of(const jpeg_component_info *info)
@@ -36,54 +36,26 @@ static uint64_t blocks_of(const jpeg_component_info *info)
     return (uint64_t)info->width_in_blocks * info->height_in_blocks;
 }
 
-/* Returns the work of the scan whose header was read, in bytes as struct budget
- * counts. */
-static uint64_t scan_work_of(const struct jpeg_decompress_struct *d)
-{
-    uint64_t blocks = 0;
-    for (int i = 0; i < d->comps_in_scan; i++)
-        blocks += blocks_of(d->cur_comp_info[i]);
-    return WORK_OF_BLOCK * blocks;
-}
-
-/* A header with the number of components, then two bytes for each, of which the
- * first is what the component is called (T.81, B.2.3). */
-static uint64_t work_of_header(const struct jpeg_decompress_struct *d,
-                               const struct marker *m)
-{
-    uint64_t blocks = 0;
-    for (size_t at = 1; at < m->size && at < 1 + 2 * (size_t)m->data[0];
-         at += 2)
-        for (int i = 0; i < d->num_components; i++)
-            if (d->comp_info[i].component_id == m->data[at])
-                blocks += blocks_of(&d->comp_info[i]);
-    return WORK_OF_BLOCK * blocks;
-}
-
-/* Returns that of all scans in a file whose first one that is, as far as its
- * markers tell. */
-static uint64_t scan_work_of_all(const struct jpeg_decompress_struct *d,
-                                 struct bytes file)
+/* Returns the work of all scans in a file, the first of which that is, as far
+ * as its markers tell. The header of a scan has the number of components, then
+ * two bytes for each, of which the first is what the component is called (T.81,
+ * B.2.3). */
+static uint64_t work_of_scans(const struct jpeg_decompress_struct *d,
+                              struct bytes file)
 {
     const uint8_t *p = marker_first(file), *end = file.data + file.size;
-    uint64_t work = 0;
+    uint64_t blocks = 0;
     struct marker m;
     while (p && marker_read(&m, p, end)) {
-        if (m.code == MARKER_SOS)
-            work += work_of_header(d, &m);
-        p = m.code == MARKER_SOS ? marker_find(m.behind, end) : m.behind;
+        const bool scan = m.code == MARKER_SOS;
+        for (size_t at = 1;
+             scan && at < m.size && at < 1 + 2 * (size_t)m.data[0]; at += 2)
+            for (int i = 0; i < d->num_components; i++)
+                if (d->comp_info[i].component_id == m.data[at])
+                    blocks += blocks_of(&d->comp_info[i]);
+        p = scan ? marker_find(m.behind, end) : m.behind;
     }
-    return work;
-}
-
-/* Returns the bytes of all coefficients, which libjpeg keeps where a file has
- * several scans. */
-static uint64_t scan_work_memory(const struct jpeg_decompress_struct *d)
-{
-    uint64_t blocks = 0;
-    for (int i = 0; i < d->num_components; i++)
-        blocks += blocks_of(&d->comp_info[i]);
-    return blocks * sizeof(JBLOCK);
+    return WORK_OF_BLOCK * blocks;
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -158,17 +130,20 @@ static void on_message(j_common_ptr cinfo, int level)
 /* A scan has begun when libjpeg is about to read the first of it. */
 static void note_scan(struct jpeg_reader *r)
 {
+    unsigned *left = r->plan->scans;
+    uint64_t blocks = 0;
     if (r->d.input_scan_number == r->scans)
         return;
     r->scans = r->d.input_scan_number;
-    unsigned *left = r->plan->scans;
     if (left && *left == 0) {
         fail(r->err, "it has more scans than it may have here");
         leave(r);
     }
     if (left)
         --*left;
-    if (budget_spend(r->opts->limits.budget, scan_work_of(&r->d), r->err))
+    for (int i = 0; i < r->d.comps_in_scan; i++)
+        blocks += blocks_of(r->d.cur_comp_info[i]);
+    if (budget_spend(r->opts->limits.budget, WORK_OF_BLOCK * blocks, r->err))
         give_up(r);
     if (!parameters_note_scan(r->img->meta, &r->d)) {
         fail_memory(r->err, "no memory for so many scans");
@@ -187,14 +162,6 @@ static void on_progress(j_common_ptr cinfo)
     if (budget_check_time(r->opts->limits.budget, r->err))
         give_up(r);
     r->pixels = r->pixels || r->arrays.lent; /* they are being read */
-}
-
-static void set_up(struct jpeg_reader *r)
-{
-    uint64_t bytes = r->opts->limits.bytes;
-    r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
-    r->progress.progress_monitor = on_progress;
-    r->d.progress = &r->progress;
 }
 
 /* Takes the segments from r->at on: up to the first scan, or if `scans`, to the
@@ -225,9 +192,12 @@ static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
  * it. */
 static void read_header(struct jpeg_reader *r)
 {
+    const uint64_t bytes = r->opts->limits.bytes;
     jpeg_create_decompress(&r->d);
     libjpeg_memory_count(&r->memory, (j_common_ptr)&r->d);
-    set_up(r);
+    r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
+    r->progress.progress_monitor = on_progress;
+    r->d.progress = &r->progress;
     jpeg_mem_src(&r->d, r->file.data, r->file.size);
     jpeg_read_header(&r->d, TRUE);
     if (r->d.data_precision != 8) {
@@ -245,37 +215,20 @@ static void read_header(struct jpeg_reader *r)
                         (uint64_t)r->img->width * r->img->height);
 }
 
-/* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
-static void choose_color(struct jpeg_reader *r)
-{
-    static const enum color colors[] = {
-        [JCS_UNKNOWN] = COLOR_OTHER, [JCS_GRAYSCALE] = COLOR_GRAY,
-        [JCS_RGB] = COLOR_RGB,       [JCS_YCbCr] = COLOR_YCC,
-        [JCS_CMYK] = COLOR_CMYK,     [JCS_YCCK] = COLOR_YCCK,
-    };
-    J_COLOR_SPACE space = r->d.jpeg_color_space;
-    if (space == JCS_YCbCr && r->opts->portable)
-        space = JCS_RGB;
-    if (space == JCS_UNKNOWN &&
-        r->plan->representation <= REPRESENTATION_PLANES) {
-        fail(r->err, "%d components of an unknown color space",
-             r->d.num_components);
-        leave(r);
-    }
-    r->d.out_color_space = space;
-    r->img->color = colors[space];
-}
-
 /* Sets the sizes of planes of samples as the components have them, or in full
  * resolution. */
 static void shape_samples(struct jpeg_reader *r)
 {
     struct image *img = r->img;
+    struct jpeg_parameters *p = parameters_of(img->meta);
     bool across = false, down = false;
-    chroma_choose(&r->d, r->plan->width ? r->plan->width : img->width,
-                  r->plan->height ? r->plan->height : img->height,
-                  r->plan->turn, &across, &down);
-    plane_shapes_sample_fully(img, across, down);
+    samples_choose_full(&r->d, r->plan->width ? r->plan->width : img->width,
+                        r->plan->height ? r->plan->height : img->height,
+                        r->plan->turn, &across, &down);
+    if (across)
+        memset(p->across, 1, sizeof p->across);
+    if (down)
+        memset(p->down, 1, sizeof p->down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         const jpeg_component_info *info = &r->d.comp_info[i];
         img->plane[i].width = across ? img->width : info->downsampled_width;
@@ -283,16 +236,44 @@ static void shape_samples(struct jpeg_reader *r)
     }
 }
 
-static void shape_blocks(struct jpeg_reader *r)
+/* Sets the shape of the picture. YCbCr stays YCbCr on its way to another JPEG:
+ * nothing is lost to rounding. */
+static void shape(struct jpeg_reader *r)
 {
+    static const enum color colors[] = {
+        [JCS_UNKNOWN] = COLOR_OTHER, [JCS_GRAYSCALE] = COLOR_GRAY,
+        [JCS_RGB] = COLOR_RGB,       [JCS_YCbCr] = COLOR_YCC,
+        [JCS_CMYK] = COLOR_CMYK,     [JCS_YCCK] = COLOR_YCCK,
+    };
     struct image *img = r->img;
+    struct jpeg_parameters *p = parameters_of(img->meta);
+    const enum representation representation = r->plan->representation;
+    J_COLOR_SPACE space = r->d.jpeg_color_space;
+    if (space == JCS_YCbCr && r->opts->portable)
+        space = JCS_RGB;
+    if (space == JCS_UNKNOWN && representation <= REPRESENTATION_PLANES) {
+        fail(r->err, "%d components of an unknown color space",
+             r->d.num_components);
+        leave(r);
+    }
+    r->d.out_color_space = space;
+    img->color = colors[space];
+    img->cell = CELL_U8;
+    img->maxval = 255;
+    img->nplanes = (unsigned)r->d.num_components;
+    parameters_note(img->meta, &r->d, r->frame);
+    if (representation == REPRESENTATION_SAMPLES) {
+        memset(p->across, 1, sizeof p->across);
+        memset(p->down, 1, sizeof p->down);
+        return;
+    }
     if (img->nplanes > COMPONENTS) {
         fail(r->err, "%u components; up to %d can be turned as they are",
              img->nplanes, COMPONENTS);
         leave(r);
     }
     r->blocks = img;
-    if (r->plan->representation == REPRESENTATION_PLANES) {
+    if (representation == REPRESENTATION_PLANES) {
         r->blocks = &r->decoded;
         *r->blocks = *img; /* its meta is borrowed */
         shape_samples(r);
@@ -304,55 +285,35 @@ static void shape_blocks(struct jpeg_reader *r)
     }
 }
 
-static void shape(struct jpeg_reader *r)
-{
-    struct image *img = r->img;
-    choose_color(r);
-    img->cell = CELL_U8;
-    img->maxval = 255;
-    img->nplanes = (unsigned)r->d.num_components;
-    parameters_note(img->meta, &r->d, r->frame);
-    if (r->plan->representation == REPRESENTATION_SAMPLES)
-        plane_shapes_sample_fully(img, true, true);
-    else
-        shape_blocks(r);
-}
-
-/* libjpeg keeps the coefficients of several scans, beside the samples. */
-static void check_kept(struct jpeg_reader *r)
-{
-    const struct limits *limits = &r->opts->limits;
-    const uint64_t samples =
-        2 * (uint64_t)r->img->width * r->img->height * r->img->nplanes;
-    const uint64_t all = samples + scan_work_memory(&r->d);
-    char what[64];
-    snprintf(what, sizeof what, "%u x %u pixels in several scans need",
-             r->img->width, r->img->height);
-    if (all > limits->bytes && limit_refuse_memory(what, all, limits, r->err))
-        leave(r);
-}
-
-/* Blocks of which samples are made take more memory than these. */
-static void check_size(struct jpeg_reader *r)
+/* Refuses a picture that is beyond the limits. Blocks of which samples are made
+ * take more memory than these. libjpeg keeps the coefficients of several scans
+ * beside the samples. Scans that are too many are refused before the first of
+ * them is read. */
+static void check_limits(struct jpeg_reader *r)
 {
     struct limits limits = r->opts->limits;
+    const struct image *img = r->img;
     int status = 0;
     if (r->blocks == &r->decoded) {
         status = image_check_planes(r->blocks, &limits, r->err);
         limits.reserve = NULL;
     }
-    if (status || image_check_planes(r->img, &limits, r->err))
+    if (status || image_check_planes(img, &limits, r->err))
         leave(r);
-    if (!r->blocks && jpeg_has_multiple_scans(&r->d))
-        check_kept(r);
-}
-
-/* Refuses scans that are too many before the first of them is read. */
-static void check_scans(struct jpeg_reader *r)
-{
-    struct budget *budget = r->opts->limits.budget;
+    if (!r->blocks && jpeg_has_multiple_scans(&r->d)) {
+        uint64_t all = 2 * (uint64_t)img->width * img->height * img->nplanes;
+        char what[64];
+        for (int i = 0; i < r->d.num_components; i++)
+            all += blocks_of(&r->d.comp_info[i]) * sizeof(JBLOCK);
+        snprintf(what, sizeof what, "%u x %u pixels in several scans need",
+                 img->width, img->height);
+        if (all > limits.bytes &&
+            limit_refuse_memory(what, all, &r->opts->limits, r->err))
+            leave(r);
+    }
+    struct budget *budget = limits.budget;
     struct budget left = budget ? *budget : (struct budget){ 0 };
-    if (budget && budget_spend(&left, scan_work_of_all(&r->d, r->file), r->err))
+    if (budget && budget_spend(&left, work_of_scans(&r->d, r->file), r->err))
         leave(r);
 }
 
@@ -382,31 +343,6 @@ static void read_samples(struct jpeg_reader *r)
     }
 }
 
-/* Rows of blocks are zeroed as they are read. */
-static void read_coefficients(struct jpeg_reader *r)
-{
-    allocate(r, r->blocks);
-    coefficient_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
-    coefficient_arrays_offer((j_common_ptr)&r->d);
-    jpeg_read_coefficients(&r->d);
-}
-
-static int take_portable(struct jpeg_reader *r)
-{
-    static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
-    struct meta *meta = r->img->meta;
-    if (r->d.saw_JFIF_marker && r->d.density_unit <= 2) {
-        double scale = r->d.density_unit == 2 ? 100 : 1; /* a cm, a meter */
-        meta->density =
-            (struct density){ units[r->d.density_unit], r->d.X_density * scale,
-                              r->d.Y_density * scale };
-        /* A ratio of 1:1 is what every picture has unless it says more. */
-        if (r->d.density_unit == 0 && r->d.X_density == r->d.Y_density)
-            meta->density.unit = DENSITY_NONE;
-    }
-    return segments_read_portable(meta, r->opts, r->err);
-}
-
 /* Finds the end of the picture without decoding it. */
 static void pass_over_scans(struct jpeg_reader *r)
 {
@@ -424,46 +360,32 @@ static void pass_over_scans(struct jpeg_reader *r)
     warn(r->opts->warnings, "the end of the picture is missing");
 }
 
-/* A picture that is turned elsewhere stays coded, whatever was to be made of it
- * here. */
-static void keep_coded(struct jpeg_reader *r)
-{
-    if (!r->blocks || r->blocks == r->img)
-        return;
-    *r->img = r->decoded;
-    r->decoded = (struct image){ .meta = NULL };
-    r->blocks = r->img;
-}
-
-/* Reads pixels without libjpeg, which is faster on one thread. */
-static enum sequential_verdict read_coded_pixels(struct jpeg_reader *r)
-{
-    const bool to_rgb =
-        r->d.out_color_space == JCS_RGB && r->d.jpeg_color_space != JCS_RGB;
-    enum sequential_verdict verdict = read_sequential_elsewhere(
-        r->img, r->file, to_rgb, r->plan, r->opts, &r->behind, r->err);
-    if (verdict == SEQUENTIAL_OTHER && thread_pool_threads(r->opts->pool) > 1)
-        verdict = read_sequential_pixels(r->img, r->file, to_rgb, r->plan,
-                                         r->opts, &r->behind, r->err);
-    return verdict;
-}
-
 /* Reads coefficients or pixels without libjpeg. Returns false if libjpeg has to
- * read the file. */
+ * read the file. A picture that is turned elsewhere stays coded, whatever was
+ * to be made of it here. */
 static bool read_coded(struct jpeg_reader *r)
 {
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
-    const bool coded =
-        !r->opts->libraries && !r->d.progressive_mode && !r->d.arith_code;
-    if (coded && r->plan->representation == REPRESENTATION_SAMPLES)
-        verdict = read_coded_pixels(r);
-    else if (coded && r->blocks)
-        verdict = read_sequential(r->blocks, r->file, r->plan, r->opts,
-                                  &r->behind, r->err);
+    struct sequential_reading reading = {
+        .img = r->blocks ? r->blocks : r->img,
+        .file = r->file,
+        .plan = r->plan,
+        .opts = r->opts,
+        .to_rgb =
+            r->d.out_color_space == JCS_RGB && r->d.jpeg_color_space != JCS_RGB,
+    };
+    if (r->opts->libraries || r->d.progressive_mode || r->d.arith_code)
+        return false;
+    verdict = r->blocks ? read_sequential(&reading, r->err)
+                        : read_sequential_pixels(&reading, r->err);
+    r->behind = reading.behind;
     if (verdict == SEQUENTIAL_FAILED)
         leave(r);
-    if (parameters_of(r->img->meta)->turned)
-        keep_coded(r);
+    if (parameters_of(r->img->meta)->turned && r->blocks == &r->decoded) {
+        *r->img = r->decoded;
+        r->decoded = (struct image){ .meta = NULL };
+        r->blocks = r->img;
+    }
     return verdict == SEQUENTIAL_READ;
 }
 
@@ -473,12 +395,15 @@ static void read_pixels(struct jpeg_reader *r)
         r->at = NULL; /* such files have no segments between scans */
         return;
     }
-    check_size(r);
-    check_scans(r);
-    if (r->blocks)
-        read_coefficients(r);
-    else
+    check_limits(r);
+    if (r->blocks) { /* rows of which are zeroed as they are read */
+        allocate(r, r->blocks);
+        coefficient_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
+        coefficient_arrays_offer((j_common_ptr)&r->d);
+        jpeg_read_coefficients(&r->d);
+    } else {
         read_samples(r);
+    }
     while (!jpeg_input_complete(&r->d))
         jpeg_consume_input(&r->d);
     r->behind = r->d.src->bytes_in_buffer;
@@ -519,12 +444,25 @@ static void make_samples(struct jpeg_reader *r)
         memcpy(samples[i].step, p->step[p->table[i]], sizeof samples[i].step);
     }
     samples_decode(samples, &blocks, r->opts->pool);
-    chroma_fill(&r->d, r->img);
+    samples_fill(&r->d, r->img);
     if (p->coded && !parameters_note_coded(p)) {
         fail_memory(r->err, "no memory for so many scans");
         leave(r);
     }
     forget_decoded(r);
+}
+
+/* Gives img the shape that it has when its axes are exchanged: its blocks are
+ * turned as they are written. */
+static void exchange_axes(struct image *img)
+{
+    const struct image was = *img;
+    img->width = was.height;
+    img->height = was.width;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        img->plane[i].width = was.plane[i].height;
+        img->plane[i].height = was.plane[i].width;
+    }
 }
 
 static int take_guarded(struct jpeg_reader *r)
@@ -535,17 +473,15 @@ static int take_guarded(struct jpeg_reader *r)
     coefficient_arrays_finish(&r->arrays);
     if (r->blocks == &r->decoded)
         make_samples(r);
-    plane_shapes_trim(r->img, r->plan->width, r->plan->height);
+    parameters_trim(r->img, r->plan->width, r->plan->height);
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
         !parameters_of(r->img->meta)->turned &&
-        realign_image(r->img, r->plan->turn, r->opts->pool, r->err))
+        samples_realign(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
     if (xform_transposes(r->img->turned) && r->blocks == r->img)
-        plane_shapes_exchange(r->img);
+        exchange_axes(r->img);
     take_segments(r, r->file.data + r->file.size - r->behind, true);
-    if (trailer_take(r->img->meta, r->file, r->behind, r->err))
-        return -1;
-    return 0;
+    return trailer_take(r->img->meta, r->file, r->behind, r->err);
 }
 
 static int open_guarded(struct jpeg_reader *r, struct stream_info *info)
@@ -585,9 +521,24 @@ static int read_picture(struct reader *reader,
 
 int decode_jpeg(struct reader *reader, struct err *err)
 {
+    static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
     if (read_picture(reader, read_pixels, err))
         return -1;
-    return reader->opts->portable ? take_portable(reader->state) : 0;
+    if (!reader->opts->portable)
+        return 0;
+    const struct jpeg_decompress_struct *d =
+        &((const struct jpeg_reader *)reader->state)->d;
+    struct meta *meta = reader->img.meta;
+    if (d->saw_JFIF_marker && d->density_unit <= 2) {
+        double scale = d->density_unit == 2 ? 100 : 1; /* a cm, a meter */
+        meta->density =
+            (struct density){ units[d->density_unit], d->X_density * scale,
+                              d->Y_density * scale };
+        /* A ratio of 1:1 is what every picture has unless it says more. */
+        if (d->density_unit == 0 && d->X_density == d->Y_density)
+            meta->density.unit = DENSITY_NONE;
+    }
+    return segments_read_portable(meta, reader->opts, err);
 }
 
 int describe_jpeg(struct reader *reader, struct err *err)

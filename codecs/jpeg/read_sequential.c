@@ -10,11 +10,9 @@
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/pixels.h"
 
-/* ---- Pictures for a device ----------------------------------------------- */
-
 enum { SIDE = 8 };
 
-/* ---- Components ---------------------------------------------------------- */
+/* ---- Coefficients for a device ------------------------------------------- */
 
 /* Sets the steps of component i, before and after the turn. Returns false if
  * one is too long for a device. */
@@ -32,35 +30,13 @@ static bool set_steps(struct scan_samples *to, const struct sequential *s,
     return fit;
 }
 
-/* A component whose blocks are moved, as realign_image() moves them. */
-static bool set_moved(struct scan_samples *to, const struct sequential *s,
-                      const struct entropy_component *blocks, unsigned i,
-                      const struct jpeg_parameters *p, enum xform turn)
-{
-    unsigned across, down;
-    parameters_most(p, &across, &down);
-    const uint32_t width =
-        entropy_divide_up((uint64_t)s->width * p->across[i], across);
-    const uint32_t height =
-        entropy_divide_up((uint64_t)s->height * p->down[i], down);
-    *to = (struct scan_samples){ .width = SIDE * blocks->columns,
-                                 .height = SIDE * blocks->rows };
-    if (xform_reverses_x(turn))
-        to->right = (uint32_t)(-width % SIDE);
-    if (xform_reverses_y(turn))
-        to->down = (uint32_t)(-height % SIDE);
-    to->wanted = to->right || to->down;
-    return !to->wanted || set_steps(to, s, i, false);
-}
-
 /* A component of which `factor` / `most` samples a pixel are stored, and that
  * gets `size` of them for `pixels`. */
 static struct chroma_axis axis_of(uint32_t pixels, unsigned factor,
                                   unsigned most, uint32_t size, bool smooth)
 {
-    struct chroma_axis axis = {
-        entropy_divide_up((uint64_t)pixels * factor, most), factor, most, smooth
-    };
+    struct chroma_axis axis = { entropy_samples(pixels, factor, most), factor,
+                                most, smooth };
     if (axis.count >= size)
         axis.factor = 0;
     return axis;
@@ -81,55 +57,11 @@ static bool set_anew(struct scan_samples *to, const struct sequential *s,
                         upsample_is_smooth(&u);
     *to =
         (struct scan_samples){ .wanted = true, .refines = true, .turn = turn };
-    to->width = entropy_divide_up((uint64_t)s->width * p->across[i], across);
-    to->height = entropy_divide_up((uint64_t)s->height * p->down[i], down);
+    to->width = entropy_samples(s->width, p->across[i], across);
+    to->height = entropy_samples(s->height, p->down[i], down);
     to->x = axis_of(s->width, from->across, most_x, to->width, smooth);
     to->y = axis_of(s->height, from->down, most_y, to->height, smooth);
     return set_steps(to, s, i, xform_transposes(turn));
-}
-
-/* ---- Pictures ------------------------------------------------------------ */
-
-/* Whether a component has the tables of chroma, as libjpeg chooses them. */
-static bool is_chroma(int space, unsigned i)
-{
-    return (space == JCS_YCbCr || space == JCS_YCCK) && (i == 1 || i == 2);
-}
-
-/* Sets what a picture becomes all of whose components are made anew, as
- * parameters_set() does. */
-static void set_picture(struct sequential *to, const struct sequential *from,
-                        const struct jpeg_parameters *p, enum xform turn)
-{
-    const bool exchanges = xform_transposes(turn);
-    struct entropy_scan *scan = &to->scan[0].coding;
-    *to = (struct sequential){
-        .frame = p->extended ? MARKER_SOF1 : MARKER_SOF0,
-        .width = exchanges ? from->height : from->width,
-        .height = exchanges ? from->width : from->height,
-        .components = from->components,
-        .scans = 1,
-    };
-    memcpy(to->scan[0].component, from->scan[0].component,
-           sizeof to->scan[0].component);
-    for (unsigned i = 0; i < to->components; i++) {
-        const uint8_t table = from->component[i].quantization;
-        to->component[i] = (struct sequential_component){
-            p->ids[i],
-            exchanges ? p->down[i] : p->across[i],
-            exchanges ? p->across[i] : p->down[i],
-            table,
-        };
-        for (unsigned k = 0; k < 64; k++)
-            to->steps[table][k] =
-                from->steps[table][exchanges ? entropy_exchange(k) : k];
-    }
-    scan->components = to->components;
-    for (unsigned c = 0; c < scan->components; c++)
-        scan->component[c].dc = scan->component[c].ac =
-            is_chroma(p->space, to->scan[0].component[c]);
-    sequential_set_sizes(to);
-    scan->restart = sequential_restart(p->restart, p->columns, scan->columns);
 }
 
 /* Offers all scans to become those of turned->to. Of some `samples` are made,
@@ -155,129 +87,128 @@ static bool offer_scans(struct sequential_turned *turned,
     return turner->begin(turner->context, turned->scan, to->scans);
 }
 
+/* Offers a picture whose blocks stay as they are, or with `moves`, are moved
+ * where samples_realign() moves them. */
 static bool offer_blocks(const struct jpeg_parameters *p, enum xform turn,
-                         const struct scan_turner *turner)
-{
-    sequential_turn(&p->turned->to, p->coded, turn);
-    return offer_scans(p->turned, p->coded, turn, false, false, turner);
-}
-
-static bool offer_realigned(const struct jpeg_parameters *p, enum xform turn,
-                            const struct scan_turner *turner)
+                         bool moves, const struct scan_turner *turner)
 {
     struct sequential_turned *turned = p->turned;
     const struct sequential *s = p->coded;
     bool suit = true;
-    for (unsigned i = 0; i < s->scans; i++)
-        for (unsigned c = 0; c < s->scan[i].coding.components; c++)
-            suit = set_moved(&turned->samples[i][c], s,
-                             &s->scan[i].coding.component[c],
-                             s->scan[i].component[c], p, turn) &&
-                   suit;
+    for (unsigned n = 0; moves && n < s->scans; n++)
+        for (unsigned c = 0; c < s->scan[n].coding.components; c++) {
+            const struct entropy_component *blocks =
+                &s->scan[n].coding.component[c];
+            const unsigned i = s->scan[n].component[c];
+            const struct parameters_move move =
+                parameters_move(p, i, s->width, s->height, turn);
+            struct scan_samples *to = &turned->samples[n][c];
+            *to = (struct scan_samples){ .wanted = move.right || move.down,
+                                         .width = SIDE * blocks->columns,
+                                         .height = SIDE * blocks->rows,
+                                         .right = move.right,
+                                         .down = move.down };
+            suit = (!to->wanted || set_steps(to, s, i, false)) && suit;
+        }
     sequential_turn(&turned->to, s, turn);
-    return suit && offer_scans(turned, s, turn, true, false, turner);
+    return suit && offer_scans(turned, s, turn, moves, false, turner);
 }
 
-/* Components that share a table have one cap, so all must be in one scan. */
+/* Offers a picture all of whose components are made anew, to become what
+ * parameters_set() says. Components that share a table have one cap, so all
+ * must be in one scan. */
 static bool offer_anew(const struct jpeg_parameters *p, enum xform turn,
                        const struct scan_turner *turner)
 {
     struct sequential_turned *turned = p->turned;
+    struct sequential *to = &turned->to;
     const struct sequential *s = p->coded;
-    const struct entropy_scan *scan = &s->scan[0].coding;
+    const bool exchanges = xform_transposes(turn),
+               colored = p->space == JCS_YCbCr || p->space == JCS_YCCK;
+    struct entropy_scan *scan = &to->scan[0].coding;
+    sequential_turn(to, s, turn);
     bool suit = s->scans == 1 && scan->components == s->components &&
-                scan->restart == p->restart;
-    for (unsigned c = 0; suit && c < scan->components; c++)
-        suit = set_anew(&turned->samples[0][c], s, s->scan[0].component[c], p,
-                        turn);
-    if (!suit)
-        return false;
-    set_picture(&turned->to, s, p, turn);
-    return entropy_mcu_blocks(&turned->to.scan[0].coding) <=
-               ENTROPY_MCU_BLOCKS &&
+                s->scan[0].coding.restart == p->restart;
+    for (unsigned c = 0; suit && c < scan->components; c++) {
+        const unsigned i = s->scan[0].component[c];
+        suit = set_anew(&turned->samples[0][c], s, i, p, turn);
+        to->component[i].across = exchanges ? p->down[i] : p->across[i];
+        to->component[i].down = exchanges ? p->across[i] : p->down[i];
+        /* The tables of chroma are as libjpeg chooses them. */
+        scan->component[c].dc = scan->component[c].ac =
+            colored && (i == 1 || i == 2);
+    }
+    sequential_set_sizes(to);
+    scan->restart = sequential_restart(p->restart, p->columns, scan->columns);
+    return suit && entropy_mcu_blocks(scan) <= ENTROPY_MCU_BLOCKS &&
            offer_scans(turned, s, turn, true, true, turner);
 }
 
-bool offer_picture(const struct jpeg_parameters *p,
-                   const struct decode_plan *plan)
+bool read_sequential_offer(const struct jpeg_parameters *p,
+                           const struct decode_plan *plan)
 {
     const struct scan_turner *turner = plan->scan_turner;
     if (plan->representation == REPRESENTATION_COEFFICIENTS)
-        return offer_blocks(p, plan->turn, turner);
-    if (plan->representation == REPRESENTATION_SAMPLES || !turner->samples)
+        return offer_blocks(p, plan->turn, false, turner);
+    if (!turner->samples)
         return false;
     return plan->representation == REPRESENTATION_PLANES
                ? offer_anew(p, plan->turn, turner)
-               : offer_realigned(p, plan->turn, turner);
+               : offer_blocks(p, plan->turn, true, turner);
 }
 
-/* ---- Samples ------------------------------------------------------------- */
+/* ---- Samples for a device ------------------------------------------------ */
 
-/* Gives the picture the shape that it has after the turn. */
-static void shape_turned(struct image *img, enum xform turn)
-{
-    const uint32_t width = img->width;
-    img->turned = turn;
-    if (xform_transposes(turn)) {
-        img->width = img->height;
-        img->height = width;
-    }
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        img->plane[i].width = img->width;
-        img->plane[i].height = img->height;
-    }
-}
-
-/* Sets what becomes of a picture whose samples are those of pixels.h. Returns
- * false if it does not suit. */
-static bool set_pixels(struct sequential_turned *turned,
-                       const struct sequential *s, const struct image *img,
-                       bool to_rgb)
-{
-    struct scan_pixels *pixels = &turned->pixels;
-    const struct sequential_scan *scan = &s->scan[0];
-    bool suit = s->scans == 1 && scan->coding.components == s->components &&
-                (s->components == 1 || s->components == 3) && pixels_suit(s);
-    *pixels = (struct scan_pixels){
-        .channels = s->components,
-        .to_rgb = to_rgb && s->components == 3,
-        .joined = img->made.packing == PACKING_PIXELS,
-        .cell = img->made.cell,
-        .width = img->width,
-        .height = img->height,
-        .stride = image_made_stride(img),
-        .size = image_made_size(img),
-    };
-    for (unsigned c = 0; suit && c < s->components; c++) {
-        const unsigned i = scan->component[c];
-        struct scan_samples *samples = &turned->samples[0][c];
-        *samples = (struct scan_samples){ .wanted = true };
-        suit = i == c && set_steps(samples, s, i, false);
-        pixels_upsampling(&pixels->upsampling[c], s, i);
-    }
-    return suit;
-}
-
-bool offer_samples(struct image *img, bool to_rgb,
-                   const struct decode_plan *plan)
+/* Offers a picture of one scan, which is to become samples, those of pixels.h:
+ * img->made says how they are packed. Returns whether it is turned there: then
+ * img has its shape after the turn, and img->made is where they will be. */
+static bool offer_samples(struct image *img, bool to_rgb,
+                          const struct decode_plan *plan)
 {
     const struct scan_turner *turner = plan->scan_turner;
     const struct jpeg_parameters *p = parameters_of(img->meta);
+    const struct sequential *s = p->coded;
+    const struct sequential_scan *scan = &s->scan[0];
+    const bool exchanges = xform_transposes(plan->turn);
     struct sequential_turned *turned = p->turned;
+    struct scan_pixels *pixels = &turned->pixels;
     struct image made = *img;
-    shape_turned(&made, plan->turn);
+    bool suit = turner->samples && s->scans == 1 &&
+                scan->coding.components == s->components &&
+                (s->components == 1 || s->components == 3) && pixels_suit(s);
+    made.turned = plan->turn;
+    made.width = exchanges ? img->height : img->width;
+    made.height = exchanges ? img->width : img->height;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        made.plane[i].width = made.width;
+        made.plane[i].height = made.height;
+    }
     made.made = (struct made_samples){ &turned->scan[0].turned, plan->packing,
                                        plan->cell };
-    if (!turner->samples || !set_pixels(turned, p->coded, &made, to_rgb))
-        return false;
+    *pixels = (struct scan_pixels){
+        .channels = s->components,
+        .to_rgb = to_rgb && s->components == 3,
+        .joined = plan->packing == PACKING_PIXELS,
+        .cell = plan->cell,
+        .width = made.width,
+        .height = made.height,
+        .stride = image_made_stride(&made),
+        .size = image_made_size(&made),
+    };
+    for (unsigned c = 0; suit && c < s->components; c++) {
+        struct scan_samples *samples = &turned->samples[0][c];
+        *samples = (struct scan_samples){ .wanted = true };
+        suit = scan->component[c] == c && set_steps(samples, s, c, false);
+        pixels_upsampling(&pixels->upsampling[c], s, c);
+    }
     turned->scan[0] = (struct scan_turn){
-        .from = &p->coded->scan[0].coding,
+        .from = &scan->coding,
         .turn = plan->turn,
         .samples = turned->samples[0],
-        .pixels = &turned->pixels,
-        .coded = p->coded->scan[0].data,
+        .pixels = pixels,
+        .coded = scan->data,
     };
-    if (!turner->begin(turner->context, turned->scan, 1))
+    if (!suit || !turner->begin(turner->context, turned->scan, 1))
         return false;
     *img = made;
     return true;
@@ -285,162 +216,123 @@ bool offer_samples(struct image *img, bool to_rgb,
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* Finds what a device is to turn. Returns false if that is not to be. */
-static bool find(struct jpeg_parameters *p, struct bytes file,
-                 const struct decode_plan *plan, size_t *end)
-{
-    struct err why;
-    if (!plan->scan_turner)
-        return false;
-    p->turned = memory_alloc_zeroed(1, sizeof *p->turned);
-    return p->turned && sequential_find(p->coded, file, end, &why) == 0;
-}
-
-/* Has coefficients turned where they are not decoded here. Returns the same. */
-static bool offer(struct jpeg_parameters *p, struct bytes file,
-                  const struct decode_plan *plan, size_t *end)
-{
-    if (!find(p, file, plan, end))
-        return false;
-    if (plan->width && plan->height)
-        sequential_trim(p->coded, plan->width, plan->height);
-    return offer_picture(p, plan);
-}
-
 /* Their memory is not needed where they are turned elsewhere. */
-static int check_limits(const struct image *img, const struct load_opts *opts,
-                        bool reserve, struct err *err)
+static int check_limits(const struct sequential_reading *r, bool reserve,
+                        struct err *err)
 {
-    struct limits limits = opts->limits;
+    struct limits limits = r->opts->limits;
     if (!reserve)
         limits.reserve = NULL;
-    return image_check_planes(img, &limits, err);
+    return image_check_planes(r->img, &limits, err);
 }
 
-static int give_planes(struct image *img, struct sequential *coded,
-                       const struct load_opts *opts, struct err *err)
+/* Finds what a device is to turn. Returns false if that is not to be. */
+static bool find(const struct sequential_reading *r, size_t *end)
 {
-    if (image_alloc(img, opts->mem, err))
-        return -1;
-    sequential_give_planes(coded, img, opts->pool);
-    for (unsigned i = 0; i < coded->scans; i++)
-        entropy_blocks_free(&coded->scan[i].blocks);
-    return 0;
+    struct jpeg_parameters *p = parameters_of(r->img->meta);
+    struct err why;
+    if (!r->plan->scan_turner)
+        return false;
+    p->turned = memory_alloc_zeroed(1, sizeof *p->turned);
+    return p->turned && sequential_find(p->coded, r->file, end, &why) == 0;
 }
 
-static enum sequential_verdict decode(struct image *img, struct bytes file,
-                                      const struct decode_plan *plan,
-                                      const struct load_opts *opts, size_t *end,
-                                      struct err *err)
+enum sequential_verdict read_sequential(struct sequential_reading *r,
+                                        struct err *err)
 {
+    struct image *img = r->img;
     struct jpeg_parameters *p = parameters_of(img->meta);
-    const bool planes = plan->representation == REPRESENTATION_PLANES,
-               fused = plan->turner && !planes;
-    const enum xform turn = fused ? plan->turn : XFORM_NONE;
+    const bool planes = r->plan->representation == REPRESENTATION_PLANES,
+               fused = r->plan->turner && !planes;
+    const enum xform turn = fused ? r->plan->turn : XFORM_NONE;
     struct err why = { .memory = false };
-    if (check_limits(img, opts, true, err))
-        return SEQUENTIAL_FAILED;
-    if (sequential_read(p->coded, file, xform_transposes(turn), opts->pool, end,
-                        &why)) {
-        parameters_forget_coded(p);
-        if (why.memory)
-            *err = why;
-        return why.memory ? SEQUENTIAL_FAILED : SEQUENTIAL_OTHER;
-    }
-    img->turned = turn;
-    return fused || planes || give_planes(img, p->coded, opts, err) == 0
-               ? SEQUENTIAL_READ
-               : SEQUENTIAL_FAILED;
-}
-
-enum sequential_verdict read_sequential(struct image *img, struct bytes file,
-                                        const struct decode_plan *plan,
-                                        const struct load_opts *opts,
-                                        size_t *behind, struct err *err)
-{
-    struct jpeg_parameters *p = parameters_of(img->meta);
-    enum sequential_verdict verdict = SEQUENTIAL_READ;
-    size_t end = file.size;
-    if (check_limits(img, opts, false, err))
+    size_t end;
+    if (check_limits(r, false, err))
         return SEQUENTIAL_FAILED;
     p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
     if (!p->coded) {
         fail_memory(err, "no memory for the decoder");
         return SEQUENTIAL_FAILED;
     }
-    if (offer(p, file, plan, &end)) {
-        img->turned = plan->turn;
-    } else {
-        memory_free(p->turned);
-        p->turned = NULL;
-        verdict = decode(img, file, plan, opts, &end, err);
+    bool offered = find(r, &end);
+    if (offered && r->plan->width && r->plan->height)
+        sequential_trim(p->coded, r->plan->width, r->plan->height);
+    if (offered && read_sequential_offer(p, r->plan)) {
+        img->turned = r->plan->turn;
+        r->behind = r->file.size - end;
+        return SEQUENTIAL_READ;
     }
-    *behind = file.size - end;
-    return verdict;
+    memory_free(p->turned);
+    p->turned = NULL;
+    if (check_limits(r, true, err))
+        return SEQUENTIAL_FAILED;
+    if (sequential_read(p->coded, r->file, xform_transposes(turn),
+                        r->opts->pool, &end, &why)) {
+        parameters_forget_coded(p);
+        if (why.memory)
+            *err = why;
+        return why.memory ? SEQUENTIAL_FAILED : SEQUENTIAL_OTHER;
+    }
+    img->turned = turn;
+    r->behind = r->file.size - end;
+    if (fused || planes)
+        return SEQUENTIAL_READ;
+    if (image_alloc(img, r->opts->mem, err))
+        return SEQUENTIAL_FAILED;
+    sequential_give_planes(p->coded, img, r->opts->pool);
+    for (unsigned i = 0; i < p->coded->scans; i++)
+        entropy_blocks_free(&p->coded->scan[i].blocks);
+    return SEQUENTIAL_READ;
 }
 
-/* ---- Pixels -------------------------------------------------------------- */
-
-static enum sequential_verdict
-make_pixels(struct image *img, const struct sequential *s, bool to_rgb,
-            const struct decode_plan *plan, const struct load_opts *opts,
-            struct err *err)
+static enum sequential_verdict make_pixels(const struct sequential_reading *r,
+                                           const struct sequential *s,
+                                           struct err *err)
 {
-    const struct image stored = *img;
+    const struct image stored = *r->img;
     struct row_sink rows;
     bool exact = false;
-    int status =
-        row_sink_open(&rows, img, plan->turn, plan->turner, opts->mem, err);
+    int status = row_sink_open(&rows, r->img, r->plan->turn, r->plan->turner,
+                               r->opts->mem, err);
     if (status == 0)
-        status = pixels_read(&rows, s, to_rgb, &exact, opts->pool, err);
+        status = pixels_read(&rows, s, r->to_rgb, &exact, r->opts->pool, err);
     row_sink_close(&rows);
     if (status)
         return SEQUENTIAL_FAILED;
     if (exact)
         return SEQUENTIAL_READ;
-    image_free_cells(img);
-    *img = stored;
+    image_free_cells(r->img);
+    *r->img = stored;
     return SEQUENTIAL_OTHER;
 }
 
-enum sequential_verdict
-read_sequential_elsewhere(struct image *img, struct bytes file, bool to_rgb,
-                          const struct decode_plan *plan,
-                          const struct load_opts *opts, size_t *behind,
-                          struct err *err)
+enum sequential_verdict read_sequential_pixels(struct sequential_reading *r,
+                                               struct err *err)
 {
-    struct jpeg_parameters *p = parameters_of(img->meta);
-    size_t end;
-    if (!plan->scan_turner)
-        return SEQUENTIAL_OTHER;
-    if (check_limits(img, opts, false, err))
-        return SEQUENTIAL_FAILED;
-    p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
-    if (p->coded && find(p, file, plan, &end) &&
-        offer_samples(img, to_rgb, plan)) {
-        *behind = file.size - end;
-        return SEQUENTIAL_READ;
-    }
-    parameters_forget_coded(p);
-    return SEQUENTIAL_OTHER;
-}
-
-enum sequential_verdict read_sequential_pixels(struct image *img,
-                                               struct bytes file, bool to_rgb,
-                                               const struct decode_plan *plan,
-                                               const struct load_opts *opts,
-                                               size_t *behind, struct err *err)
-{
+    struct jpeg_parameters *p = parameters_of(r->img->meta);
     struct sequential s = { 0 };
     struct err why = { .memory = false };
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
     size_t end;
-    if (check_limits(img, opts, true, err))
+    if (r->plan->scan_turner) {
+        if (check_limits(r, false, err))
+            return SEQUENTIAL_FAILED;
+        p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
+        if (p->coded && find(r, &end) &&
+            offer_samples(r->img, r->to_rgb, r->plan)) {
+            r->behind = r->file.size - end;
+            return SEQUENTIAL_READ;
+        }
+        parameters_forget_coded(p);
+    }
+    if (thread_pool_threads(r->opts->pool) == 1)
+        return SEQUENTIAL_OTHER;
+    if (check_limits(r, true, err))
         return SEQUENTIAL_FAILED;
-    if (sequential_read(&s, file, false, opts->pool, &end, &why) == 0) {
-        *behind = file.size - end;
+    if (sequential_read(&s, r->file, false, r->opts->pool, &end, &why) == 0) {
+        r->behind = r->file.size - end;
         if (pixels_suit(&s))
-            verdict = make_pixels(img, &s, to_rgb, plan, opts, err);
+            verdict = make_pixels(r, &s, err);
     } else if (why.memory) {
         *err = why;
         verdict = SEQUENTIAL_FAILED;

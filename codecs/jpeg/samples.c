@@ -1,14 +1,11 @@
 /* Samples from blocks of coefficients, and back. */
 #include "codecs/jpeg/samples.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
-#include "codecs/jpeg/arithmetic.h"
-#include "codecs/jpeg/entropy/coder.h"
-#include "codecs/jpeg/entropy/huffman_table.h"
+#include "codecs/jpeg/entropy/huffman_table.h" /* ENTROPY_FOR_EACH_CPU */
 #include "codecs/jpeg/parameters.h"
 
 enum { SIDE = 8, CELLS = 64 };
@@ -24,7 +21,7 @@ struct dct_rounding samples_rounding(const uint16_t step[CELLS], bool dead_zone)
     return rounding;
 }
 
-/* ---- One block ------------------------------------------------------------*/
+/* ---- Blocks -------------------------------------------------------------- */
 
 static void decode_block(const struct samples *s, uint32_t x, uint32_t y,
                          int16_t block[CELLS])
@@ -76,126 +73,86 @@ static void encode_block(const struct samples *s, uint32_t x, uint32_t y,
         dct_transpose(block);
 }
 
-/* ---- All blocks -----------------------------------------------------------*/
-
-typedef void compute_block(const struct samples *s, uint32_t x, uint32_t y,
-                           int16_t block[CELLS]);
-
-/* What is done with the blocks of a plane. */
-struct plane_work {
-    const struct plane *plane;
+/* What is done with the blocks of a picture, one element for each component. */
+struct block_work {
     const struct samples *samples;
-    compute_block *compute;
+    const struct plane *plane; /* of one component */
+    void (*compute)(const struct samples *s, uint32_t x, uint32_t y,
+                    int16_t block[CELLS]);
 };
 
 static void compute_row(void *context, size_t y)
 {
-    const struct plane_work *work = context;
+    const struct block_work *work = context;
     int16_t *block = (int16_t *)plane_row(work->plane, y);
     for (uint32_t x = 0; x < work->plane->width; x++, block += CELLS)
         work->compute(work->samples, x, (uint32_t)y, block);
 }
 
-/* What is done with the blocks of a scan: its components are samples[i]. */
-struct scan_work {
-    const struct samples *samples[ENTROPY_COMPONENTS];
-    compute_block *compute;
-};
-
-static void visit(void *context, unsigned c, uint32_t x, uint32_t y,
-                  int16_t block[CELLS])
+static void compute_coded(void *context, unsigned c, uint32_t x, uint32_t y,
+                          int16_t block[CELLS])
 {
-    const struct scan_work *work = context;
-    work->compute(work->samples[c], x, y, block);
+    const struct block_work *work = context;
+    work->compute(&work->samples[c], x, y, block);
 }
 
-static int compute_scan(struct sequential_scan *scan,
-                        const struct samples *samples, bool encodes,
-                        struct thread_pool *pool, struct err *err)
+/* Returns whether the blocks stand in planes: then they are computed with. */
+static bool compute_planes(struct block_work work, const struct image *planes,
+                           struct thread_pool *pool)
 {
-    struct scan_work work = { .compute =
-                                  encodes ? encode_block : decode_block };
-    struct block_visitor visitor = { .visit = visit, .context = &work };
-    bool any = false;
-    for (unsigned i = 0; i < scan->coding.components; i++) {
-        work.samples[i] = &samples[scan->component[i]];
-        visitor.wants[i] = work.samples[i]->wanted;
-        any = any || visitor.wants[i];
-    }
-    if (any && encodes)
-        return block_visitor_replace(&scan->blocks, &scan->coding, &visitor,
-                                     pool, err);
-    if (any)
-        block_visitor_show(&scan->blocks, &scan->coding, &visitor, pool);
-    return 0;
-}
-
-static int compute(const struct samples *samples,
-                   const struct block_holder *blocks, bool encodes,
-                   struct thread_pool *pool, struct err *err)
-{
-    const struct image *planes = blocks->planes;
-    int status = 0;
-    const bool in_planes = planes && planes->cells;
-    for (unsigned i = 0; in_planes && i < planes->nplanes; i++) {
-        struct plane_work work = { &planes->plane[i], &samples[i],
-                                   encodes ? encode_block : decode_block };
-        if (samples[i].wanted)
+    if (!planes || !planes->cells)
+        return false;
+    for (unsigned i = 0; i < planes->nplanes; i++, work.samples++) {
+        work.plane = &planes->plane[i];
+        if (work.samples->wanted)
             thread_pool_run(pool, compute_row, &work, work.plane->height);
     }
-    for (unsigned i = 0; !in_planes && status == 0 && i < blocks->coded->scans;
-         i++)
-        status =
-            compute_scan(&blocks->coded->scan[i], samples, encodes, pool, err);
-    return status;
+    return true;
+}
+
+static struct block_visitor visitor_of(struct block_work *work,
+                                       const struct sequential *s)
+{
+    struct block_visitor visitor = { .visit = compute_coded, .context = work };
+    for (unsigned c = 0; c < s->components; c++)
+        visitor.wants[c] = work->samples[c].wanted;
+    return visitor;
 }
 
 void samples_decode(const struct samples *samples,
                     const struct block_holder *from, struct thread_pool *pool)
 {
-    compute(samples, from, false, pool, NULL);
+    struct block_work work = { .samples = samples, .compute = decode_block };
+    if (compute_planes(work, from->planes, pool))
+        return;
+    const struct block_visitor visitor = visitor_of(&work, from->coded);
+    sequential_show(from->coded, &visitor, pool);
 }
 
 int samples_encode(const struct samples *samples, const struct block_holder *to,
                    struct thread_pool *pool, struct err *err)
 {
-    return compute(samples, to, true, pool, err);
+    struct block_work work = { .samples = samples, .compute = encode_block };
+    if (compute_planes(work, to->planes, pool))
+        return 0;
+    const struct block_visitor visitor = visitor_of(&work, to->coded);
+    return sequential_replace(to->coded, &visitor, pool, err);
 }
 
-/* ---- Steps ----------------------------------------------------------------*/
+/* ---- Steps --------------------------------------------------------------- */
 
-/* Some blocks of a component, which stand for all. */
-struct sampled {
-    int16_t *block;
-    size_t count;
-    const uint16_t *step;
-    uint64_t limit; /* of their error */
-};
-
-static uint64_t error_of(const struct sampled *s, unsigned cap)
+/* Returns the error of blocks when they are rounded to capped steps. */
+static uint64_t error_of(const int16_t *block, size_t count,
+                         const uint16_t step[CELLS], unsigned cap)
 {
-    uint16_t step[CELLS];
+    uint16_t capped[CELLS];
     uint64_t error = 0;
     for (int k = 0; k < CELLS; k++)
-        step[k] = requantize_step(s->step[k], cap);
-    const struct dct_rounding rounding = samples_rounding(step, true);
-    for (size_t i = 0; i < s->count; i++)
-        error += dct_rounding_error(s->block + CELLS * i, &rounding);
+        capped[k] = requantize_step(step[k], cap);
+    const struct dct_rounding rounding = samples_rounding(capped, true);
+    for (size_t i = 0; i < count; i++)
+        error += dct_rounding_error(block + CELLS * i, &rounding);
     return error;
-}
-
-static unsigned search(const struct sampled *s)
-{
-    unsigned low = REQUANTIZE_FINE, high = 1;
-    for (int k = 0; k < CELLS; k++)
-        high = s->step[k] > high ? s->step[k] : high;
-    if (high <= low || error_of(s, high) <= s->limit * 7 / 5)
-        return high;
-    while (high - low > 1) {
-        const unsigned middle = (low + high) / 2;
-        *(error_of(s, middle) <= s->limit ? &low : &high) = middle;
-    }
-    return low;
 }
 
 unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
@@ -203,117 +160,103 @@ unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
 {
     const uint32_t columns = entropy_divide_up(plane->width, SIDE),
                    rows = entropy_divide_up(plane->height, SIDE);
-    struct sampled s = { .step = step };
+    int16_t *block = memory_alloc(sizeof *block * CELLS * REQUANTIZE_SAMPLES);
+    size_t count = 0;
     uint32_t n = 1;
+    unsigned low = REQUANTIZE_FINE, high = 1;
+    if (!block)
+        return 0;
     while ((uint64_t)entropy_divide_up(columns, n) *
                entropy_divide_up(rows, n) >
            REQUANTIZE_SAMPLES)
         n *= 2;
-    s.block = memory_alloc(sizeof *s.block * CELLS * REQUANTIZE_SAMPLES);
-    if (!s.block)
-        return 0;
     for (uint32_t y = 0; y < rows; y += n)
         for (uint32_t x = 0; x < columns; x += n) {
             uint8_t last[CELLS];
             size_t stride;
             const uint8_t *from = block_samples(plane, x, y, last, &stride);
-            dct_forward_units(s.block + CELLS * s.count++, from, stride);
+            dct_forward_units(block + CELLS * count++, from, stride);
         }
-    s.limit = requantize_error_limit(number, s.count);
-    const unsigned cap = search(&s);
-    memory_free(s.block);
-    return cap;
+    const uint64_t limit = requantize_error_limit(number, count);
+    for (int k = 0; k < CELLS; k++)
+        high = step[k] > high ? step[k] : high;
+    if (high <= low || error_of(block, count, step, high) <= limit * 7 / 5)
+        low = high;
+    while (high > low + 1) {
+        const unsigned middle = (low + high) / 2;
+        *(error_of(block, count, step, middle) <= limit ? &low : &high) =
+            middle;
+    }
+    memory_free(block);
+    return low;
 }
 
 /* ---- Blocks that a turn leaves whole ------------------------------------- */
 
-/* How a component is moved. */
-struct move {
-    uint32_t right, down; /* by how many samples, below 8 */
-    uint8_t *memory;      /* of them; rows and columns go on by a block */
-};
-
-/* Returns how many samples of the last block lie beyond the picture, which has
- * `pixels` and `factor` of `most` samples for each. */
-static uint32_t padding(uint32_t pixels, unsigned factor, unsigned most)
-{
-    return -entropy_divide_up((uint64_t)pixels * factor, most) % SIDE;
-}
-
-static void find_moves(struct move move[COMPONENTS], const struct image *img,
-                       enum xform turn)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    unsigned across, down;
-    parameters_most(p, &across, &down);
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        if (xform_reverses_x(turn))
-            move[i].right = padding(img->width, p->across[i], across);
-        if (xform_reverses_y(turn))
-            move[i].down = padding(img->height, p->down[i], down);
-    }
-}
-
-/* Sets the samples of a component where it is moved to. */
-static int begin(struct samples *s, struct move *m, const struct image *img,
-                 unsigned i, struct err *err)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    const struct plane *blocks = &img->plane[i];
-    s->wanted = m->right || m->down;
-    if (!s->wanted)
-        return 0;
-    s->transposed = xform_transposes(img->turned);
-    memcpy(s->step, p->step[p->table[i]], sizeof s->step);
-    s->rounding = samples_rounding(s->step, false);
-    s->plane = (struct plane){ .stride = SIDE * ((size_t)blocks->width + 1),
-                               .width = SIDE * blocks->width,
-                               .height = SIDE * blocks->height };
-    m->memory = page_cache_alloc(s->plane.stride *
-                                 (SIDE * ((size_t)blocks->height + 1)));
-    if (!m->memory)
-        return fail_memory(err, "no memory for the samples of a component");
-    s->plane.data = m->memory + s->plane.stride * m->down + m->right;
-    return 0;
-}
-
 /* What is moved in repeats the edge. Blocks begin there now. */
-static void repeat_edges(struct samples *s, const struct move *m)
+static void repeat_edges(struct samples *s, struct parameters_move move,
+                         uint8_t *memory)
 {
-    uint8_t *first = s->plane.data - m->right, *row = first;
-    for (size_t y = 0; m->right && y < s->plane.height; y++) {
-        memset(row, row[m->right], m->right);
+    uint8_t *first = s->plane.data - move.right, *row = first;
+    for (size_t y = 0; move.right && y < s->plane.height; y++) {
+        memset(row, row[move.right], move.right);
         row += s->plane.stride;
     }
-    for (uint32_t y = 0; y < m->down; y++)
-        memcpy(m->memory + s->plane.stride * y, first, s->plane.stride);
-    s->plane.data = m->memory;
+    for (uint32_t y = 0; y < move.down; y++)
+        memcpy(memory + s->plane.stride * y, first, s->plane.stride);
+    s->plane.data = memory;
 }
 
-int realign_image(const struct image *img, enum xform turn,
-                  struct thread_pool *pool, struct err *err)
+int samples_realign(const struct image *img, enum xform turn,
+                    struct thread_pool *pool, struct err *err)
 {
-    const struct block_holder blocks = { img, parameters_of(img->meta)->coded };
-    struct move move[COMPONENTS] = { { 0 } };
+    struct jpeg_parameters *p = parameters_of(img->meta);
+    const struct block_holder blocks = { img, p->coded };
+    struct parameters_move move[COMPONENTS];
     struct samples samples[COMPONENTS] = { { .wanted = false } };
+    uint8_t *memory[COMPONENTS] = { NULL }; /* rows and columns go on by a
+                                               block */
     int status = 0;
-    find_moves(move, img, turn);
-    for (unsigned i = 0; status == 0 && i < img->nplanes; i++)
-        status = begin(&samples[i], &move[i], img, i, err);
+    for (unsigned i = 0; status == 0 && i < img->nplanes; i++) {
+        struct samples *s = &samples[i];
+        const struct plane *plane = &img->plane[i];
+        move[i] = parameters_move(p, i, img->width, img->height, turn);
+        s->wanted = move[i].right || move[i].down;
+        if (!s->wanted)
+            continue;
+        s->transposed = xform_transposes(img->turned);
+        memcpy(s->step, p->step[p->table[i]], sizeof s->step);
+        s->rounding = samples_rounding(s->step, false);
+        s->plane = (struct plane){ .stride = SIDE * ((size_t)plane->width + 1),
+                                   .width = SIDE * plane->width,
+                                   .height = SIDE * plane->height };
+        memory[i] = page_cache_alloc(s->plane.stride *
+                                     (SIDE * ((size_t)plane->height + 1)));
+        if (!memory[i])
+            status = fail_memory(err, "no memory for the samples of a "
+                                      "component");
+        else
+            s->plane.data =
+                memory[i] + s->plane.stride * move[i].down + move[i].right;
+    }
     if (status == 0) {
         samples_decode(samples, &blocks, pool);
         for (unsigned i = 0; i < img->nplanes; i++)
             if (samples[i].wanted)
-                repeat_edges(&samples[i], &move[i]);
+                repeat_edges(&samples[i], move[i], memory[i]);
         status = samples_encode(samples, &blocks, pool, err);
-        parameters_of(img->meta)->realigned = true;
+        p->realigned = true;
     }
     for (unsigned i = 0; i < img->nplanes; i++)
-        page_cache_free(move[i].memory);
+        page_cache_free(memory[i]);
     return status;
 }
 
 /* ---- Chroma in full resolution ------------------------------------------- */
+
+/* A sample of chroma at half the resolution lies between two pixels. If their
+ * number is odd, the last sample has only one of them; after a mirror it would
+ * be the first, which has two, and all would be off by half a sample. */
 
 /* Whether libjpeg smooths a component to show it. */
 static bool is_smooth(j_decompress_ptr d, const jpeg_component_info *info)
@@ -327,18 +270,8 @@ static bool is_smooth(j_decompress_ptr d, const jpeg_component_info *info)
            upsample_is_smooth(&u);
 }
 
-/* Whether libjpeg might smooth a component in one of these cases and not in the
- * other: as it is, and turned or in full resolution along one axis. */
-static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
-{
-    bool full = info->h_samp_factor == d->max_h_samp_factor &&
-                info->v_samp_factor == d->max_v_samp_factor;
-    return !full &&
-           (!is_smooth(d, info) || info->downsampled_height <= UPSAMPLE_NARROW);
-}
-
-void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
-                   enum xform t, bool *across, bool *down)
+void samples_choose_full(j_decompress_ptr d, uint32_t width, uint32_t height,
+                         enum xform t, bool *across, bool *down)
 {
     struct stream_info info;
     parameters_alignments(&info, d);
@@ -348,47 +281,47 @@ void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
     bool moved = !stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, t);
     *across = moved && width % alignment->x != 0;
     *down = moved && height % alignment->y != 0;
-    for (int i = 0; i < d->num_components; i++)
-        if ((*across || *down) && may_differ(d, &d->comp_info[i]))
+    for (int i = 0; i < d->num_components; i++) {
+        /* libjpeg might smooth it in one of these cases and not in the other:
+         * as it is, and turned or in full resolution along one axis. */
+        const jpeg_component_info *c = &d->comp_info[i];
+        if ((*across || *down) &&
+            (c->h_samp_factor != d->max_h_samp_factor ||
+             c->v_samp_factor != d->max_v_samp_factor) &&
+            (!is_smooth(d, c) || c->downsampled_height <= UPSAMPLE_NARROW))
             *across = *down = true;
-}
-
-static void fill_row(uint8_t *row, uint32_t width,
-                     const struct chroma_axis *axis)
-{
-    for (uint32_t i = width; i-- > 0;)
-        row[i] =
-            chroma_mix(row[chroma_at(axis, i)], row[chroma_next(axis, i)], i);
-}
-
-static void fill_columns(const struct plane *plane,
-                         const struct chroma_axis *axis)
-{
-    for (uint32_t y = plane->height; y-- > 0;) {
-        const uint8_t *at = plane_row(plane, chroma_at(axis, y));
-        const uint8_t *next = plane_row(plane, chroma_next(axis, y));
-        uint8_t *row = plane_row(plane, y);
-        for (uint32_t x = 0; x < plane->width; x++)
-            row[x] = chroma_mix(at[x], next[x], y);
     }
 }
 
-void chroma_fill(j_decompress_ptr d, const struct image *img)
+void samples_fill(j_decompress_ptr d, const struct image *img)
 {
     for (unsigned i = 0; i < img->nplanes; i++) {
         const struct plane *plane = &img->plane[i];
         const jpeg_component_info *info = &d->comp_info[i];
         bool smooth = is_smooth(d, info);
-        const struct chroma_axis x = { info->downsampled_width,
-                                       (uint32_t)info->h_samp_factor,
-                                       (uint32_t)d->max_h_samp_factor, smooth };
-        const struct chroma_axis y = { info->downsampled_height,
-                                       (uint32_t)info->v_samp_factor,
-                                       (uint32_t)d->max_v_samp_factor, smooth };
-        for (uint32_t row = 0; row < y.count && x.count < plane->width; row++)
-            fill_row(plane_row(plane, row), plane->width, &x);
-        if (y.count < plane->height)
-            fill_columns(plane, &y);
+        const struct chroma_axis across = { info->downsampled_width,
+                                            (uint32_t)info->h_samp_factor,
+                                            (uint32_t)d->max_h_samp_factor,
+                                            smooth };
+        const struct chroma_axis down = { info->downsampled_height,
+                                          (uint32_t)info->v_samp_factor,
+                                          (uint32_t)d->max_v_samp_factor,
+                                          smooth };
+        for (uint32_t y = 0; y < down.count && across.count < plane->width;
+             y++) {
+            uint8_t *row = plane_row(plane, y);
+            for (uint32_t x = plane->width; x-- > 0;)
+                row[x] = chroma_mix(row[chroma_at(&across, x)],
+                                    row[chroma_next(&across, x)], x);
+        }
+        for (uint32_t y = plane->height;
+             y-- > 0 && down.count < plane->height;) {
+            const uint8_t *at = plane_row(plane, chroma_at(&down, y));
+            const uint8_t *next = plane_row(plane, chroma_next(&down, y));
+            uint8_t *row = plane_row(plane, y);
+            for (uint32_t x = 0; x < plane->width; x++)
+                row[x] = chroma_mix(at[x], next[x], y);
+        }
     }
 }
 
@@ -464,9 +397,9 @@ static void halve(struct plane *plane)
     }
 }
 
-int components_make(struct image *made, const struct image *img,
-                    const struct jpeg_compress_struct *c,
-                    struct thread_pool *pool, struct err *err)
+int samples_of_pixels(struct image *made, const struct image *img,
+                      const struct jpeg_compress_struct *c,
+                      struct thread_pool *pool, struct err *err)
 {
     struct image_pair all = { img, made };
     const bool converts =

@@ -53,14 +53,20 @@ unsigned samples_find_cap(const struct plane *plane, const uint16_t step[64],
 
 /* ---- Blocks that a turn leaves whole ------------------------------------- */
 
-/* Moves a JPEG of coefficients that is to be turned by `turn`. They stand in
+/* A turn that mirrors an axis brings the rest of the last blocks, which lies
+ * beyond the picture, to the front. Where a component is not a whole number of
+ * its blocks there, its samples are computed and moved to the end of these
+ * blocks before the turn, and their coefficients are computed anew, with the
+ * same steps. Other components need not go through samples.
+ *
+ * Moves a JPEG of coefficients that is to be turned by `turn`. They stand in
  * planes; without cells they are those that its parameters have, which may have
  * been read transposed for img->turned. Each component is a whole number of its
  * samples along the axes that run backwards. Several threads share the work;
  * the result does not depend on them. Returns -1 without memory, or if a
  * coefficient becomes too large. */
-int realign_image(const struct image *img, enum xform turn,
-                  struct thread_pool *pool, struct err *err);
+int samples_realign(const struct image *img, enum xform turn,
+                    struct thread_pool *pool, struct err *err);
 
 /* ---- Chroma in full resolution along an axis ----------------------------- */
 
@@ -69,20 +75,20 @@ int realign_image(const struct image *img, enum xform turn,
  * elsewhere after it: those that do not end with a whole sample of each
  * component. This counts for an axis that does not run backwards as well: it
  * may do so the next time, and the file would grow then. */
-void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
-                   enum xform t, bool *across, bool *down);
+void samples_choose_full(j_decompress_ptr d, uint32_t width, uint32_t height,
+                         enum xform t, bool *across, bool *down);
 
 /* Spreads samples that were read over planes that are larger than what the file
  * stores, as libjpeg does to show them. */
-void chroma_fill(j_decompress_ptr d, const struct image *img);
+void samples_fill(j_decompress_ptr d, const struct image *img);
 
 /* ---- Pixels of other formats --------------------------------------------- */
 
 /* Makes `made`, which is {0}, what c is set to write of img: YCbCr of RGB, else
  * colors as they are. Components have the sampling of the first one, or half as
  * many columns and rows. */
-int components_make(struct image *made, const struct image *img,
-                    const struct jpeg_compress_struct *c,
-                    struct thread_pool *pool, struct err *err);
+int samples_of_pixels(struct image *made, const struct image *img,
+                      const struct jpeg_compress_struct *c,
+                      struct thread_pool *pool, struct err *err);
 
 #endif

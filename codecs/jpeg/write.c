@@ -16,179 +16,6 @@
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/samples.h"
 
-/* ---- By our own coder ---------------------------------------------------- */
-
-/* As T.871, 10.1 has it, without a thumbnail. */
-static bool put_jfif(struct bytes *file, const j_compress_ptr c)
-{
-    uint8_t data[14] = "JFIF";
-    data[5] = c->JFIF_major_version;
-    data[6] = c->JFIF_minor_version;
-    data[7] = c->density_unit;
-    write_be16(data + 8, c->X_density);
-    write_be16(data + 10, c->Y_density);
-    return marker_put(file, JPEG_APP0, data, sizeof data);
-}
-
-/* As T.872, 6.5.3 has it. */
-static bool put_adobe(struct bytes *file, const j_compress_ptr c)
-{
-    uint8_t data[12] = "Adobe\0\144";
-    data[11] = c->jpeg_color_space == JCS_YCbCr  ? 1
-               : c->jpeg_color_space == JCS_YCCK ? 2
-                                                 : 0;
-    return marker_put(file, JPEG_APP0 + 14, data, sizeof data);
-}
-
-/* Appends to the file, which is empty, all that a JPEG file begins with before
- * its tables: SOI, what c is set to write of JFIF and Adobe, and the segments
- * of img. Returns -1 without memory. */
-static int write_sequential_headers(struct bytes *file, const j_compress_ptr c,
-                                    const struct image *img, struct err *err)
-{
-    static const uint8_t start[] = { 0xff, MARKER_SOI };
-    const struct meta *meta = img->meta;
-    bool done = bytes_append(file, start, sizeof start) &&
-                (!c->write_JFIF_header || put_jfif(file, c)) &&
-                (!c->write_Adobe_marker || put_adobe(file, c));
-    for (size_t i = 0; done && meta && i < meta->nblocks; i++) {
-        const struct metadata_block *block = &meta->block[i];
-        if (block->kind != BLOCK_TRAILER)
-            done = marker_put(file, block->where, block->data, block->size);
-    }
-    return done ? 0 : fail_memory(err, "no memory for the encoded picture");
-}
-
-/* Writes the blocks in the planes of img, or if that is NULL, of samples. */
-static int write_planes(struct bytes *file, struct sequential *to,
-                        const struct image *img, const struct samples *samples,
-                        bool optimize, struct thread_pool *pool,
-                        struct err *err)
-{
-    const struct block_holder blocks = { .coded = to };
-    int status = img ? sequential_take_planes(to, img, pool, err)
-                     : samples_encode(samples, &blocks, pool, err);
-    if (status == 0)
-        status =
-            sequential_write(file, to, to, XFORM_NONE, optimize, pool, err);
-    sequential_free(to);
-    return status;
-}
-
-/* Sets the steps of what a device made to those that it has. */
-static void take_steps(struct sequential_turned *turned)
-{
-    struct sequential *to = &turned->to;
-    for (unsigned c = 0; c < to->scan[0].coding.components; c++) {
-        const struct scan_samples *samples = &turned->samples[0][c];
-        uint16_t *step = to->steps[samples->table];
-        for (unsigned k = 0; samples->refines && k < 64; k++)
-            step[k] = requantize_step(step[k], samples->cap);
-    }
-}
-
-/* Appends a picture whose meta says how it is coded, from its first table to
- * EOI: the blocks of its meta, or of its planes. */
-static int write_sequential_own(struct bytes *file, const struct image *img,
-                                const struct save_opts *opts, struct err *err)
-{
-    const struct sequential *from = parameters_of(img->meta)->coded;
-    struct sequential_turned *turned = parameters_of(img->meta)->turned;
-    struct sequential to;
-    if (turned) {
-        take_steps(turned);
-        return sequential_write_turned(file, turned, err);
-    }
-    sequential_turn(&to, from, img->turned);
-    for (unsigned i = 0; opts->no_restart && i < to.scans; i++)
-        to.scan[i].coding.restart = 0;
-    if (img->cells)
-        return write_planes(file, &to, img, NULL, opts->optimize, opts->pool,
-                            err);
-    return sequential_write(file, &to, from, img->turned, opts->optimize,
-                            opts->pool, err);
-}
-
-static void set_table(struct huffman_spec *spec, const JHUFF_TBL *table)
-{
-    if (!table)
-        return;
-    memcpy(spec->counts, table->bits + 1, sizeof spec->counts);
-    memcpy(spec->symbols, table->huffval, sizeof spec->symbols);
-}
-
-/* Sets scan `s` by that of c, or as the one scan of all components. */
-static void set_scan(struct sequential_scan *s, const j_compress_ptr c,
-                     const jpeg_scan_info *info)
-{
-    int count = info ? info->comps_in_scan : c->num_components;
-    s->coding.components = (unsigned)count;
-    s->coding.restart = c->restart_interval;
-    for (int i = 0; i < count; i++) {
-        int n = info ? info->component_index[i] : i;
-        s->component[i] = (uint8_t)n;
-        s->coding.component[i].dc = (uint8_t)c->comp_info[n].dc_tbl_no;
-        s->coding.component[i].ac = (uint8_t)c->comp_info[n].ac_tbl_no;
-    }
-    for (int i = 0; i < ENTROPY_TABLES; i++) {
-        set_table(&s->coding.dc[i], c->dc_huff_tbl_ptrs[i]);
-        set_table(&s->coding.ac[i], c->ac_huff_tbl_ptrs[i]);
-    }
-}
-
-static void set_picture(struct sequential *s, const j_compress_ptr c,
-                        bool extended)
-{
-    *s = (struct sequential){
-        .frame = extended ? MARKER_SOF1 : MARKER_SOF0,
-        .width = c->image_width,
-        .height = c->image_height,
-        .components = (unsigned)c->num_components,
-        .scans = c->scan_info ? (unsigned)c->num_scans : 1,
-    };
-    for (int i = 0; i < c->num_components; i++) {
-        const jpeg_component_info *info = &c->comp_info[i];
-        s->component[i] = (struct sequential_component){
-            (uint8_t)info->component_id,
-            (uint8_t)info->h_samp_factor,
-            (uint8_t)info->v_samp_factor,
-            (uint8_t)info->quant_tbl_no,
-        };
-        memcpy(s->steps[info->quant_tbl_no],
-               c->quant_tbl_ptrs[info->quant_tbl_no]->quantval,
-               sizeof *s->steps);
-    }
-    for (unsigned i = 0; i < s->scans; i++)
-        set_scan(&s->scan[i], c, c->scan_info ? &c->scan_info[i] : NULL);
-    sequential_set_sizes(s);
-}
-
-/* Appends the coefficients in the planes of img, or if that is NULL, those of
- * the samples, as c is set to write them, from the first table to EOI. Both
- * return -1 without memory, or if libjpeg has to write the picture, or to tell
- * why it cannot. */
-static int write_sequential_coded(struct bytes *file, const j_compress_ptr c,
-                                  const struct image *img,
-                                  const struct samples *samples, bool extended,
-                                  struct thread_pool *pool, struct err *err)
-{
-    static const char other[] = "not a sequential JPEG with Huffman codes";
-    struct sequential s;
-    bool progressive = c->scan_info && (c->scan_info->Ss || c->scan_info->Al ||
-                                        c->scan_info->Se != DCTSIZE2 - 1);
-    if (c->arith_code || progressive ||
-        c->num_components > ENTROPY_COMPONENTS ||
-        (c->scan_info && c->num_scans > ENTROPY_COMPONENTS))
-        return fail(err, other);
-    set_picture(&s, c, extended);
-    for (unsigned i = 0; i < s.scans; i++)
-        if (entropy_mcu_blocks(&s.scan[i].coding) > ENTROPY_MCU_BLOCKS)
-            return fail(err, other);
-    return write_planes(file, &s, img, samples, c->optimize_coding, pool, err);
-}
-
-/* ---- All files ----------------------------------------------------------- */
-
 enum {
     QUALITY = 98,      /* where none is asked for */
     QUALITY_FULL = 90, /* from here on chroma is not subsampled */
@@ -243,33 +70,156 @@ static void on_progress(j_common_ptr cinfo)
     check_time(cinfo->client_data);
 }
 
-static void set_colors(struct jpeg_writer *w)
+/* ---- By our own coder ---------------------------------------------------- */
+
+/* Appends to the file, which is empty, all that a JPEG file begins with before
+ * its tables: SOI, what c is set to write of JFIF, without a thumbnail (T.871,
+ * 10.1), and of Adobe (T.872, 6.5.3), and the segments of img. Returns -1
+ * without memory. */
+static int put_headers(struct bytes *file, const j_compress_ptr c,
+                       const struct image *img, struct err *err)
 {
-    static const J_COLOR_SPACE spaces[] = {
-        [COLOR_GRAY] = JCS_GRAYSCALE, [COLOR_RGB] = JCS_RGB,
-        [COLOR_YCC] = JCS_YCbCr,      [COLOR_CMYK] = JCS_CMYK,
-        [COLOR_YCCK] = JCS_YCCK,      [COLOR_OTHER] = JCS_UNKNOWN,
-    };
-    const struct image *img = w->img;
-    w->c.image_width = img->width;
-    w->c.image_height = img->height;
-    w->c.input_components = (int)img->nplanes;
-    w->c.in_color_space = spaces[img->color];
-    jpeg_set_defaults(&w->c);
-    if (codec_is_own(&codec_jpeg, img))
-        jpeg_set_colorspace(&w->c, parameters_of(img->meta)->space);
+    static const uint8_t start[] = { 0xff, MARKER_SOI };
+    uint8_t jfif[14] = "JFIF", adobe[12] = "Adobe\0\144";
+    const struct meta *meta = img->meta;
+    jfif[5] = c->JFIF_major_version;
+    jfif[6] = c->JFIF_minor_version;
+    jfif[7] = c->density_unit;
+    write_be16(jfif + 8, c->X_density);
+    write_be16(jfif + 10, c->Y_density);
+    adobe[11] = c->jpeg_color_space == JCS_YCbCr  ? 1
+                : c->jpeg_color_space == JCS_YCCK ? 2
+                                                  : 0;
+    bool done = bytes_append(file, start, sizeof start) &&
+                (!c->write_JFIF_header ||
+                 marker_put(file, MARKER_APP0, jfif, sizeof jfif)) &&
+                (!c->write_Adobe_marker ||
+                 marker_put(file, MARKER_APP0 + 14, adobe, sizeof adobe));
+    for (size_t i = 0; done && meta && i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (block->kind != BLOCK_TRAILER)
+            done = marker_put(file, block->where, block->data, block->size);
+    }
+    return done ? 0 : fail_memory(err, "no memory for the encoded picture");
 }
 
-static void set_coding(struct jpeg_writer *w)
+/* Sets how a scan is coded by that of c, or as the one scan of all components.
+ */
+static void set_scan(struct sequential_scan *s, const j_compress_ptr c,
+                     const jpeg_scan_info *info)
 {
-    int quality = w->opts->quality ? w->opts->quality : QUALITY;
-    jpeg_set_quality(&w->c, quality, TRUE);
-    if (quality >= QUALITY_FULL)
-        for (int i = 0; i < w->c.num_components; i++)
-            w->c.comp_info[i].h_samp_factor = w->c.comp_info[i].v_samp_factor =
-                1;
-    w->c.optimize_coding = TRUE;
+    int count = info ? info->comps_in_scan : c->num_components;
+    s->coding.components = (unsigned)count;
+    s->coding.restart = c->restart_interval;
+    for (int i = 0; i < count; i++) {
+        int n = info ? info->component_index[i] : i;
+        s->component[i] = (uint8_t)n;
+        s->coding.component[i].dc = (uint8_t)c->comp_info[n].dc_tbl_no;
+        s->coding.component[i].ac = (uint8_t)c->comp_info[n].ac_tbl_no;
+    }
+    for (int i = 0; i < 2 * ENTROPY_TABLES; i++) {
+        const int n = i / 2;
+        const JHUFF_TBL *table =
+            i % 2 ? c->ac_huff_tbl_ptrs[n] : c->dc_huff_tbl_ptrs[n];
+        struct huffman_spec *spec = i % 2 ? &s->coding.ac[n] : &s->coding.dc[n];
+        if (!table)
+            continue;
+        memcpy(spec->counts, table->bits + 1, sizeof spec->counts);
+        memcpy(spec->symbols, table->huffval, sizeof spec->symbols);
+    }
 }
+
+/* Sets how a picture is coded by c. Returns whether that is sequential, with
+ * Huffman codes. */
+static bool set_picture(struct sequential *s, const j_compress_ptr c,
+                        bool extended)
+{
+    const jpeg_scan_info *scans = c->scan_info;
+    bool suits = true;
+    if (c->arith_code || c->num_components > ENTROPY_COMPONENTS ||
+        (scans && (scans->Ss || scans->Al || scans->Se != DCTSIZE2 - 1 ||
+                   c->num_scans > ENTROPY_COMPONENTS)))
+        return false;
+    *s = (struct sequential){
+        .frame = extended ? MARKER_SOF1 : MARKER_SOF0,
+        .width = c->image_width,
+        .height = c->image_height,
+        .components = (unsigned)c->num_components,
+        .scans = scans ? (unsigned)c->num_scans : 1,
+    };
+    for (int i = 0; i < c->num_components; i++) {
+        const jpeg_component_info *info = &c->comp_info[i];
+        const int n = info->quant_tbl_no;
+        s->component[i] = (struct sequential_component){
+            (uint8_t)info->component_id,
+            (uint8_t)info->h_samp_factor,
+            (uint8_t)info->v_samp_factor,
+            (uint8_t)n,
+        };
+        memcpy(s->steps[n], c->quant_tbl_ptrs[n]->quantval, sizeof *s->steps);
+    }
+    for (unsigned i = 0; i < s->scans; i++)
+        set_scan(&s->scan[i], c, scans ? &scans[i] : NULL);
+    sequential_set_sizes(s);
+    for (unsigned i = 0; i < s->scans; i++)
+        suits = suits &&
+                entropy_mcu_blocks(&s->scan[i].coding) <= ENTROPY_MCU_BLOCKS;
+    return suits;
+}
+
+/* Sets the steps of what a device made to those that it has. */
+static void take_steps(struct sequential_turned *turned)
+{
+    struct sequential *to = &turned->to;
+    for (unsigned c = 0; c < to->scan[0].coding.components; c++) {
+        const struct scan_samples *samples = &turned->samples[0][c];
+        uint16_t *step = to->steps[samples->table];
+        for (unsigned k = 0; samples->refines && k < 64; k++)
+            step[k] = requantize_step(step[k], samples->cap);
+    }
+}
+
+/* Appends the picture from its first table to EOI: what its meta has of it, as
+ * that says; or the samples, or if these are NULL its planes, as c is set to
+ * write them. Returns -1 without memory, or if libjpeg has to write the
+ * picture, or to tell why it cannot. */
+static int put_picture(struct jpeg_writer *w, const struct samples *samples)
+{
+    const struct image *img = w->img;
+    const struct save_opts *opts = w->opts;
+    const struct jpeg_parameters *p =
+        codec_is_own(&codec_jpeg, img) ? parameters_of(img->meta) : NULL;
+    const bool own = p && p->coded && !samples;
+    const struct sequential *from;
+    struct sequential to = { .frame = 0 };
+    bool optimize = own ? opts->optimize : w->c.optimize_coding;
+    int status = 0;
+    if (own && p->turned) {
+        take_steps(p->turned);
+        return sequential_write_turned(w->file, p->turned, w->err);
+    }
+    if (own)
+        sequential_turn(&to, p->coded, img->turned);
+    else if (!set_picture(&to, &w->c, p && p->extended))
+        return fail(w->err, "not a sequential JPEG with Huffman codes");
+    for (unsigned i = 0; own && opts->no_restart && i < to.scans; i++)
+        to.scan[i].coding.restart = 0;
+    from = own && !img->cells ? p->coded : &to;
+    if (samples) {
+        const struct block_holder blocks = { .coded = &to };
+        status = samples_encode(samples, &blocks, opts->pool, w->err);
+    } else if (from == &to) {
+        to.turn = XFORM_NONE; /* as the planes are turned */
+        status = sequential_take_planes(&to, img, opts->pool, w->err);
+    }
+    if (status == 0)
+        status =
+            sequential_write(w->file, &to, from, optimize, opts->pool, w->err);
+    sequential_free(&to);
+    return status;
+}
+
+/* ---- All files ----------------------------------------------------------- */
 
 /* JFIF knows dots an inch and dots a cm, up to 65535. */
 static void set_density(struct jpeg_writer *w)
@@ -288,23 +238,18 @@ static void set_density(struct jpeg_writer *w)
     w->c.Y_density = (UINT16)(d.y + 0.5);
 }
 
-static void write_segments(struct jpeg_writer *w)
+static void write_blocks(struct jpeg_writer *w, const struct image *img)
 {
     const struct meta *meta = w->img->meta;
+    library_size(&w->c);
+    coefficient_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
+    jpeg_write_coefficients(&w->c, w->blocks.list);
     for (size_t i = 0; meta && i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
         if (block->kind != BLOCK_TRAILER)
             jpeg_write_marker(&w->c, (int)block->where, block->data,
                               (unsigned)block->size);
     }
-}
-
-static void write_blocks(struct jpeg_writer *w, const struct image *img)
-{
-    library_size(&w->c);
-    coefficient_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
-    jpeg_write_coefficients(&w->c, w->blocks.list);
-    write_segments(w);
     jpeg_finish_compress(&w->c);
 }
 
@@ -314,23 +259,14 @@ static void write_blocks(struct jpeg_writer *w, const struct image *img)
 static bool write_sequential(struct jpeg_writer *w,
                              const struct samples *samples)
 {
-    const struct image *img = w->img;
-    const struct jpeg_parameters *p =
-        codec_is_own(&codec_jpeg, img) ? parameters_of(img->meta) : NULL;
-    int status = write_sequential_headers(w->file, &w->c, img, w->err);
-    if (status == 0 && p && p->coded && !samples)
-        status = write_sequential_own(w->file, img, w->opts, w->err);
-    else if (status == 0)
-        status = write_sequential_coded(w->file, &w->c, samples ? NULL : img,
-                                        samples, p && p->extended,
-                                        w->opts->pool, w->err);
-    if (status)
-        check_time(w);
-    if (status && (w->err->memory || !img->cells))
+    if (put_headers(w->file, &w->c, w->img, w->err) == 0 &&
+        put_picture(w, samples) == 0)
+        return true;
+    check_time(w);
+    if (w->err->memory || !w->img->cells)
         leave(w);
-    if (status)
-        w->file->size = 0;
-    return status == 0;
+    w->file->size = 0;
+    return false;
 }
 
 /* Gives the tables of c finer steps where the picture would lose too much. */
@@ -382,7 +318,7 @@ static void write_samples(struct jpeg_writer *w)
     const bool again = own && !w->opts->quality;
     struct samples samples[MAX_COMPONENTS] = { { .wanted = false } };
     if (!own || w->c.in_color_space != w->c.jpeg_color_space) {
-        if (components_make(&w->made, img, &w->c, w->opts->pool, w->err))
+        if (samples_of_pixels(&w->made, img, &w->c, w->opts->pool, w->err))
             leave(w);
         img = &w->made;
         check_time(w);
@@ -402,31 +338,39 @@ static void write_samples(struct jpeg_writer *w)
     }
 }
 
-static void write_all(struct jpeg_writer *w)
-{
-    if (w->img->cell != CELL_DCT)
-        write_samples(w);
-    else if (!write_sequential(w, NULL))
-        write_blocks(w, w->img);
-}
-
 static void set_up(struct jpeg_writer *w)
 {
-    jpeg_create_compress(&w->c);
-    libjpeg_memory_count(&w->memory, (j_common_ptr)&w->c);
-    library_set_target(&w->target, &w->c, w->file);
+    static const J_COLOR_SPACE spaces[] = {
+        [COLOR_GRAY] = JCS_GRAYSCALE, [COLOR_RGB] = JCS_RGB,
+        [COLOR_YCC] = JCS_YCbCr,      [COLOR_CMYK] = JCS_CMYK,
+        [COLOR_YCCK] = JCS_YCCK,      [COLOR_OTHER] = JCS_UNKNOWN,
+    };
+    const struct image *img = w->img;
+    struct jpeg_compress_struct *c = &w->c;
+    const int quality = w->opts->quality ? w->opts->quality : QUALITY;
+    jpeg_create_compress(c);
+    libjpeg_memory_count(&w->memory, (j_common_ptr)c);
+    library_set_target(&w->target, c, w->file);
     w->progress.progress_monitor = on_progress;
-    w->c.progress = &w->progress;
-    set_colors(w);
-    if (codec_is_own(&codec_jpeg, w->img)) {
-        parameters_set(&w->c, w->img, w->opts);
+    c->progress = &w->progress;
+    c->image_width = img->width;
+    c->image_height = img->height;
+    c->input_components = (int)img->nplanes;
+    c->in_color_space = spaces[img->color];
+    jpeg_set_defaults(c);
+    if (codec_is_own(&codec_jpeg, img)) {
+        jpeg_set_colorspace(c, parameters_of(img->meta)->space);
+        parameters_set(c, img, w->opts);
         /* What the file had is among the blocks. */
-        w->c.write_JFIF_header = FALSE;
-        w->c.write_Adobe_marker = FALSE;
+        c->write_JFIF_header = FALSE;
+        c->write_Adobe_marker = FALSE;
         return;
     }
-    set_coding(w);
-    if (w->img->meta)
+    jpeg_set_quality(c, quality, TRUE);
+    for (int i = 0; quality >= QUALITY_FULL && i < c->num_components; i++)
+        c->comp_info[i].h_samp_factor = c->comp_info[i].v_samp_factor = 1;
+    c->optimize_coding = TRUE;
+    if (img->meta)
         set_density(w);
 }
 
@@ -435,7 +379,10 @@ static int write_guarded(struct jpeg_writer *w)
     if (setjmp(w->out))
         return -1;
     set_up(w);
-    write_all(w);
+    if (w->img->cell != CELL_DCT)
+        write_samples(w);
+    else if (!write_sequential(w, NULL))
+        write_blocks(w, w->img);
     return 0;
 }
 

@@ -50,8 +50,8 @@ static bool turn_file(struct bytes *made, struct bytes file,
             go_by_planes(&from, trial->pool);
         sequential_turn(&to, &from, trial->turn);
         must(bytes_append(made, start, sizeof start));
-        if (sequential_write(made, &to, &from, trial->turn, trial->optimize,
-                             trial->pool, &err))
+        if (sequential_write(made, &to, &from, trial->optimize, trial->pool,
+                             &err))
             made->size = 0;
         must(!err.memory);
     }

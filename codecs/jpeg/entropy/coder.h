@@ -3,17 +3,12 @@
 #define CODECS_JPEG_ENTROPY_CODER_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 #include "codecs/base/thread_pool.h"
-#include "codecs/image/image.h"
 #include "codecs/image/xform.h"
 #include "codecs/jpeg/entropy/entropy.h"
-
-/* ---- Blocks -------------------------------------------------------------- */
 
 enum {
     ENTROPY_PARTS = 64,
@@ -49,44 +44,9 @@ static inline bool entropy_values_reserve(struct entropy_values *list)
            entropy_values_grow(list, list->room * 2);
 }
 
-/* ---- One by one ---------------------------------------------------------- */
-
-/* Who computes with blocks one by one: that of component c of the scan in
- * column x and row y, as rows of coefficients, transposed where all are.
- * Several threads call it, for different rows. */
-struct block_visitor {
-    bool wants[ENTROPY_COMPONENTS];
-    void (*visit)(void *context, unsigned c, uint32_t x, uint32_t y,
-                  int16_t block[64]);
-    void *context;
-};
-
-/* Shows the blocks of those components that are wanted. */
-void block_visitor_show(const struct entropy_blocks *blocks,
-                        const struct entropy_scan *scan,
-                        const struct block_visitor *visitor,
-                        struct thread_pool *pool);
-
-/* Shows row y of the blocks of component c. */
-void block_visitor_show_row(const struct entropy_blocks *blocks,
-                            const struct entropy_scan *scan, unsigned c,
-                            uint32_t y, const struct block_visitor *visitor);
-
-/* Makes them what the visitor writes, or if there are none, which is {0}, all
- * of them. They can be replaced once. Returns -1 without memory, or if a
- * coefficient is out of the range of 8-bit samples. The blocks are to be freed
- * in any case. */
-int block_visitor_replace(struct entropy_blocks *blocks,
-                          const struct entropy_scan *scan,
-                          const struct block_visitor *visitor,
-                          struct thread_pool *pool, struct err *err);
-
-/* ---- Decoding ------------------------------------------------------------ */
-
-/* Decodes the data of a scan, which begins behind its header, and sets *used to
- * its bytes, up to the marker behind it. With `transposes` each block is given
- * transposed. Several threads share the work; the result does not depend on
- * them.
+/* Decodes the data of a scan, from behind its header up to the marker behind
+ * it. With `transposes` each block is given transposed. Several threads share
+ * the work; the result does not depend on them.
  *
  * Returns 0; or -1 without memory, or if anything is odd about the data: a code
  * that no table has, more coefficients than a block has, bytes that are missing
@@ -94,11 +54,8 @@ int block_visitor_replace(struct entropy_blocks *blocks,
  * over. What it is, whoever reads the file with libjpeg can tell. The blocks
  * are to be freed in any case. */
 int entropy_decode(struct entropy_blocks *blocks,
-                   const struct entropy_scan *scan, const uint8_t *data,
-                   size_t size, size_t *used, bool transposes,
-                   struct thread_pool *pool, struct err *err);
-
-/* ---- Encoding ------------------------------------------------------------ */
+                   const struct entropy_scan *scan, struct bytes data,
+                   bool transposes, struct thread_pool *pool, struct err *err);
 
 /* How often each symbol is coded, by table. */
 struct entropy_statistics {

@@ -17,28 +17,78 @@
 #include "codecs/base/page_cache.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
-/* ---- Types --------------------------------------------------------------- */
+enum {
+    /* A block takes up to 27 bits for the DC coefficient, and 26 for each of 63
+     * others: so many bytes may be read behind the end, and 8 more at once. */
+    PADDING = 256,
+    BLOCK_BITS_MIN = 2, /* a DC and an AC code of a bit each */
+#ifdef FUZZING
+    PART_BYTES = 1 << 6, /* files are small then, and must have parts */
+    STARTS = 1 << 4,
+#else
+    PART_BYTES = 1 << 17, /* fewer are not worth a thread of their own */
+    STARTS = 1 << 14,     /* blocks among which a part is to meet the next one */
+#endif
+    CHECKED_BLOCKS = 1 << 13, /* between two looks at the clock */
+};
 
-/* A block takes up to 27 bits for the DC coefficient, and 26 for each of 63
- * others: so many bytes may be read behind the end, and 8 more at once. */
-enum { PART_PADDING = 256 };
+/* ---- Lists of blocks ----------------------------------------------------- */
+
+/* A block has the index of its first value in 32 bits. */
+bool entropy_values_grow(struct entropy_values *list, size_t room)
+{
+    uint16_t *value = NULL;
+    room += 1 << 12;
+    if (room <= UINT32_MAX)
+        value = page_cache_realloc(list->value, list->count * sizeof *value,
+                                   room * sizeof *value);
+    if (!value)
+        return false;
+    list->value = value;
+    list->room = room;
+    return true;
+}
+
+void entropy_blocks_free(struct entropy_blocks *blocks)
+{
+    for (unsigned i = 0; i < blocks->parts; i++)
+        page_cache_free(blocks->values[i]);
+    page_cache_free(blocks->block);
+    *blocks = (struct entropy_blocks){ 0 };
+}
+
+/* ---- Runs of blocks ------------------------------------------------------ */
 
 /* Where each position of the zigzag order goes, and the bit of that; those that
  * no block has go to 64, and have none. */
-struct part_order {
+struct zigzag_order {
     uint8_t at[256];
     uint64_t bit[256];
 };
 
-/* What the blocks of an MCU are coded by, one after the other. */
-struct part_coding {
-    unsigned blocks;
-    uint8_t component[ENTROPY_MCU_BLOCKS];
-    const struct huffman_decoder *dc[ENTROPY_MCU_BLOCKS];
-    const struct huffman_decoder *ac[ENTROPY_MCU_BLOCKS];
-    struct huffman_decoder dc_table[ENTROPY_TABLES], ac_table[ENTROPY_TABLES];
-    bool alike; /* all blocks are coded by the same tables */
-    struct part_order order;
+/* All that the threads share. */
+struct decoding {
+    const struct entropy_scan *scan;
+    struct entropy_blocks *blocks;
+    uint8_t *data; /* without stuffing, and padded */
+    size_t size;
+    size_t *interval; /* where each begins, and where the last one ends */
+    size_t intervals;
+    struct part *part;
+    size_t parts;
+    size_t per; /* intervals of a part */
+
+    /* What the blocks of an MCU are coded by, one after the other. */
+    struct mcu_coding {
+        unsigned blocks;
+        uint8_t component[ENTROPY_MCU_BLOCKS];
+        const struct huffman_decoder *dc[ENTROPY_MCU_BLOCKS];
+        const struct huffman_decoder *ac[ENTROPY_MCU_BLOCKS];
+        struct huffman_decoder dc_table[ENTROPY_TABLES],
+            ac_table[ENTROPY_TABLES];
+        bool alike; /* all blocks are coded by the same tables */
+        struct zigzag_order order;
+    } coding;
 };
 
 /* Bits of bytes without stuffing, of which the next one is the highest. */
@@ -48,41 +98,30 @@ struct bit_reader {
     const uint8_t *at; /* the byte after them */
 };
 
+/* A part that begins with a guess. */
+struct guess {
+    uint64_t begin, end; /* positions, in bits */
+    uint32_t *start;     /* of the first blocks, from `begin` on */
+    size_t starts;
+    size_t first; /* which of the blocks is the first that is right, */
+    size_t place; /* and where in the picture it belongs */
+    int64_t offset[ENTROPY_COMPONENTS]; /* to the true DC coefficients */
+};
+
 /* What one thread decodes. */
 struct part {
-    const struct part_coding *coding;
+    const struct decoding *all;
     struct bit_reader in;
-    unsigned next;        /* which block of an MCU comes next */
-    const uint8_t *base;  /* from where positions count */
-    const uint8_t *limit; /* no block starts behind it */
+    unsigned next; /* which block of an MCU comes next */
     struct entropy_block *block;
     size_t count, room; /* of the blocks; room 0: they are the picture's own */
     struct entropy_values values;
     uint16_t index;
     int64_t dc[ENTROPY_COMPONENTS]; /* the last ones */
     bool odd; /* one of them was out of range, which a guess may be */
-    bool failed, no_memory;
-    bool late;        /* the time was over, and so it has failed */
-    size_t unchecked; /* blocks since the clock was looked at */
-
-    /* Of a part that begins with a guess. */
-    uint64_t begin, end; /* positions, in bits */
-    uint32_t *start;     /* of the first blocks, from `begin` on */
-    size_t nstarts;
-    size_t first; /* which of the blocks is the first that is right, */
-    size_t place; /* and where in the picture it belongs */
-    int64_t offset[ENTROPY_COMPONENTS]; /* to the true DC coefficients */
+    enum { PART_SOUND, PART_DAMAGED, PART_LATE, PART_NO_MEMORY } state;
+    struct guess guess;
 };
-
-/* Returns whether a DC coefficient is one of 8-bit samples. */
-static inline bool part_dc_is_sound(int64_t dc)
-{
-    return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
-}
-
-/* ---- A run of blocks ----------------------------------------------------- */
-
-/* ---- Bits --------------------------------------------------------------- */
 
 ENTROPY_INLINE void refill(struct bit_reader *in)
 {
@@ -91,13 +130,29 @@ ENTROPY_INLINE void refill(struct bit_reader *in)
     in->count |= 56;
 }
 
+ENTROPY_INLINE void skip(struct bit_reader *in, unsigned n)
+{
+    in->bits <<= n;
+    in->count -= n;
+}
+
+/* Returns where the next block starts, in bits of the data. */
 ENTROPY_INLINE uint64_t position_of(const struct part *p,
                                     const struct bit_reader *in)
 {
-    return (uint64_t)(in->at - p->base) * 8 - in->count;
+    return (uint64_t)(in->at - p->all->data) * 8 - in->count;
 }
 
-/* ---- Blocks ------------------------------------------------------------- */
+/* Lets the next block, the first of an MCU, start at a position; the DC
+ * coefficients before it are 0. */
+static void seek(struct part *p, uint64_t position)
+{
+    p->in = (struct bit_reader){ .at = p->all->data + position / 8 };
+    refill(&p->in);
+    skip(&p->in, position % 8);
+    p->next = 0;
+    memset(p->dc, 0, sizeof p->dc);
+}
 
 /* Returns the entry of the next code; 0 if it is none. */
 ENTROPY_INLINE uint64_t next_entry(const struct bit_reader *in,
@@ -116,24 +171,6 @@ ENTROPY_INLINE uint32_t value_of(const struct bit_reader *in, uint64_t entry)
     return (uint32_t)((bits >> 1 | UINT64_C(1) << 63) >> (entry >> 16 & 63));
 }
 
-ENTROPY_INLINE void skip(struct bit_reader *in, unsigned n)
-{
-    in->bits <<= n;
-    in->count -= n;
-}
-
-ENTROPY_INLINE bool decode_dc(struct bit_reader *in,
-                              const struct huffman_decoder *table,
-                              int *difference)
-{
-    uint64_t entry = next_entry(in, table);
-    if (entry == 0)
-        return false;
-    *difference = entropy_value(value_of(in, entry));
-    skip(in, entry & 63);
-    return true;
-}
-
 /* What the coefficients of a block are read to. */
 struct ac_reader {
     struct bit_reader in;
@@ -146,7 +183,7 @@ struct ac_reader {
  * goes on too far, or is damaged. */
 ENTROPY_INLINE bool decode_some(struct ac_reader *r,
                                 const struct huffman_decoder *table,
-                                const struct part_order *order)
+                                const struct zigzag_order *order)
 {
     uint64_t entry = next_entry(&r->in, table);
     if (__builtin_expect(entry == 0, 0))
@@ -173,104 +210,314 @@ ENTROPY_INLINE bool decode_some(struct ac_reader *r,
     return r->k < 63;
 }
 
-/* Copies what stands at the positions of a mask, four at a time: how many they
- * are is hard to predict. */
-ENTROPY_INLINE void gather(uint16_t *to, const uint16_t from[64], uint64_t mask)
-{
-    while (mask)
-        for (unsigned i = 0; i < 4; i++, mask &= mask - 1)
-            *to++ = from[__builtin_ctzll(mask | UINT64_C(1) << 63)];
-}
-
 /* Gives the coefficients that are not zero. Returns false if they are
  * damaged. */
 ENTROPY_INLINE bool decode_ac(struct bit_reader *in,
                               const struct huffman_decoder *table,
-                              const struct part_order *order, uint64_t *mask,
-                              uint16_t *values)
+                              const struct zigzag_order *order,
+                              struct entropy_block *b, uint16_t *values)
 {
     uint16_t value[65];
     struct ac_reader r = { .in = *in, .value = value };
-    value[63] = 0; /* which gather() may read */
+    value[63] = 0; /* which the loop below may read */
     /* Of 56 bits at least the DC coefficient takes 27, or two steps 52. */
     for (bool more = decode_some(&r, table, order); more;) {
         refill(&r.in);
         more = decode_some(&r, table, order) && decode_some(&r, table, order);
     }
-    gather(values, value, r.mask);
-    *mask = r.mask;
+    /* Four at a time: how many they are is hard to predict. */
+    for (uint64_t mask = r.mask; mask;)
+        for (unsigned i = 0; i < 4; i++, mask &= mask - 1)
+            *values++ = value[__builtin_ctzll(mask | UINT64_C(1) << 63)];
+    b->mask = r.mask;
     *in = r.in;
     return r.k <= 63 || r.k >= HUFFMAN_END;
 }
 
-static bool reserve_block(struct part *p)
+/* Returns whether a DC coefficient is one of 8-bit samples. */
+static inline bool dc_is_sound(int64_t dc)
 {
-    if (p->room == 0 || p->count < p->room)
-        return true;
-    void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
-                                    2 * p->room * sizeof *p->block);
-    if (!more)
-        return false;
-    p->block = more;
-    p->room *= 2;
-    return true;
+    return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
+}
+
+/* Returns whether there is room for another block, and time. */
+ENTROPY_INLINE bool prepare_block(struct part *p)
+{
+    if (p->count % CHECKED_BLOCKS == CHECKED_BLOCKS - 1 && clock_is_over())
+        p->state = PART_LATE;
+    if (!entropy_values_reserve(&p->values))
+        p->state = PART_NO_MEMORY;
+    if (p->room && p->count == p->room) {
+        void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
+                                        2 * p->room * sizeof *p->block);
+        if (!more) {
+            p->state = PART_NO_MEMORY;
+            return false;
+        }
+        p->block = more;
+        p->room *= 2;
+    }
+    return p->state == PART_SOUND;
 }
 
 /* Appends up to n blocks, as far as they start before position `end`. At damage
- * the part fails, and appends no more; without memory likewise. */
-ENTROPY_FOR_EACH_CPU static void part_append(struct part *p, size_t n,
-                                             uint64_t end)
+ * the part ends, and likewise without memory or time. */
+ENTROPY_FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
 {
-    const struct part_coding *coding = p->coding;
+    const struct mcu_coding *coding = &p->all->coding;
+    const uint8_t *limit = p->all->data + p->all->size + 8;
     struct bit_reader in = p->in;
-    for (; n && !p->failed && position_of(p, &in) < end; n--) {
-        p->no_memory = !entropy_values_reserve(&p->values) || !reserve_block(p);
-        p->failed = p->no_memory || in.at > p->limit;
-        if (p->failed)
+    for (; n && p->state == PART_SOUND && position_of(p, &in) < end; n--) {
+        if (in.at > limit)
+            p->state = PART_DAMAGED;
+        if (!prepare_block(p))
             break;
         struct entropy_block *b = &p->block[p->count];
         int64_t *dc = &p->dc[coding->component[p->next]];
-        int difference = 0;
         uint16_t *values = p->values.value + p->values.count;
-        const struct huffman_decoder *ac = coding->ac[p->next];
         refill(&in);
-        p->failed = !decode_dc(&in, coding->dc[p->next], &difference) ||
-                    !decode_ac(&in, ac, &coding->order, &b->mask, values);
+        const uint64_t entry = next_entry(&in, coding->dc[p->next]);
+        const int difference = entry ? entropy_value(value_of(&in, entry)) : 0;
+        skip(&in, entry & 63);
+        if (entry == 0 ||
+            !decode_ac(&in, coding->ac[p->next], &coding->order, b, values)) {
+            p->state = PART_DAMAGED;
+            break;
+        }
         *dc += difference;
-        p->odd = p->odd || !part_dc_is_sound(*dc);
+        p->odd = p->odd || !dc_is_sound(*dc);
         b->dc = (int16_t)*dc;
         b->at = (uint32_t)p->values.count;
         b->part = p->index;
         p->values.count += (size_t)__builtin_popcountll(b->mask);
-        p->count += !p->failed;
+        p->count++;
         p->next = p->next + 1 == coding->blocks ? 0 : p->next + 1;
     }
     p->in = in;
 }
 
-/* Returns where the next block starts, in bits from `base`. */
-static uint64_t part_position(const struct part *p)
+/* ---- Intervals ----------------------------------------------------------- */
+
+/* Removes the stuffing, and notes where intervals begin. Returns false where
+ * the data has a marker that cannot be there. */
+static bool unstuff(struct decoding *d, struct bytes data)
 {
-    return position_of(p, &p->in);
+    const uint8_t *p = data.data, *end = data.data + data.size;
+    uint8_t *to = d->data;
+    size_t i = 0;
+    for (;;) {
+        const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
+        const size_t plain = (size_t)((ff ? ff : end) - p);
+        memcpy(to, p, plain);
+        to += plain;
+        if (!ff)
+            break;
+        const uint8_t *marker = ff + 1; /* which fill bytes may precede */
+        while (marker < end && *marker == 0xff)
+            marker++;
+        if (marker == end)
+            return false;
+        p = marker + 1;
+        if (*marker == 0 && marker == ff + 1)
+            *to++ = 0xff;
+        else if (i + 1 < d->intervals && *marker == (0xd0 | (i & 7)))
+            d->interval[++i] = (size_t)(to - d->data);
+        else
+            return false;
+    }
+    d->interval[++i] = d->size = d->blocks->size = (size_t)(to - d->data);
+    memset(to, 0, PADDING);
+    return i == d->intervals;
 }
 
-/* Lets the next block, the first of an MCU, start at a position; the DC
- * coefficients before it are 0. */
-static void part_seek(struct part *p, uint64_t position)
+static bool ends_at(const struct part *p, uint64_t end)
 {
-    p->in = (struct bit_reader){ .at = p->base + position / 8 };
-    refill(&p->in);
-    p->in.bits <<= position % 8;
-    p->in.count -= position % 8;
-    p->next = 0;
-    memset(p->dc, 0, sizeof p->dc);
+    const uint64_t at = position_of(p, &p->in);
+    return at <= end && end - at < 8;
 }
 
-/* ---- What they are coded by --------------------------------------------- */
-
-/* A transposed coefficient has its row for its column. */
-static void set_order(struct part_order *order, bool transposes)
+static void decode_intervals(void *context, size_t i)
 {
+    struct decoding *d = context;
+    struct part *p = &d->part[i];
+    const size_t all = (size_t)d->scan->columns * d->scan->rows;
+    const size_t step = d->scan->restart ? d->scan->restart : all;
+    const size_t first = i * d->per, end = first + d->per;
+    p->block = d->blocks->block + first * step * d->coding.blocks;
+    for (size_t k = first;
+         k < end && k < d->intervals && p->state == PART_SOUND; k++) {
+        const size_t mcus = k + 1 < d->intervals ? step : all - k * step;
+        seek(p, d->interval[k] * 8);
+        append(p, mcus * d->coding.blocks, UINT64_MAX);
+        if (p->state == PART_SOUND &&
+            (p->odd || !ends_at(p, d->interval[k + 1] * 8)))
+            p->state = PART_DAMAGED;
+    }
+}
+
+/* ---- Guesses ------------------------------------------------------------- */
+
+/* Decodes a part. The first one starts where the data does, and knows where it
+ * is. Others guess that an MCU starts where they do, and note where their first
+ * blocks start; if a guess proves wrong another one is made. */
+static void decode_part(void *context, size_t i)
+{
+    struct decoding *d = context;
+    struct part *p = &d->part[i];
+    struct guess *guess = &p->guess;
+    uint64_t at = guess->begin;
+    seek(p, at);
+    if (i == 0) {
+        p->block = d->blocks->block;
+        append(p, d->blocks->count, guess->end);
+        return;
+    }
+    p->block = page_cache_alloc(p->room * sizeof *p->block);
+    guess->start = memory_alloc(STARTS * sizeof *guess->start);
+    if (!p->block || !guess->start)
+        p->state = PART_NO_MEMORY;
+    while (at < guess->end && p->state == PART_SOUND) {
+        if (guess->starts < STARTS)
+            guess->start[guess->starts++] = (uint32_t)(at - guess->begin);
+        append(p, guess->starts < STARTS ? 1 : SIZE_MAX, guess->end);
+        if (p->state == PART_DAMAGED) {
+            p->count = guess->starts = p->values.count = 0;
+            p->state = PART_SOUND;
+            seek(p, position_of(p, &p->in) + 1);
+        }
+        at = position_of(p, &p->in);
+    }
+}
+
+/* Lets the blocks of `next`, all components of which are coded alike, belong to
+ * those components that they have where it meets the part before it. */
+static void shift_components(struct part *next)
+{
+    const struct mcu_coding *coding = &next->all->coding;
+    int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
+    const size_t shift = next->guess.place % coding->blocks + coding->blocks -
+                         next->guess.first % coding->blocks;
+    for (size_t k = 0; k < next->count; k++) {
+        int16_t *dc = &next->block[k].dc;
+        int64_t *before = &was[coding->component[k % coding->blocks]];
+        int64_t *sum = &is[coding->component[(k + shift) % coding->blocks]];
+        *sum += *dc - *before;
+        *before = *dc;
+        *dc = (int16_t)*sum;
+    }
+    next->next = (unsigned)((next->next + shift) % coding->blocks);
+    memcpy(next->dc, is, sizeof is);
+}
+
+/* Continues with `next` the DC coefficients of p, which meets it. */
+static void chain(const struct part *p, struct part *next)
+{
+    const struct mcu_coding *coding = &next->all->coding;
+    const size_t blocks = coding->blocks;
+    struct guess *guess = &next->guess;
+    bool found[ENTROPY_COMPONENTS] = { false };
+    if (guess->first % blocks != guess->place % blocks)
+        shift_components(next);
+    for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
+        guess->offset[c] = p->guess.offset[c] + p->dc[c];
+    for (size_t k = guess->first, at = guess->place + blocks;
+         k > 0 && k + blocks > guess->first; k--, at--) {
+        unsigned c = coding->component[(at - 1) % blocks];
+        if (!found[c])
+            guess->offset[c] -= next->block[k - 1].dc;
+        found[c] = true;
+    }
+}
+
+/* Lets p, which has decoded `count` blocks of the picture, go on until it meets
+ * one of the blocks that `next` has. Returns false if that does not happen. */
+static bool meet(const struct decoding *d, struct part *p, struct part *next,
+                 size_t *count)
+{
+    const size_t phases = d->coding.alike ? 1 : d->coding.blocks;
+    struct guess *guess = &next->guess;
+    size_t i = 0;
+    while (i < guess->starts && p->state == PART_SOUND) {
+        const uint64_t at = position_of(p, &p->in),
+                       start = guess->begin + guess->start[i];
+        if (start == at && i % phases == *count % phases) {
+            guess->first = i;
+            guess->place = *count;
+            chain(p, next);
+            *count += next->count - i;
+            return true;
+        }
+        if (start <= at) {
+            i++;
+        } else if (*count < d->blocks->count) {
+            append(p, 1, UINT64_MAX);
+            ++*count;
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Moves the blocks of a part to where they belong. */
+static void place_part(void *context, size_t i)
+{
+    struct decoding *d = context;
+    struct part *p = &d->part[i];
+    struct entropy_block *to = d->blocks->block + p->guess.place;
+    size_t phase = p->guess.place % d->coding.blocks;
+    bool sound = true;
+    for (size_t k = p->guess.first; i && k < p->count; k++, to++) {
+        *to = p->block[k];
+        to->dc =
+            (int16_t)(to->dc + p->guess.offset[d->coding.component[phase]]);
+        sound = sound && dc_is_sound(to->dc);
+        phase = phase + 1 == d->coding.blocks ? 0 : phase + 1;
+    }
+    if (!sound)
+        p->state = PART_DAMAGED;
+}
+
+/* Decodes all parts and joins them one after the other. A part that none meets
+ * gives nothing. */
+static void decode_by_guesses(struct decoding *d, struct thread_pool *pool)
+{
+    const size_t all = d->blocks->count;
+    struct part *p = &d->part[0];
+    for (size_t i = 0; i < d->parts; i++) {
+        d->part[i].guess.begin = d->size * i / d->parts * 8;
+        d->part[i].guess.end = d->size * (i + 1) / d->parts * 8;
+        d->part[i].room = i ? all / d->parts + STARTS : 0;
+    }
+    /* Behind the last block are fewer than 8 bits, which make none. */
+    d->part[d->parts - 1].guess.end -= 7;
+    thread_pool_run(pool, decode_part, d, d->parts);
+    size_t count = p->count;
+    for (size_t i = 1; i < d->parts; i++) {
+        if (meet(d, p, &d->part[i], &count))
+            p = &d->part[i];
+        else
+            d->part[i].guess.first = d->part[i].count;
+    }
+    if (count < all)
+        append(p, all - count, UINT64_MAX);
+    if (p->state == PART_SOUND && !d->part[0].odd &&
+        p->guess.place + p->count - p->guess.first == all &&
+        ends_at(p, d->size * 8))
+        thread_pool_run(pool, place_part, d, d->parts);
+    else if (p->state == PART_SOUND)
+        p->state = PART_DAMAGED;
+}
+
+/* ---- Scans --------------------------------------------------------------- */
+
+/* Sets what the blocks of a scan are coded by. A transposed coefficient has its
+ * row for its column. Returns false if a table is none, or has what no
+ * sequential scan of 8 bits has. */
+static bool set_coding(struct mcu_coding *coding,
+                       const struct entropy_scan *scan, bool transposes)
+{
+    struct zigzag_order *order = &coding->order;
     uint8_t position[64];
     for (unsigned k = 0; k < 64; k++)
         position[entropy_natural[k]] = (uint8_t)k;
@@ -280,17 +527,7 @@ static void set_order(struct part_order *order, bool transposes)
         order->at[k] = transposes ? position[entropy_exchange(i)] : (uint8_t)k;
         order->bit[k] = UINT64_C(1) << order->at[k];
     }
-}
-
-/* Sets what the blocks of a scan are coded by. Returns false if a table is
- * none, or has what no sequential scan of 8 bits has. `coding` is {0} before.
- */
-static bool part_set_coding(struct part_coding *coding,
-                            const struct entropy_scan *scan, bool transposes)
-{
-    coding->blocks = 0;
     coding->alike = true;
-    set_order(&coding->order, transposes);
     for (unsigned c = 0; c < scan->components; c++) {
         const struct entropy_component *one = &scan->component[c];
         struct huffman_decoder *dc = &coding->dc_table[one->dc];
@@ -311,367 +548,66 @@ static bool part_set_coding(struct part_coding *coding,
     return true;
 }
 
-/* ---- Scans --------------------------------------------------------------- */
-
-enum {
-    BLOCK_BITS_MIN = 2, /* a DC and an AC code of a bit each */
-#ifdef FUZZING
-    PART_BYTES = 1 << 6, /* files are small then, and must have parts */
-    STARTS = 1 << 4,
-#else
-    PART_BYTES = 1 << 17, /* fewer are not worth a thread of their own */
-    STARTS = 1 << 14,     /* blocks among which a part is to meet the next one */
-#endif
-    CHECKED_BLOCKS = 1 << 13, /* between two looks at the clock */
-};
-
-/* All that the threads share. */
-struct decoding {
-    const struct entropy_scan *scan;
-    struct part_coding coding;
-    struct entropy_blocks *blocks;
-    uint8_t *data; /* without stuffing, and padded */
-    size_t size;
-    size_t *interval; /* where each begins, and where the last one ends */
-    size_t intervals;
-    struct part *part;
-    size_t parts;
-    size_t per; /* intervals of a part */
-};
-
-/* ---- Intervals ---------------------------------------------------------- */
-
-/* Removes the stuffing, and notes where intervals begin. Returns false where
- * the data has a marker that cannot be there, or does not end with one; that of
- * a restart would be followed by data that belongs to no block. */
-static bool unstuff(struct decoding *d, const uint8_t *data, size_t size,
-                    size_t *used)
-{
-    const uint8_t *p = data, *end = data + size;
-    uint8_t *to = d->data;
-    size_t i = 0;
-    for (;;) {
-        const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
-        if (!ff || end - ff < 2)
-            return false;
-        memcpy(to, p, (size_t)(ff - p));
-        to += ff - p;
-        const uint8_t *marker = ff + 1; /* which fill bytes may precede */
-        while (end - marker > 1 && *marker == 0xff)
-            marker++;
-        p = marker + 1;
-        if (*marker == 0 && marker == ff + 1) {
-            *to++ = 0xff;
-        } else if (i + 1 < d->intervals && *marker == (0xd0 | (i & 7))) {
-            d->interval[++i] = (size_t)(to - d->data);
-        } else {
-            d->interval[++i] = (size_t)(to - d->data);
-            *used = (size_t)(marker - 1 - data);
-            memset(to, 0, PART_PADDING);
-            d->size = d->blocks->size = (size_t)(to - d->data);
-            return i == d->intervals && *marker != 0 &&
-                   *marker >> 3 != 0xd0 >> 3;
-        }
-    }
-}
-
-static bool ends_at(const struct part *p, uint64_t end)
-{
-    uint64_t at = part_position(p);
-    return at <= end && end - at < 8;
-}
-
-static size_t all_mcus(const struct entropy_scan *scan)
-{
-    return (size_t)scan->columns * scan->rows;
-}
-
-/* Does as part_append() until the time is over. */
-static void append_in_time(struct part *p, size_t n, uint64_t end)
-{
-    while (n && !p->failed && part_position(p) < end) {
-        const size_t left = CHECKED_BLOCKS - p->unchecked;
-        const size_t some = n < left ? n : left;
-        part_append(p, some, end);
-        n -= some;
-        p->unchecked = (p->unchecked + some) % CHECKED_BLOCKS;
-        if (p->unchecked == 0 && clock_is_over())
-            p->late = p->failed = true;
-    }
-}
-
-static void decode_interval(struct part *p, size_t mcus, const size_t range[2])
-{
-    part_seek(p, range[0] * 8);
-    append_in_time(p, mcus * p->coding->blocks, UINT64_MAX);
-    p->failed = p->failed || p->odd || !ends_at(p, range[1] * 8);
-}
-
-static void decode_intervals(void *context, size_t i)
-{
-    struct decoding *d = context;
-    struct part *p = &d->part[i];
-    const size_t all = all_mcus(d->scan);
-    const size_t step = d->scan->restart ? d->scan->restart : all;
-    const size_t first = i * d->per, end = first + d->per;
-    p->block = d->blocks->block + first * step * d->coding.blocks;
-    for (size_t k = first; k < end && k < d->intervals && !p->failed; k++)
-        decode_interval(p, k + 1 < d->intervals ? step : all - k * step,
-                        d->interval + k);
-}
-
-/* ---- Guesses ------------------------------------------------------------ */
-
-/* Decodes from the guess that an MCU starts there, and notes where the first
- * blocks start. If it proves wrong another guess is made. */
-static void decode_guess(struct part *p)
-{
-    p->block = page_cache_alloc(p->room * sizeof *p->block);
-    p->start = memory_alloc(STARTS * sizeof *p->start);
-    p->no_memory = !p->block || !p->start;
-    uint64_t at = p->begin;
-    part_seek(p, at);
-    while (at < p->end && !p->no_memory && !p->late) {
-        if (p->nstarts < STARTS)
-            p->start[p->nstarts++] = (uint32_t)(at - p->begin);
-        append_in_time(p, p->nstarts < STARTS ? 1 : SIZE_MAX, p->end);
-        at = part_position(p);
-        if (p->failed && !p->no_memory && !p->late) {
-            p->count = p->nstarts = p->values.count = 0;
-            p->failed = false;
-            part_seek(p, ++at);
-        }
-    }
-}
-
-/* The first part starts where the data does, and knows where it is. */
-static void decode_part(void *context, size_t i)
-{
-    struct decoding *d = context;
-    struct part *p = &d->part[i];
-    if (i) {
-        decode_guess(p);
-        return;
-    }
-    p->block = d->blocks->block;
-    part_seek(p, 0);
-    append_in_time(p, d->blocks->count, p->end);
-}
-
-/* Lets the blocks of `next`, all components of which are coded alike, belong to
- * those components that they have where it meets the part before it. */
-static void shift_components(struct part *next)
-{
-    const struct part_coding *coding = next->coding;
-    int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
-    const size_t shift = next->place % coding->blocks + coding->blocks -
-                         next->first % coding->blocks;
-    for (size_t k = 0; k < next->count; k++) {
-        int16_t *dc = &next->block[k].dc;
-        int64_t *before = &was[coding->component[k % coding->blocks]];
-        int64_t *sum = &is[coding->component[(k + shift) % coding->blocks]];
-        *sum += *dc - *before;
-        *before = *dc;
-        *dc = (int16_t)*sum;
-    }
-    next->next = (unsigned)((next->next + shift) % coding->blocks);
-    memcpy(next->dc, is, sizeof is);
-}
-
-/* Continues with `next` the DC coefficients of p, which meets it. */
-static void chain(const struct part *p, struct part *next)
-{
-    const struct part_coding *coding = next->coding;
-    const size_t blocks = coding->blocks;
-    bool found[ENTROPY_COMPONENTS] = { false };
-    if (next->first % blocks != next->place % blocks)
-        shift_components(next);
-    for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
-        next->offset[c] = p->offset[c] + p->dc[c];
-    for (size_t k = next->first, at = next->place + blocks;
-         k > 0 && k + blocks > next->first; k--, at--) {
-        unsigned c = coding->component[(at - 1) % blocks];
-        if (!found[c])
-            next->offset[c] -= next->block[k - 1].dc;
-        found[c] = true;
-    }
-}
-
-/* Lets p, which has decoded `count` blocks of the picture, go on until it meets
- * one of the blocks that `next` has. Returns false if that does not happen. */
-static bool meet(const struct decoding *d, struct part *p, struct part *next,
-                 size_t *count)
-{
-    const size_t phases = d->coding.alike ? 1 : d->coding.blocks;
-    size_t i = 0;
-    while (i < next->nstarts && !p->failed) {
-        uint64_t at = part_position(p), start = next->begin + next->start[i];
-        if (start == at && i % phases == *count % phases) {
-            next->first = i;
-            next->place = *count;
-            chain(p, next);
-            *count += next->count - i;
-            return true;
-        }
-        if (start <= at) {
-            i++;
-        } else if (*count < d->blocks->count) {
-            part_append(p, 1, UINT64_MAX);
-            ++*count;
-        } else {
-            return false;
-        }
-    }
-    return false;
-}
-
-/* Joins the parts one after the other. A part that none meets gives nothing. */
-static bool join_parts(const struct decoding *d)
-{
-    const size_t all = d->blocks->count;
-    struct part *p = &d->part[0];
-    size_t count = p->count;
-    for (size_t i = 1; i < d->parts; i++) {
-        if (meet(d, p, &d->part[i], &count))
-            p = &d->part[i];
-        else
-            d->part[i].first = d->part[i].count;
-    }
-    if (count < all)
-        append_in_time(p, all - count, UINT64_MAX);
-    return !p->failed && !d->part[0].odd &&
-           p->place + p->count - p->first == all && ends_at(p, d->size * 8);
-}
-
-/* Moves the blocks of a part to where they belong. */
-static void place_part(void *context, size_t i)
-{
-    struct decoding *d = context;
-    struct part *p = &d->part[i];
-    struct entropy_block *to = d->blocks->block + p->place;
-    size_t phase = p->place % d->coding.blocks;
-    bool sound = true;
-    for (size_t k = p->first; i && k < p->count; k++, to++) {
-        *to = p->block[k];
-        to->dc = (int16_t)(to->dc + p->offset[d->coding.component[phase]]);
-        sound = sound && part_dc_is_sound(to->dc);
-        phase = phase + 1 == d->coding.blocks ? 0 : phase + 1;
-    }
-    p->failed = !sound;
-}
-
-static bool any_failed(const struct decoding *d)
-{
-    bool failed = false;
-    for (size_t i = 0; i < d->parts; i++)
-        failed = failed || d->part[i].failed;
-    return failed;
-}
-
-static bool decode_by_guesses(struct decoding *d, struct thread_pool *pool)
-{
-    for (size_t i = 0; i < d->parts; i++) {
-        d->part[i].begin = d->size * i / d->parts * 8;
-        d->part[i].end = d->size * (i + 1) / d->parts * 8;
-        d->part[i].room = i ? d->blocks->count / d->parts + STARTS : 0;
-    }
-    /* Behind the last block are fewer than 8 bits, which make none. */
-    d->part[d->parts - 1].end -= 7;
-    thread_pool_run(pool, decode_part, d, d->parts);
-    if (!join_parts(d))
-        return false;
-    thread_pool_run(pool, place_part, d, d->parts);
-    return !any_failed(d);
-}
-
-/* ---- All ---------------------------------------------------------------- */
-
-static bool allocate(struct decoding *d, size_t size,
-                     struct entropy_blocks *blocks)
-{
-    const size_t mcus = all_mcus(d->scan);
-    d->intervals =
-        d->scan->restart ? (mcus + d->scan->restart - 1) / d->scan->restart : 1;
-    blocks->count = mcus * d->coding.blocks;
-    d->data = page_cache_alloc(size + PART_PADDING);
-    d->interval = memory_alloc_zeroed(d->intervals + 1, sizeof *d->interval);
-    blocks->block = page_cache_alloc(blocks->count * sizeof *blocks->block);
-    return d->data && d->interval && blocks->block;
-}
-
-/* Shares out the work: by intervals where there are enough of them. */
+/* Shares out the work, by intervals where there are enough of them. Returns
+ * false without memory. */
 static bool divide(struct decoding *d, struct thread_pool *pool)
 {
-    size_t threads = thread_pool_threads(pool);
-    size_t most = d->size / PART_BYTES + 1;
+    const size_t threads = thread_pool_threads(pool);
+    const size_t most = d->size / PART_BYTES + 1;
     size_t parts = threads < most ? threads : most;
     if (parts > ENTROPY_PARTS)
         parts = ENTROPY_PARTS;
     d->per = (d->intervals + parts - 1) / parts;
-    d->parts = d->intervals > 1 ? (d->intervals + d->per - 1) / d->per : parts;
-    d->part = memory_alloc_zeroed(d->parts, sizeof *d->part);
-    if (!d->part) {
-        d->parts = 0;
-        return false;
-    }
-    for (size_t i = 0; i < d->parts; i++) {
-        d->part[i].coding = &d->coding;
-        d->part[i].base = d->data;
-        d->part[i].limit = d->data + d->size + 8;
+    if (d->intervals > 1)
+        parts = (d->intervals + d->per - 1) / d->per;
+    d->part = memory_alloc_zeroed(parts, sizeof *d->part);
+    for (size_t i = 0; d->part && i < parts; i++) {
+        d->part[i].all = d;
         d->part[i].index = (uint16_t)i;
-        (void)entropy_values_grow(&d->part[i].values, d->size / d->parts * 2);
+        (void)entropy_values_grow(&d->part[i].values, d->size / parts * 2);
     }
-    return true;
+    d->parts = d->part ? parts : 0;
+    return d->part;
 }
 
-static bool decode(struct decoding *d, struct thread_pool *pool)
-{
-    if (d->intervals == 1 && d->parts > 1)
-        return decode_by_guesses(d, pool);
-    thread_pool_run(pool, decode_intervals, d, d->parts);
-    return !any_failed(d);
-}
-
-static int decode_all(struct decoding *d, const uint8_t *data, size_t size,
-                      size_t *used, struct thread_pool *pool, struct err *err)
+static int decode(struct decoding *d, struct bytes data,
+                  struct thread_pool *pool, struct err *err)
 {
     static const char odd[] = "something is odd about the coded data";
     static const char full[] = "no memory for the coefficients";
-    const size_t blocks = all_mcus(d->scan) * d->coding.blocks;
-    if (blocks > size * 8 / BLOCK_BITS_MIN) /* whatever the header claims */
+    const size_t mcus = (size_t)d->scan->columns * d->scan->rows,
+                 restart = d->scan->restart;
+    size_t unsound = 0;
+    d->blocks->count = mcus * d->coding.blocks;
+    d->intervals = restart ? (mcus + restart - 1) / restart : 1;
+    /* Whatever the header claims. */
+    if (d->blocks->count > data.size * 8 / BLOCK_BITS_MIN)
         return fail(err, odd);
-    if (!allocate(d, size, d->blocks))
+    d->data = page_cache_alloc(data.size + PADDING);
+    d->interval = memory_alloc_zeroed(d->intervals + 1, sizeof *d->interval);
+    d->blocks->block =
+        page_cache_alloc(d->blocks->count * sizeof *d->blocks->block);
+    if (!d->data || !d->interval || !d->blocks->block)
         return fail_memory(err, full);
-    if (!unstuff(d, data, size, used))
+    if (!unstuff(d, data))
         return fail(err, odd);
     if (!divide(d, pool))
         return fail_memory(err, full);
-    bool sound = decode(d, pool);
-    for (size_t i = 0; i < d->parts; i++)
-        if (d->part[i].no_memory)
-            return fail_memory(err, full);
-    return sound ? 0 : fail(err, odd);
-}
-
-/* Frees all but what the blocks take over. */
-static void free_all(struct decoding *d)
-{
+    if (d->intervals == 1 && d->parts > 1)
+        decode_by_guesses(d, pool);
+    else
+        thread_pool_run(pool, decode_intervals, d, d->parts);
     for (size_t i = 0; i < d->parts; i++) {
-        d->blocks->values[d->blocks->parts++] = d->part[i].values.value;
-        if (d->part[i].room)
-            page_cache_free(d->part[i].block);
-        memory_free(d->part[i].start);
+        if (d->part[i].state == PART_NO_MEMORY)
+            return fail_memory(err, full);
+        unsound += d->part[i].state != PART_SOUND;
     }
-    memory_free(d->part);
-    memory_free(d->interval);
-    page_cache_free(d->data);
-    memory_free(d);
+    return unsound ? fail(err, odd) : 0;
 }
 
 int entropy_decode(struct entropy_blocks *blocks,
-                   const struct entropy_scan *scan, const uint8_t *data,
-                   size_t size, size_t *used, bool transposes,
-                   struct thread_pool *pool, struct err *err)
+                   const struct entropy_scan *scan, struct bytes data,
+                   bool transposes, struct thread_pool *pool, struct err *err)
 {
     struct decoding *d = memory_alloc_zeroed(1, sizeof *d);
     *blocks = (struct entropy_blocks){ 0 };
@@ -679,9 +615,18 @@ int entropy_decode(struct entropy_blocks *blocks,
         return fail_memory(err, "no memory for the decoder");
     d->scan = scan;
     d->blocks = blocks;
-    int status = part_set_coding(&d->coding, scan, transposes)
-                     ? decode_all(d, data, size, used, pool, err)
+    int status = set_coding(&d->coding, scan, transposes)
+                     ? decode(d, data, pool, err)
                      : fail(err, "a Huffman table that no baseline scan has");
-    free_all(d);
+    for (size_t i = 0; i < d->parts; i++) {
+        blocks->values[blocks->parts++] = d->part[i].values.value;
+        if (d->part[i].room)
+            page_cache_free(d->part[i].block);
+        memory_free(d->part[i].guess.start);
+    }
+    memory_free(d->part);
+    memory_free(d->interval);
+    page_cache_free(d->data);
+    memory_free(d);
     return status;
 }

@@ -15,7 +15,20 @@
 #include "codecs/base/memory.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
-/* ---- Joining bits -------------------------------------------------------- */
+enum {
+    ZERO_RUN = 0xf0, /* the symbol for 16 zeros (T.81, F.1.2.2.1) */
+    /* The most bytes of a block: codes of 16 bits and 11 of the DC coefficient,
+     * 10 of each other; and what a writer may store behind them. */
+    BLOCK_BYTES = 64 * 27 / 8 + 8,
+#ifdef FUZZING
+    RANGE_BLOCKS = 1 << 4, /* files are small then, and must have ranges */
+#else
+    RANGE_BLOCKS = 1 << 13, /* whose bits mostly stay in the second cache */
+#endif
+    HEAD = 8, /* bytes for the number of bits of an interval */
+};
+
+/* ---- Joined bits --------------------------------------------------------- */
 
 /* What is written, and up to 63 bits that follow it. */
 struct bit_join {
@@ -24,17 +37,11 @@ struct bit_join {
     unsigned count;
 };
 
-static bool has_ff(uint64_t bytes)
-{
-    uint64_t inverse = ~bytes;
-    return ((inverse - UINT64_C(0x0101010101010101)) & bytes &
-            UINT64_C(0x8080808080808080)) != 0;
-}
-
 /* Writes whole bytes, stuffed, and returns where they end. */
 ENTROPY_INLINE uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
 {
-    if (n == 8 && !has_ff(bytes)) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), inverse = ~bytes;
+    if (n == 8 && ((inverse - ones) & bytes & ones << 7) == 0) { /* no 0xff */
         write_be64(to, bytes);
         return to + 8;
     }
@@ -46,45 +53,73 @@ ENTROPY_INLINE uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
     return to;
 }
 
-/* Appends the first n bits of a word, all others of which are 0. */
-ENTROPY_INLINE void join_word(struct bit_join *join, uint64_t word, unsigned n)
-{
-    join->left |= word >> join->count;
-    join->count += n;
-    if (join->count < 64)
-        return;
-    join->to = stuff(join->to, join->left, 8);
-    join->count -= 64;
-    join->left = join->count ? word << (n - join->count) : 0;
-}
-
 /* Appends bits, whose bytes can be read 8 at a time, and stuffs the bytes that
  * become whole (T.81, F.1.2.3): they are up to twice as many. */
-static void bit_join_append(struct bit_join *join, const uint8_t *from,
-                            uint64_t bits)
+static void join_bits(struct bit_join *join, const uint8_t *from, uint64_t bits)
 {
-    for (; bits >= 64; bits -= 64, from += 8)
-        join_word(join, read_be64(from), 64);
-    if (bits)
-        join_word(join, read_be64(from) & UINT64_MAX << (64 - bits),
-                  (unsigned)bits);
+    while (bits) {
+        const unsigned n = bits < 64 ? (unsigned)bits : 64;
+        const uint64_t word = read_be64(from) & UINT64_MAX << (64 - n);
+        join->left |= word >> join->count;
+        join->count += n;
+        if (join->count >= 64) {
+            join->to = stuff(join->to, join->left, 8);
+            join->count -= 64;
+            join->left = join->count ? word << (n - join->count) : 0;
+        }
+        bits -= n;
+        from += 8;
+    }
 }
 
-/* Fills the last byte with ones. */
-static void bit_join_end(struct bit_join *join)
-{
-    join->to = stuff(join->to, join->left | UINT64_MAX >> join->count,
-                     (join->count + 7) / 8);
-    join->left = join->count = 0;
-}
+/* ---- Blocks of the turned picture ---------------------------------------- */
 
-/* ---- Where blocks stand -------------------------------------------------- */
-
-/* The block in column x and row y after the turn is number column[x] + row[y]
- * of the list. */
+/* Where the blocks of a turned component stand in the list of a scan: that in
+ * column x and row y after the turn is number column[x] + row[y]. */
 struct block_map {
     uint32_t columns, rows; /* blocks that hold samples, after the turn */
     size_t *column, *row;
+};
+
+/* A block of an MCU: where it stands in the part of the MCU that its component
+ * has. */
+struct mcu_block {
+    unsigned component, across, down, x, y;
+};
+
+/* The ranges, as they are joined. */
+struct joining {
+    struct range *range;
+    size_t ranges;
+    pthread_mutex_t lock; /* of what follows */
+    bool busy;            /* somebody does so, and alone uses the next three */
+    struct bytes *file;
+    struct bit_join bits; /* what is not yet in the file */
+    uint64_t joined;      /* so many bits, without stuffing */
+    size_t next;          /* the range that is to be joined next */
+    bool lacking;         /* there was no code for a symbol */
+    bool failed;          /* without memory */
+    bool late;            /* the time is over, so that ranges are missing */
+};
+
+struct encoding {
+    const struct entropy_scan *to;
+    const struct entropy_source *from;
+    struct block_map map[ENTROPY_COMPONENTS];
+    struct mcu_block mcu[ENTROPY_MCU_BLOCKS];
+    unsigned blocks; /* of an MCU */
+    uint64_t signs;  /* positions whose sign changes */
+    struct huffman_encoder dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
+    size_t per; /* MCUs of a range */
+    struct joining joining;
+    struct entropy_statistics *counts; /* or else symbols are only counted */
+};
+
+/* Some MCUs, coded: for each interval HEAD bytes, and bits without stuffing. */
+struct range {
+    uint8_t *data;
+    size_t room, used;
+    bool done;
 };
 
 /* Returns what each of `n` columns, or rows, of blocks adds to the number of a
@@ -101,101 +136,33 @@ static size_t *make_axis(uint32_t n, bool reversed, size_t first,
     return part;
 }
 
-/* Makes the map of component c of a scan that is turned. Returns false without
- * memory. It is to be freed in any case. */
-static bool block_map_make(struct block_map *map,
-                           const struct entropy_scan *scan, unsigned c,
-                           enum xform turn)
-{
-    const struct entropy_component *one = &scan->component[c];
-    const size_t blocks = entropy_mcu_blocks(scan);
-    size_t first = 0; /* of the component in an MCU */
-    for (unsigned i = 0; i < c; i++)
-        first += (size_t)scan->component[i].across * scan->component[i].down;
-    size_t *x = make_axis(one->columns, xform_reverses_x(turn), first,
-                          one->across, 1, blocks);
-    size_t *y = make_axis(one->rows, xform_reverses_y(turn), 0, one->down,
-                          one->across, blocks * scan->columns);
-    if (xform_transposes(turn))
-        *map = (struct block_map){ one->rows, one->columns, y, x };
-    else
-        *map = (struct block_map){ one->columns, one->rows, x, y };
-    return x && y;
-}
-
-static void block_map_free(struct block_map *map)
-{
-    memory_free(map->column);
-    memory_free(map->row);
-}
-
-/* ---- Scans --------------------------------------------------------------- */
-
-enum {
-    ZERO_RUN = 0xf0, /* the symbol for 16 zeros (T.81, F.1.2.2.1) */
-    /* The most bytes of a block: codes of 16 bits and 11 of the DC coefficient,
-     * 10 of each other; and what a writer may store behind them. */
-    BLOCK_BYTES = 64 * 27 / 8 + 8,
-#ifdef FUZZING
-    RANGE_BLOCKS = 1 << 4, /* files are small then, and must have ranges */
-#else
-    RANGE_BLOCKS = 1 << 13, /* whose bits mostly stay in the second cache */
-#endif
-    HEAD = 8, /* bytes for the number of bits of an interval */
-};
-
-/* A block of an MCU: where it stands in the part of the MCU that its component
- * has. */
-struct mcu_block {
-    unsigned component, across, down, x, y;
-};
-
-struct encoding {
-    const struct entropy_scan *to;
-    const struct entropy_source *from;
-    struct block_map map[ENTROPY_COMPONENTS];
-    struct mcu_block mcu[ENTROPY_MCU_BLOCKS];
-    unsigned blocks; /* of an MCU */
-    uint64_t signs;  /* positions whose sign changes */
-    struct huffman_encoder dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
-    struct range *range;
-    size_t ranges, per; /* MCUs of a range */
-    size_t room;        /* bytes for a range at first */
-    size_t mcus;
-
-    pthread_mutex_t lock; /* of what follows */
-    bool joining;         /* somebody does so, and alone uses the next two */
-    struct bytes *file;
-    struct bit_join join; /* what is not yet in the file */
-    uint64_t bits;        /* so many have been joined, without stuffing */
-    size_t next;          /* the range that is to be joined next */
-    bool lacking;         /* there was no code for a symbol */
-    bool failed;
-    bool late; /* the time is over, so that ranges are missing */
-    struct entropy_statistics *counts; /* or else symbols are only counted */
-};
-
-/* Some MCUs, coded: for each interval HEAD bytes, and bits without stuffing. */
-struct range {
-    uint8_t *data;
-    size_t room, used;
-    bool done;
-};
-
-/* ---- Where blocks come from --------------------------------------------- */
-
+/* Finds where the blocks of all components come from. Returns false without
+ * memory. */
 static bool map_components(struct encoding *e)
 {
+    const struct entropy_scan *scan = e->from->scan;
+    const enum xform turn = e->from->turn;
+    const size_t blocks = entropy_mcu_blocks(scan);
+    size_t first = 0; /* of the component in an MCU */
+    bool mapped = true;
     for (unsigned c = 0; c < e->to->components; c++) {
-        const struct entropy_component *one = &e->to->component[c];
-        if (!block_map_make(&e->map[c], e->from->scan, c, e->from->turn))
-            return false;
-        for (unsigned i = 0; i < (unsigned)one->across * one->down; i++)
+        const struct entropy_component *was = &scan->component[c],
+                                       *is = &e->to->component[c];
+        size_t *x = make_axis(was->columns, xform_reverses_x(turn), first,
+                              was->across, 1, blocks);
+        size_t *y = make_axis(was->rows, xform_reverses_y(turn), 0, was->down,
+                              was->across, blocks * scan->columns);
+        first += (size_t)was->across * was->down;
+        e->map[c] = xform_transposes(turn)
+                        ? (struct block_map){ was->rows, was->columns, y, x }
+                        : (struct block_map){ was->columns, was->rows, x, y };
+        mapped = mapped && x && y;
+        for (unsigned i = 0; i < (unsigned)is->across * is->down; i++)
             e->mcu[e->blocks++] = (struct mcu_block){
-                c, one->across, one->down, i % one->across, i / one->across,
+                c, is->across, is->down, i % is->across, i / is->across,
             };
     }
-    return true;
+    return mapped;
 }
 
 /* Returns block j of an MCU of the turned picture; NULL beyond the edge. */
@@ -216,7 +183,7 @@ ENTROPY_INLINE const uint16_t *values_of(const struct encoding *e,
     return b ? e->from->blocks->values[b->part] + b->at : NULL;
 }
 
-/* ---- Bits --------------------------------------------------------------- */
+/* ---- Codes --------------------------------------------------------------- */
 
 struct code_writer {
     uint8_t *at;
@@ -232,8 +199,6 @@ ENTROPY_INLINE void store(struct code_writer *out)
     out->bits <<= out->count & ~7u;
     out->count &= 7;
 }
-
-/* ---- Blocks ------------------------------------------------------------- */
 
 ENTROPY_INLINE unsigned size_of(uint32_t value)
 {
@@ -255,40 +220,32 @@ ENTROPY_INLINE void put_symbol(struct code_writer *out, uint64_t entry,
                  << (64 - out->count);
 }
 
-ENTROPY_INLINE void put_dc(struct code_writer *out, const uint64_t *code,
-                           int difference)
+/* Codes a block. Beyond the edge it is NULL: there the DC coefficient is that
+ * of the block before, and all others are 0. A DC coefficient and one other
+ * take up to 27 and 26 bits, with 7 that were there before: they are stored
+ * together, and so are two others. */
+ENTROPY_INLINE void put_block(const struct encoding *e, struct code_writer *out,
+                              const struct entropy_component *in,
+                              const struct entropy_block *b, int difference)
 {
-    unsigned size = dc_size(difference);
-    put_symbol(out, code[size], (uint32_t)(difference - (difference < 0)),
-               size);
-}
-
-/* Puts what comes `run` zeros behind the one before. */
-ENTROPY_INLINE void put_coefficient(struct code_writer *out,
-                                    const uint64_t *code, unsigned run,
-                                    uint32_t value, bool changes)
-{
-    for (; __builtin_expect(run > 15, 0); run -= 16) {
-        put_symbol(out, code[ZERO_RUN], 0, 0);
-        store(out);
-    }
-    unsigned size = size_of(value);
-    put_symbol(out, code[run << 4 | size], value ^ (0 - (uint32_t)changes),
-               size);
-}
-
-/* The AC coefficients of a block; `values` are those that are not zero. A DC
- * coefficient and one other take up to 27 and 26 bits, with 7 that were there
- * before: they are stored together, and so are two others. */
-ENTROPY_INLINE void put_ac(struct code_writer *out, const uint64_t *code,
-                           uint64_t mask, const uint16_t *values,
-                           uint64_t signs)
-{
+    const uint64_t *code = e->ac[in->ac].code;
+    const uint16_t *values = values_of(e, b);
+    const unsigned dc = dc_size(difference);
     unsigned k = 0;
-    for (bool stores = true; mask; mask &= mask - 1, stores = !stores) {
-        unsigned before = k;
+    bool stores = true;
+    put_symbol(out, e->dc[in->dc].code[dc],
+               (uint32_t)(difference - (difference < 0)), dc);
+    for (uint64_t mask = b ? b->mask : 0; mask;
+         mask &= mask - 1, stores = !stores) {
+        const unsigned before = k, size = size_of(*values);
         k = (unsigned)__builtin_ctzll(mask);
-        put_coefficient(out, code, k - before - 1, *values++, signs >> k & 1);
+        unsigned run = k - before - 1;
+        for (; __builtin_expect(run > 15, 0); run -= 16) {
+            put_symbol(out, code[ZERO_RUN], 0, 0);
+            store(out);
+        }
+        const uint32_t changes = e->signs >> k & 1; /* its sign */
+        put_symbol(out, code[run << 4 | size], *values++ ^ (0 - changes), size);
         if (stores)
             store(out);
     }
@@ -297,7 +254,26 @@ ENTROPY_INLINE void put_ac(struct code_writer *out, const uint64_t *code,
     store(out);
 }
 
-/* ---- Ranges ------------------------------------------------------------- */
+/* Counts what would be coded. */
+static void count_block(const struct encoding *e,
+                        struct entropy_statistics *statistics,
+                        const struct entropy_component *in,
+                        const struct entropy_block *b, int difference)
+{
+    const uint16_t *value = values_of(e, b);
+    uint64_t *counts = statistics->ac[in->ac];
+    unsigned before = 0;
+    statistics->dc[in->dc][dc_size(difference)]++;
+    for (uint64_t mask = b ? b->mask : 0; mask; mask &= mask - 1) {
+        unsigned k = (unsigned)__builtin_ctzll(mask), run = k - before - 1;
+        counts[ZERO_RUN] += run >> 4;
+        counts[(run & 15) << 4 | size_of(*value++)]++;
+        before = k;
+    }
+    counts[0] += before < 63;
+}
+
+/* ---- Ranges -------------------------------------------------------------- */
 
 /* A walk over MCUs. Their blocks are found some MCUs before they are coded: a
  * turn that exchanges the axes jumps through memory, and the processor can
@@ -325,13 +301,6 @@ ENTROPY_INLINE void find_mcu(const struct encoding *e, struct walk *walk,
     }
 }
 
-ENTROPY_INLINE void fetch_values(const struct encoding *e,
-                                 const struct entropy_block *const *block)
-{
-    for (unsigned j = 0; j < e->blocks; j++)
-        __builtin_prefetch(values_of(e, block[j]));
-}
-
 /* Sets the DC coefficients from which those of an MCU are predicted: each the
  * last one of its component in the MCU before. */
 static void predict(const struct encoding *e, size_t mcu,
@@ -347,35 +316,6 @@ static void predict(const struct encoding *e, size_t mcu,
         if (b)
             dc[e->mcu[j].component] = b->dc;
     }
-}
-
-/* Codes a block. Beyond the edge it is NULL: there the DC coefficient is that
- * of the block before, and all others are 0. */
-ENTROPY_INLINE void put_block(const struct encoding *e, struct code_writer *out,
-                              const struct entropy_component *in,
-                              const struct entropy_block *b, int difference)
-{
-    put_dc(out, e->dc[in->dc].code, difference);
-    put_ac(out, e->ac[in->ac].code, b ? b->mask : 0, values_of(e, b), e->signs);
-}
-
-/* Counts what would be coded. */
-static void count_block(const struct encoding *e,
-                        struct entropy_statistics *statistics,
-                        const struct entropy_component *in,
-                        const struct entropy_block *b, int difference)
-{
-    const uint16_t *value = values_of(e, b);
-    uint64_t *counts = statistics->ac[in->ac];
-    unsigned before = 0;
-    statistics->dc[in->dc][dc_size(difference)]++;
-    for (uint64_t mask = b ? b->mask : 0; mask; mask &= mask - 1) {
-        unsigned k = (unsigned)__builtin_ctzll(mask), run = k - before - 1;
-        counts[ZERO_RUN] += run >> 4;
-        counts[(run & 15) << 4 | size_of(*value++)]++;
-        before = k;
-    }
-    counts[0] += before < 63;
 }
 
 /* Makes room for the blocks of an MCU. Returns false without memory. */
@@ -395,8 +335,9 @@ static bool make_room(struct range *range, struct code_writer *out)
 
 /* Codes MCUs, between which there is no restart marker, or counts them. Once a
  * code is lacking it ends. Returns false without memory. */
-ENTROPY_INLINE bool walk_mcus(const struct encoding *e, struct range *range,
-                              struct code_writer *out, size_t first, size_t end,
+ENTROPY_INLINE bool walk_mcus(const struct encoding *e, size_t first,
+                              size_t end, struct range *range,
+                              struct code_writer *out,
                               struct entropy_statistics *counts)
 {
     struct walk walk = { .left = end - first,
@@ -407,193 +348,190 @@ ENTROPY_INLINE bool walk_mcus(const struct encoding *e, struct range *range,
     for (unsigned i = 0; i < AHEAD; i++)
         find_mcu(e, &walk, walk.block[i]);
     for (size_t m = 0; m < end - first; m++) {
-        const struct entropy_block **block = walk.block[m % AHEAD];
+        const struct entropy_block **block = walk.block[m % AHEAD],
+                                   **later =
+                                       walk.block[(m + AHEAD / 2) % AHEAD];
         if (!counts && out->seen & HUFFMAN_NONE)
             return true;
         if (!counts && !make_room(range, out))
             return false;
-        fetch_values(e, walk.block[(m + AHEAD / 2) % AHEAD]);
+        for (unsigned j = 0; j < e->blocks; j++)
+            __builtin_prefetch(values_of(e, later[j]));
         for (unsigned j = 0; j < e->blocks; j++) {
-            unsigned c = e->mcu[j].component;
-            int before = dc[c];
+            const unsigned c = e->mcu[j].component;
+            const struct entropy_component *in = &e->to->component[c];
+            const int before = dc[c];
             dc[c] = block[j] ? block[j]->dc : before;
             if (counts)
-                count_block(e, counts, &e->to->component[c], block[j],
-                            dc[c] - before);
+                count_block(e, counts, in, block[j], dc[c] - before);
             else
-                put_block(e, out, &e->to->component[c], block[j],
-                          dc[c] - before);
+                put_block(e, out, in, block[j], dc[c] - before);
         }
         find_mcu(e, &walk, block);
     }
     return true;
 }
 
-/* Codes an interval. Returns false without memory. */
-ENTROPY_INLINE bool put_interval(const struct encoding *e, struct range *range,
-                                 size_t first, size_t end, uint64_t *seen)
-{
-    const size_t begin = range->used + HEAD;
-    struct code_writer out = { .at = range->data + begin };
-    if (!walk_mcus(e, range, &out, first, end, NULL))
-        return false;
-    uint64_t bits = (uint64_t)(out.at - range->data - begin) * 8 + out.count;
-    store(&out);
-    memcpy(range->data + range->used, &bits, HEAD);
-    range->used = begin + (bits + 7) / 8;
-    *seen |= out.seen;
-    return true;
-}
-
+/* Appends a range to the file. Returns false without memory. */
 static bool join_range(struct encoding *e, const struct range *range)
 {
-    size_t number = e->to->restart ? e->next * e->per / e->to->restart : 0;
+    struct joining *j = &e->joining;
+    struct bit_join *join = &j->bits;
+    const uint32_t restart = e->to->restart;
+    size_t number = restart ? j->next * e->per / restart : 0;
     for (size_t at = 0; at < range->used; number++) {
         uint64_t bits;
         memcpy(&bits, range->data + at, HEAD);
-        e->bits += bits;
-        if (!bytes_reserve(e->file, bits / 4 + 64)) /* all bytes stuffed */
+        j->joined += bits;
+        if (!bytes_reserve(j->file, bits / 4 + 64)) /* all bytes stuffed */
             return false;
-        e->join.to = e->file->data + e->file->size;
-        bit_join_append(&e->join, range->data + at + HEAD, bits);
+        join->to = j->file->data + j->file->size;
+        join_bits(join, range->data + at + HEAD, bits);
         at += HEAD + (bits + 7) / 8;
-        bool last = e->next + 1 == e->ranges && at == range->used;
-        if (e->to->restart || last)
-            bit_join_end(&e->join);
-        if (e->to->restart && !last) {
-            *e->join.to++ = 0xff;
-            *e->join.to++ = (uint8_t)(0xd0 | (number & 7));
+        bool last = j->next + 1 == j->ranges && at == range->used;
+        if (restart || last) { /* ones fill the last byte */
+            join->to = stuff(join->to, join->left | UINT64_MAX >> join->count,
+                             (join->count + 7) / 8);
+            join->left = join->count = 0;
         }
-        e->file->size = (size_t)(e->join.to - e->file->data);
+        if (restart && !last) {
+            *join->to++ = 0xff;
+            *join->to++ = (uint8_t)(0xd0 | (number & 7));
+        }
+        j->file->size = (size_t)(join->to - j->file->data);
     }
     return true;
 }
 
-/* Joins ranges, as far as those that are next are done. */
-static void join_ranges(struct encoding *e)
+/* Notes what has become of a range, and joins ranges, as far as those that are
+ * next are done. */
+static void end_range(struct encoding *e, struct range *range, bool coded,
+                      bool lacking)
 {
-    while (!e->joining && e->next < e->ranges && e->range[e->next].done) {
-        struct range *range = &e->range[e->next];
-        bool wanted = !e->failed && !e->lacking;
-        e->joining = true;
-        pthread_mutex_unlock(&e->lock);
-        bool failed = wanted && !join_range(e, range);
-        memory_free(range->data);
-        pthread_mutex_lock(&e->lock);
-        e->joining = false;
-        e->failed = e->failed || failed;
-        e->next++;
+    struct joining *j = &e->joining;
+    pthread_mutex_lock(&j->lock);
+    range->done = true;
+    j->failed = j->failed || !coded;
+    j->lacking = j->lacking || lacking;
+    while (!j->busy && j->next < j->ranges && j->range[j->next].done) {
+        struct range *next = &j->range[j->next];
+        bool wanted = !j->failed && !j->lacking;
+        j->busy = true;
+        pthread_mutex_unlock(&j->lock);
+        bool failed = wanted && !join_range(e, next);
+        memory_free(next->data);
+        pthread_mutex_lock(&j->lock);
+        j->busy = false;
+        j->failed = j->failed || failed;
+        j->next++;
     }
+    pthread_mutex_unlock(&j->lock);
 }
 
 /* Returns whether nothing more is to be coded: a code is lacking, or the time
  * is over. */
-static bool is_over(struct encoding *e)
+static bool is_over(struct joining *j)
 {
     const bool late = clock_is_over();
-    pthread_mutex_lock(&e->lock);
-    e->late = e->late || late;
-    bool over = e->lacking || e->late;
-    pthread_mutex_unlock(&e->lock);
+    pthread_mutex_lock(&j->lock);
+    j->late = j->late || late;
+    bool over = j->lacking || j->late;
+    pthread_mutex_unlock(&j->lock);
     return over;
 }
 
-static size_t end_of(const struct encoding *e, size_t first, size_t mcus)
-{
-    return first + mcus < e->mcus ? first + mcus : e->mcus;
-}
-
-ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
+/* Codes a range, interval by interval, or counts its symbols. */
+ENTROPY_FOR_EACH_CPU static void code_range(void *context, size_t i)
 {
     struct encoding *e = context;
-    struct range *range = &e->range[i];
+    struct range *range = &e->joining.range[i];
+    struct entropy_statistics counts;
+    const size_t all = (size_t)e->to->columns * e->to->rows;
     const size_t step = e->to->restart ? e->to->restart : e->per;
-    size_t at = i * e->per, end = end_of(e, at, e->per);
-    uint64_t seen = is_over(e) ? HUFFMAN_NONE : 0;
-    range->room = e->room;
-    range->data = memory_alloc(range->room);
-    bool done = range->data != NULL;
-    for (; done && at < end && !(seen & HUFFMAN_NONE); at += step)
-        done = put_interval(e, range, at, end_of(e, at, step), &seen);
-    pthread_mutex_lock(&e->lock);
-    range->done = true;
-    e->failed = e->failed || !done;
-    e->lacking = e->lacking || seen & HUFFMAN_NONE;
-    join_ranges(e);
-    pthread_mutex_unlock(&e->lock);
-}
-
-static void add_counts(struct entropy_statistics *sum,
-                       const struct entropy_statistics *more)
-{
-    for (unsigned t = 0; t < ENTROPY_TABLES; t++)
-        for (unsigned i = 0; i < 256; i++) {
-            sum->dc[t][i] += more->dc[t][i];
-            sum->ac[t][i] += more->ac[t][i];
-        }
-}
-
-ENTROPY_FOR_EACH_CPU static void count_range(void *context, size_t i)
-{
-    struct encoding *e = context;
-    struct entropy_statistics counts = { 0 };
-    const size_t step = e->to->restart ? e->to->restart : e->per;
-    size_t at = i * e->per, end = end_of(e, at, e->per);
-    if (is_over(e))
+    size_t at = i * e->per, end = at + e->per < all ? at + e->per : all;
+    bool lacking = is_over(&e->joining), coded = true;
+    if (e->counts) {
+        memset(&counts, 0, sizeof counts);
+        for (; !lacking && at < end; at += step)
+            walk_mcus(e, at, at + step < end ? at + step : end, NULL, NULL,
+                      &counts);
+        pthread_mutex_lock(&e->joining.lock);
+        for (unsigned t = 0; t < ENTROPY_TABLES; t++)
+            for (unsigned k = 0; k < 256; k++) {
+                e->counts->dc[t][k] += counts.dc[t][k];
+                e->counts->ac[t][k] += counts.ac[t][k];
+            }
+        pthread_mutex_unlock(&e->joining.lock);
         return;
-    for (; at < end; at += step)
-        walk_mcus(e, NULL, NULL, at, end_of(e, at, step), &counts);
-    pthread_mutex_lock(&e->lock);
-    add_counts(e->counts, &counts);
-    pthread_mutex_unlock(&e->lock);
+    }
+    range->room =
+        e->from->blocks->size / e->joining.ranges * 5 / 4 + 64 * BLOCK_BYTES;
+    range->data = memory_alloc(range->room);
+    coded = range->data;
+    for (; coded && at < end && !lacking; at += step) {
+        const size_t begin = range->used + HEAD;
+        struct code_writer out = { .at = range->data + begin };
+        coded = walk_mcus(e, at, at + step < end ? at + step : end, range, &out,
+                          NULL);
+        if (!coded)
+            break;
+        uint64_t bits =
+            (uint64_t)(out.at - range->data - begin) * 8 + out.count;
+        store(&out);
+        memcpy(range->data + range->used, &bits, HEAD);
+        range->used = begin + (bits + 7) / 8;
+        lacking = out.seen & HUFFMAN_NONE;
+    }
+    end_range(e, range, coded, lacking);
 }
 
-/* ---- All ---------------------------------------------------------------- */
+/* ---- Scans --------------------------------------------------------------- */
 
-/* Runs `work` for each range. */
-static int run(struct encoding *e, void (*work)(void *context, size_t i),
-               struct thread_pool *pool, struct err *err)
+/* Codes all ranges. */
+static int code_all(struct encoding *e, struct thread_pool *pool,
+                    struct err *err)
 {
     const enum xform turn = e->from->turn;
     const struct entropy_scan *to = e->to;
+    struct joining *j = &e->joining;
     e->signs = (turn & XFORM_MIRROR_X ? ENTROPY_ODD_COLUMNS : 0) ^
                (turn & XFORM_MIRROR_Y ? ENTROPY_ODD_ROWS : 0);
     bool mapped = map_components(e);
-    e->mcus = (size_t)to->columns * to->rows;
     e->per = RANGE_BLOCKS / entropy_mcu_blocks(to);
     if (to->restart) /* whole intervals */
         e->per = (e->per + to->restart - 1) / to->restart * to->restart;
-    e->ranges = (e->mcus + e->per - 1) / e->per;
-    e->room = e->from->blocks->size / e->ranges * 5 / 4 + 64 * BLOCK_BYTES;
-    e->range = memory_alloc_zeroed(e->ranges, sizeof *e->range);
-    pthread_mutex_init(&e->lock, NULL);
-    if (mapped && e->range)
-        thread_pool_run(pool, work, e, e->ranges);
+    j->ranges = ((size_t)to->columns * to->rows + e->per - 1) / e->per;
+    j->range = memory_alloc_zeroed(j->ranges, sizeof *j->range);
+    pthread_mutex_init(&j->lock, NULL);
+    if (mapped && j->range)
+        thread_pool_run(pool, code_range, e, j->ranges);
     else
-        e->failed = true;
-    pthread_mutex_destroy(&e->lock);
-    for (unsigned c = 0; c < to->components; c++)
-        block_map_free(&e->map[c]);
-    memory_free(e->range);
-    if (e->failed)
+        j->failed = true;
+    pthread_mutex_destroy(&j->lock);
+    for (unsigned c = 0; c < to->components; c++) {
+        memory_free(e->map[c].column);
+        memory_free(e->map[c].row);
+    }
+    memory_free(j->range);
+    if (j->failed)
         return fail_memory(err, "no memory for the encoded picture");
-    return e->late ? fail(err, "the time is over") : 0;
+    return j->late ? fail(err, "the time is over") : 0;
 }
 
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,
                    const struct entropy_source *from, uint64_t *bits,
                    struct thread_pool *pool, struct err *err)
 {
-    struct encoding e = { .to = to, .from = from, .file = file };
+    struct encoding e = { .to = to, .from = from, .joining.file = file };
     const size_t size = from->blocks->size;
     for (unsigned c = 0; c < to->components; c++) {
         const struct entropy_component *one = &to->component[c];
         huffman_encoder_make(&e.dc[one->dc], &to->dc[one->dc]);
         huffman_encoder_make(&e.ac[one->ac], &to->ac[one->ac]);
     }
-    e.failed = !bytes_reserve(file, size + size / 16);
-    int status = run(&e, put_range, pool, err);
-    *bits = e.lacking ? 0 : e.bits;
+    e.joining.failed = !bytes_reserve(file, size + size / 16);
+    int status = code_all(&e, pool, err);
+    *bits = e.joining.lacking ? 0 : e.joining.joined;
     return status;
 }
 
@@ -604,5 +542,5 @@ int entropy_count(struct entropy_statistics *counts,
 {
     struct encoding e = { .to = to, .from = from, .counts = counts };
     memset(counts, 0, sizeof *counts);
-    return run(&e, count_range, pool, err);
+    return code_all(&e, pool, err);
 }

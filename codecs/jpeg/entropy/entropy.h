@@ -93,6 +93,14 @@ static inline uint32_t entropy_divide_up(uint64_t a, uint32_t b)
     return (uint32_t)((a + b - 1) / b);
 }
 
+/* Returns how many samples a component has along an axis of so many pixels: it
+ * has `factor` of them where the one that has the most has `most`. */
+static inline uint32_t entropy_samples(uint32_t pixels, unsigned factor,
+                                       unsigned most)
+{
+    return entropy_divide_up((uint64_t)pixels * factor, most);
+}
+
 /* Returns how many blocks an MCU has. */
 static inline unsigned entropy_mcu_blocks(const struct entropy_scan *scan)
 {

@@ -12,6 +12,7 @@
 #include "codecs/jpeg/entropy/marker.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 
+/* A picture: how it is coded, and its blocks where these have been read. */
 struct sequential {
     uint8_t frame;          /* the marker: SOF0, SOF1 */
     uint32_t width, height; /* in pixels, as stored */
@@ -20,6 +21,8 @@ struct sequential {
         uint8_t id, across, down, quantization;
     } component[ENTROPY_COMPONENTS];
     uint16_t steps[4][64]; /* quantization tables, rows of steps */
+    enum xform turn; /* what will be done to the blocks of the picture that this
+                        is made of, when they are written */
     unsigned scans;
     struct sequential_scan {
         struct entropy_scan coding;
@@ -72,13 +75,38 @@ uint32_t sequential_restart(uint32_t restart, uint32_t before, uint32_t now);
 void sequential_turn(struct sequential *to, const struct sequential *from,
                      enum xform turn);
 
+/* Who computes with blocks one by one: with that of component c of the picture
+ * in column x and row y, as rows of coefficients, transposed where all are.
+ * Several threads call it, for different rows. */
+struct block_visitor {
+    bool wants[ENTROPY_COMPONENTS];
+    void (*visit)(void *context, unsigned c, uint32_t x, uint32_t y,
+                  int16_t block[64]);
+    void *context;
+};
+
+/* Shows the blocks of those components that are wanted. */
+void sequential_show(const struct sequential *s,
+                     const struct block_visitor *visitor,
+                     struct thread_pool *pool);
+
+/* Shows row y of the blocks of component c of a scan. */
+void sequential_show_row(const struct sequential_scan *scan, unsigned c,
+                         uint32_t y, const struct block_visitor *visitor);
+
+/* Makes them what the visitor writes, or if there are none, which is {0}, all
+ * of them. They can be replaced once. Returns -1 without memory, or if a
+ * coefficient is out of the range of 8-bit samples. */
+int sequential_replace(struct sequential *s,
+                       const struct block_visitor *visitor,
+                       struct thread_pool *pool, struct err *err);
+
 /* Makes the blocks of all scans out of those of img: planes of CELL_DCT, one a
- * component. Returns -1 without memory, or if a coefficient is out of range. */
+ * component; or writes all blocks, which are not transposed, to such planes.
+ * Returns -1 without memory, or if a coefficient is out of range. */
 int sequential_take_planes(struct sequential *s, const struct image *img,
                            struct thread_pool *pool, struct err *err);
-
-/* Writes all blocks, which are not transposed, to such planes. */
-void sequential_give_planes(struct sequential *s, const struct image *img,
+void sequential_give_planes(const struct sequential *s, const struct image *img,
                             struct thread_pool *pool);
 
 /* Appends the coded data of a scan. Its Huffman tables stay if they have every
@@ -89,12 +117,12 @@ int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
                            const struct entropy_source *from, bool optimize,
                            struct thread_pool *pool, struct err *err);
 
-/* Appends the picture `to`, which is `from` after `turn`, from its first
+/* Appends the picture `to`, which is `from` after to->turn, from its first
  * quantization table to EOI: all of a file but SOI and the segments that stand
  * before. Returns -1 as sequential_encode_scan() does. */
 int sequential_write(struct bytes *file, struct sequential *to,
-                     const struct sequential *from, enum xform turn,
-                     bool optimize, struct thread_pool *pool, struct err *err);
+                     const struct sequential *from, bool optimize,
+                     struct thread_pool *pool, struct err *err);
 
 /* Such a picture after a turn that is made elsewhere. */
 struct sequential_turned {

@@ -34,7 +34,7 @@ static void turn_on_cpu(struct bytes *made, struct bytes from)
     must(sequential_read(&s, from, xform_transposes(TURN), NULL, &end, &err) ==
          0);
     sequential_turn(&to, &s, TURN);
-    must(sequential_write(made, &to, &s, TURN, false, NULL, &err) == 0);
+    must(sequential_write(made, &to, &s, false, NULL, &err) == 0);
     sequential_free(&s);
 }
 
@@ -110,7 +110,7 @@ static bool begin_picture(struct picture *p, struct scan_pipeline *pipeline,
     p->pipeline = pipeline;
     must(sem_init(&p->resumed, 0, 0) == 0);
     must(sequential_find(&p->from, file[kind], &end, &err) == 0);
-    return offer_picture(&parameters, &plan);
+    return read_sequential_offer(&parameters, &plan);
 }
 
 enum end { TURNED, REFUSED, WRONG };

@@ -18,7 +18,7 @@ static struct bytes turned(struct bytes file, enum xform turn, bool optimize)
     must(sequential_read(&s, file, xform_transposes(turn), NULL, &end, &err) ==
          0);
     sequential_turn(&to, &s, turn);
-    must(sequential_write(&made, &to, &s, turn, optimize, NULL, &err) == 0);
+    must(sequential_write(&made, &to, &s, optimize, NULL, &err) == 0);
     sequential_free(&s);
     return made;
 }

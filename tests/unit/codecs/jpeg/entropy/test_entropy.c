@@ -219,8 +219,7 @@ TEST(bytes_of_libjpeg)
             sequential_turn(&to, &s, XFORM_NONE);
             CHECK(end == file.size, "%s: %zu", kinds[k].name, end);
             must(bytes_append(&made, file.data, 2));
-            CHECK(!sequential_write(&made, &to, &s, XFORM_NONE, way % 2 == 0,
-                                    NULL, &err),
+            CHECK(!sequential_write(&made, &to, &s, way % 2 == 0, NULL, &err),
                   "%s", kinds[k].name);
             CHECK(same_bytes(made, file), "%s, way %u", kinds[k].name, way);
             sequential_free(&s);
@@ -399,7 +398,7 @@ TEST(dc_range)
     blocks->block[blocks->count - 20].dc = ENTROPY_DC_MAX;
     sequential_turn(&to, &s, XFORM_NONE);
     must(bytes_append(&made, file.data, 2));
-    must(!sequential_write(&made, &to, &s, XFORM_NONE, true, NULL, &err));
+    must(!sequential_write(&made, &to, &s, true, NULL, &err));
     for (unsigned i = 0; i <= COUNTS; i++)
         check_trial(
             "DC out of range", made,

@@ -56,7 +56,7 @@ static unsigned check_kept(struct bytes file)
         const struct entropy_source source = { &s.scan[0].blocks,
                                                &s.scan[0].coding, turn };
         bool can = can_keep(&before, &source);
-        must(!sequential_write(&made, &to, &s, turn, false, NULL, &err));
+        must(!sequential_write(&made, &to, &s, false, NULL, &err));
         const struct entropy_scan *after = &to.scan[0].coding;
         CHECK((memcmp(before.dc, after->dc, sizeof before.dc) == 0 &&
                memcmp(before.ac, after->ac, sizeof before.ac) == 0) == can,
@@ -70,7 +70,9 @@ static unsigned check_kept(struct bytes file)
 
 TEST(kept_with_all_codes)
 {
-    static const uint32_t sizes[][2] = { { 40, 40 }, { 131, 97 }, { 901, 603 } };
+    static const uint32_t sizes[][2] = { { 40, 40 },
+                                         { 131, 97 },
+                                         { 901, 603 } };
     unsigned kept = 0, lacking = 0, large = 0;
     for (unsigned i = 0; i < 3; i++)
         for (unsigned way = 0; way < 8; way++) {
@@ -104,9 +106,8 @@ static struct bytes write_turned(const struct sequential *s, bool optimize,
     struct sequential to;
     struct err err;
     sequential_turn(&to, s, XFORM_ROTATE_90);
-    CHECK(
-        !sequential_write(&made, &to, s, XFORM_ROTATE_90, optimize, pool, &err),
-        "not written");
+    CHECK(!sequential_write(&made, &to, s, optimize, pool, &err),
+          "not written");
     for (unsigned i = 0; i < 2; i++)
         CHECK(huffman_spec_complete(&to.scan[0].coding.ac[i], true) != complete,
               "table %u is %scomplete", i, complete ? "not " : "");
