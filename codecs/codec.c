@@ -44,7 +44,7 @@ int codec_open(struct reader *reader, const struct codec *codec,
         reader->info.alignment[i] = (struct alignment){ 1, 1 };
     int status = -1;
     if (reader->img.meta) {
-        reader->img.meta->budget = opts->limits.budget;
+        reader->img.meta->account = opts->limits.account;
         status = codec->open(reader, err);
     } else {
         fail_memory(err, "no memory for the decoder");

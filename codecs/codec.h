@@ -142,8 +142,8 @@ struct save_opts {
                                       animation.stored says */
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
                         and `check` compares it; NULL or 0: unknown */
-    const struct turner *turner; /* turns embedded JPEG files */
-    const struct budget *budget; /* whose time `encode` looks at, and gives up
+    const struct turner *turner;   /* turns embedded JPEG files */
+    const struct account *account; /* whose time `encode` looks at, and gives up
                                     when it is over; NULL: it has no end */
     /* How many pixels of these may still be read, as
      * codecs/metadata/blocks.h counts; NULL: as many as is usual. */
@@ -181,7 +181,8 @@ struct reader {
     void *state;      /* the codec's: what else it has parsed */
 };
 
-/* What a format can hold. A picture is made to fit by codecs/convert/convert.h. */
+/* What a format can hold. A picture is made to fit by codecs/convert/convert.h.
+ */
 struct capabilities {
     unsigned cells;  /* 1 << enum cell, or-ed */
     unsigned colors; /* 1 << enum color, or-ed */

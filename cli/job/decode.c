@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "codecs/base/clock.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 #include "codecs/metadata/metadata.h"
 
@@ -70,7 +69,7 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
 {
     struct load_opts load = *opts;
     struct turner_context context = { .job = state->job,
-                                      .budget = &state->budget };
+                                      .account = &state->account };
     const struct turner turner = job_turner(&context);
     const struct flush to_file = job_flush(state);
     struct result *result = state->result;
@@ -143,7 +142,7 @@ static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
     struct turner_context context = { .job = state->job,
-                                      .budget = &state->budget,
+                                      .account = &state->account,
                                       .rows = reader->info.height };
     if (image_is_stored(&reader->img, &reader->opts->limits) &&
         job_open_cpu(&context, err))
@@ -206,9 +205,9 @@ int job_decode(struct job_state *state, struct err *err)
     const struct job *job = state->job;
     const struct options *opts = state->opts;
     struct load_opts load;
-    budget_begin(&state->budget, state->result->bytes_in, opts->max_seconds);
-    clock_set_end(state->budget.end);
-    load = job_load_opts(opts, &state->budget, state->result);
+    account_allow_file(&state->account, state->result->bytes_in);
+    account_set_time(&state->account, opts->max_seconds);
+    load = job_load_opts(opts, &state->account, state->result);
     load.mem = job->backend->memory(job->lane);
     load.pool = job->pool;
     job_limit_memory(state, &load.limits);

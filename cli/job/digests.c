@@ -24,12 +24,11 @@ static int digest(char *text, struct job_state *state,
     struct image img = { .meta = NULL };
     struct result unheard = { .bytes_in =
                                   state->input.size + state->output.size };
-    struct budget budget;
     if (codec->turn)
         return 0;
-    budget_begin(&budget, unheard.bytes_in, 0);
-    budget_share_time(&budget, &state->budget);
-    struct load_opts load = job_load_opts(state->opts, &budget, &unheard);
+    account_allow_file(&state->account, unheard.bytes_in);
+    struct load_opts load =
+        job_load_opts(state->opts, &state->account, &unheard);
     load.pool = state->job->pool;
     int status = job_decode_closest(&img, codec, file, &load, err);
     if (status == 0)

@@ -127,7 +127,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
         .tolerant = opts->tolerant,
         .pool = state->job->pool,
         .turner = turner,
-        .budget = &state->budget,
+        .account = &state->account,
         .adler = &adler,
         .flush = flushes ? &to_file : NULL,
         .scratch = state->scratch.begin ? &state->scratch : NULL,
@@ -154,7 +154,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
 static int encode(struct job_state *state, struct err *err)
 {
     struct turner_context context = { .job = state->job,
-                                      .budget = &state->budget };
+                                      .account = &state->account };
     const struct meta *meta = state->img.meta;
     if (meta && meta->animation.stored && job_open_cpu(&context, err))
         return -1;

@@ -7,9 +7,8 @@
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
 #include "cli/options/option_table.h"
-#include "codecs/base/clock.h"
-#include "codecs/foreign.h"
 #include "codecs/compare/relate.h"
+#include "codecs/foreign.h"
 
 /* Finds the format by the first bytes of the file. */
 static int find_format(void *context, struct bytes head, struct err *err)
@@ -97,40 +96,40 @@ static void lower(struct limits *limits, const struct options *opts,
 }
 
 static struct limits limits_of(const struct options *opts,
-                               struct budget *budget, uint64_t file)
+                               struct account *account, uint64_t file)
 {
     struct limits limits = opts->limits;
-    limits.budget = budget;
-    lower(&limits, opts, budget_memory(file), file);
+    limits.account = account;
+    lower(&limits, opts, account_memory_of(file), file);
     return limits;
 }
 
 void job_limit_compared(struct limits *limits, const struct options *opts,
                         uint64_t files)
 {
-    lower(limits, opts, budget_compared(files), files);
+    lower(limits, opts, account_compared_of(files), files);
 }
 
 /* Samples have a limit of their own, by which more is planned for them. */
 void job_limit_memory(struct job_state *state, const struct limits *limits)
 {
-    const uint64_t least = budget_memory(state->result->bytes_in),
+    const uint64_t least = account_memory_of(state->result->bytes_in),
                    most = limits->bytes > least ? limits->bytes : least;
-    state->memory.limit = most < LLONG_MAX / 2 ? (long long)most : 0;
+    state->account.limit = most < LLONG_MAX / 2 ? (long long)most : 0;
 }
 
 void job_explain_memory(const struct job_state *state, struct err *err)
 {
-    if (err->memory && atomic_load(&state->memory.refused))
-        limit_refuse_all(state->result->bytes_in, (uint64_t)state->memory.limit,
-                         err);
+    if (err->memory && atomic_load(&state->account.refused))
+        limit_refuse_all(state->result->bytes_in,
+                         (uint64_t)state->account.limit, err);
 }
 
 struct load_opts job_load_opts(const struct options *opts,
-                               struct budget *budget, struct result *result)
+                               struct account *account, struct result *result)
 {
     return (struct load_opts){
-        .limits = limits_of(opts, budget, result->bytes_in),
+        .limits = limits_of(opts, account, result->bytes_in),
         .mem = mem_plain,
         .tolerant = opts->tolerant,
         .layout = opts->layout,
@@ -191,8 +190,8 @@ static int foresee(struct job_state *state, size_t head, bool *known,
                           !state->opts->tolerant;
     if (!*known && !may_stay)
         return 0;
-    budget_begin(&state->budget, result->bytes_in, 0);
-    load = job_load_opts(state->opts, &state->budget, result);
+    account_allow_file(&state->account, result->bytes_in);
+    load = job_load_opts(state->opts, &state->account, result);
     load.warnings = &unheard;
     if (codec_open(&reader, result->from, state->input, &load, err))
         return -1;
@@ -211,6 +210,7 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
     struct job_state state = { .job = job,
                                .opts = job->opts,
                                .result = result };
+    struct account *before = account_enter(&state.account);
     int status = -1;
     for (size_t i = 0; status && i < sizeof heads / sizeof *heads; i++) {
         bool whole = heads[i] == 0;
@@ -221,6 +221,7 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
         if (whole)
             break;
     }
+    account_enter(before);
     if (status || !job->opts->backup || result->how == HOW_UNCHANGED)
         return status;
     return file_check_backup(job->output_root, job->output, job->opts->backup,
@@ -251,23 +252,21 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     struct result result = { 0 };
     struct coded_picture a = { .codec = NULL }, b = { .codec = NULL };
     struct job_state state = { .result = &result };
-    struct memory_account *before = memory_count_for(&state.memory);
+    struct account *before = account_enter(&state.account);
     struct err why;
     int status = read_picture(&a, first, opts, err);
     if (status == 0)
         status = read_picture(&b, second, opts, err);
     result.bytes_in = a.file.size + b.file.size;
     if (status == 0) {
-        struct budget budget;
-        budget_begin(&budget, result.bytes_in, opts->max_seconds);
-        const double end = clock_set_end(budget.end);
-        struct load_opts load = job_load_opts(opts, &budget, &result);
+        account_allow_file(&state.account, result.bytes_in);
+        account_set_time(&state.account, opts->max_seconds);
+        struct load_opts load = job_load_opts(opts, &state.account, &result);
         load.warnings = warnings;
         job_limit_compared(&load.limits, opts, result.bytes_in);
         job_limit_memory(&state, &load.limits);
         status =
             relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);
-        clock_set_end(end);
         if (status)
             job_explain_memory(&state, &why);
         if (status && relation->undecoded)
@@ -277,7 +276,7 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     }
     bytes_free(&a.file);
     bytes_free(&b.file);
-    memory_count_for(before);
+    account_enter(before);
     return status;
 }
 
@@ -307,10 +306,10 @@ int job_describe(const char *input, struct root *root,
     struct job_state state = { .job = &job, .opts = opts, .result = result };
     struct load_opts load;
     struct reader reader = { 0 };
-    struct memory_account *before = memory_count_for(&state.memory);
+    struct account *before = account_enter(&state.account);
     int status = read_file(&state, 0, err);
-    budget_begin(&state.budget, result->bytes_in, 0);
-    load = job_load_opts(opts, &state.budget, result);
+    account_allow_file(&state.account, result->bytes_in);
+    load = job_load_opts(opts, &state.account, result);
     job_limit_memory(&state, &load.limits);
     /* There is no limit to what can be described: it takes no memory. */
     load.limits.pixels = load.limits.bytes = UINT64_MAX;
@@ -322,12 +321,12 @@ int job_describe(const char *input, struct root *root,
     if (status == 0)
         foresee_turns(description, opts, &reader.info);
     if (img->meta)
-        img->meta->budget = NULL;
+        img->meta->account = NULL;
     if (status)
         job_explain_memory(&state, err);
     codec_close(&reader);
     permissions_free(&state.source);
     bytes_free(&state.input);
-    memory_count_for(before);
+    account_enter(before);
     return status;
 }

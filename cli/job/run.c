@@ -56,8 +56,7 @@ static int run_stages(struct job_state *state, enum stage first,
         [STAGE_TURN] = job_turn,          [STAGE_ENCODE] = job_encode,
         [STAGE_WRITE] = job_write_output,
     };
-    struct memory_account *before = memory_count_for(&state->memory);
-    const double end = clock_set_end(state->budget.end);
+    struct account *before = account_enter(&state->account);
     int status = 0;
     for (int i = (int)first; i <= (int)last && status == 0; i++) {
         double begin = now();
@@ -65,13 +64,12 @@ static int run_stages(struct job_state *state, enum stage first,
         watch_stage(state->job->watch, job_stage_name((enum stage)i));
         status = stages[i](state, err);
         if (status == 0 && i > STAGE_READ && i < STAGE_WRITE)
-            status = budget_check_time(&state->budget, err);
+            status = account_check_time(&state->account, err);
         state->result->seconds[i] = now() - begin;
     }
     if (status)
         job_explain_memory(state, err);
-    clock_set_end(end);
-    memory_count_for(before);
+    account_enter(before);
     return status;
 }
 
@@ -101,9 +99,9 @@ int job_begin(struct job_state *state, struct err *err)
 
 int job_retry(struct job_state *state, struct err *err)
 {
-    struct memory_account *before = memory_count_for(&state->memory);
+    struct account *before = account_enter(&state->account);
     image_free(&state->img);
-    memory_count_for(before);
+    account_enter(before);
     state->result->warnings.count = state->warned;
     state->result->edge_warning = 0;
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
@@ -148,14 +146,14 @@ void job_end(struct job_state *state)
 {
     if (!state)
         return;
-    struct memory_account *before = memory_count_for(&state->memory);
+    struct account *before = account_enter(&state->account);
     image_free(&state->img);
     permissions_free(&state->source);
     bytes_free(&state->input);
     bytes_free(&state->output);
     scratch_file_close(&state->cells_file);
     scratch_file_close(&state->output_file);
-    memory_count_for(before);
+    account_enter(before);
     free(state);
 }
 

@@ -30,8 +30,8 @@ static bool goes_through(const struct job_state *state)
 enum { CELLS_OF_BITS = 8 };
 
 /* Without --max-memory less of a picture that can go through a file is in
- * memory: only what is as sparse as a bomb is more. Sparse archives of arrays do
- * not go through one. */
+ * memory: only what is as sparse as a bomb is more. Sparse archives of arrays
+ * do not go through one. */
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
@@ -51,9 +51,10 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
     state->scratch =
         scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
-    limits->stored = budget_cells(file, CELLS_OF_BITS * BUDGET_CELLS_OF_BYTE);
+    limits->stored =
+        account_cells_of(file, CELLS_OF_BITS * ACCOUNT_CELLS_OF_BYTE);
     if (limits->file && !state->result->from->turn)
-        limits->bytes = budget_cells(file, BUDGET_CELLS_OF_BYTE);
+        limits->bytes = account_cells_of(file, ACCOUNT_CELLS_OF_BYTE);
 }
 
 /* New memory is dear: each of its pages is cleared first, and on a virtual

@@ -1,6 +1,5 @@
 /* Whether a file is sound. */
 #include "cli/job/stages.h"
-#include "codecs/base/clock.h"
 #include "codecs/compare/digest.h"
 
 /* The closest representation to the file finds all damage, and takes least. */
@@ -39,11 +38,11 @@ enum soundness job_check_sound(const char *input, struct root *root,
     *result = (struct result){ 0 };
     if (digest)
         *digest = '\0';
-    struct memory_account *before = memory_count_for(&state.memory);
+    struct account *before = account_enter(&state.account);
     int status = job_read_input(&state, 0, err);
-    budget_begin(&state.budget, result->bytes_in, opts->max_seconds);
-    const double end = clock_set_end(state.budget.end);
-    struct load_opts load = job_load_opts(opts, &state.budget, result);
+    account_allow_file(&state.account, result->bytes_in);
+    account_set_time(&state.account, opts->max_seconds);
+    struct load_opts load = job_load_opts(opts, &state.account, result);
     job_limit_memory(&state, &load.limits);
     if (status == 0 && result->from->turn)
         job_limit_sparse(&state, &load.limits);
@@ -58,7 +57,6 @@ enum soundness job_check_sound(const char *input, struct root *root,
     permissions_free(&state.source);
     bytes_free(&state.input);
     bytes_free(&state.output);
-    clock_set_end(end);
-    memory_count_for(before);
+    account_enter(before);
     return status == 0 ? SOUND : err->unread ? SOUNDNESS_UNKNOWN : UNSOUND;
 }

@@ -11,13 +11,11 @@
 #include "cli/files/attributes.h"
 #include "cli/files/scratch_file.h"
 #include "cli/job/plan.h"
-#include "codecs/base/memory.h"
+#include "codecs/base/account.h"
 #include "codecs/convert/convert.h"
-#include "codecs/image/budget.h"
 
 struct job_state {
-    struct budget budget;         /* of the input */
-    struct memory_account memory; /* what it takes */
+    struct account account; /* what it may cost, and has cost */
     const struct job *job;
     const struct options *opts;
     struct result *result;
@@ -66,7 +64,7 @@ void job_explain_memory(const struct job_state *state, struct err *err);
 /* Returns how a file, which has been read, is decoded by these options, with
  * warnings of the result. */
 struct load_opts job_load_opts(const struct options *opts,
-                               struct budget *budget, struct result *result);
+                               struct account *account, struct result *result);
 
 /* Reads the input, its first `head` bytes or a few more, all of them for 0, and
  * finds its format and that of the output. */
@@ -75,7 +73,7 @@ int job_read_input(struct job_state *state, size_t head, struct err *err);
 /* What a turner of job_turner() turns with. */
 struct turner_context {
     const struct job *job;
-    const struct budget *budget;
+    const struct account *account;
     struct lane *cpu; /* of backend_cpu, which turns instead; or NULL */
     uint32_t rows;    /* that come in bands; 0: there are no bands */
     atomic_uint done; /* of them, so far */

@@ -15,7 +15,7 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
         watch_part(job->watch,
                    atomic_fetch_add(&c->done, src->height) + src->height,
                    c->rows);
-    if (budget_check_time(c->budget, err))
+    if (account_check_time(c->account, err))
         return -1;
     return c->cpu ? backend_cpu.apply(c->cpu, dst, src, t, NULL, err)
                   : job->backend->apply(job->lane, dst, src, t, NULL, err);

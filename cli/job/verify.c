@@ -18,7 +18,7 @@ static enum layout made_layout(const struct options *opts)
     return opts->layout ? opts->layout : LAYOUT_HWC;
 }
 
-static int relate(struct relation *relation, const struct job_state *state,
+static int relate(struct relation *relation, struct job_state *state,
                   unsigned turns, struct err *err)
 {
     const struct options *opts = state->opts;
@@ -39,10 +39,8 @@ static int relate(struct relation *relation, const struct job_state *state,
     };
     struct warnings unheard = { 0 };
     struct result both = { .bytes_in = a.file.size + b.file.size };
-    struct budget budget;
-    budget_begin(&budget, both.bytes_in, 0);
-    budget_share_time(&budget, &state->budget);
-    struct load_opts load = job_load_opts(opts, &budget, &both);
+    account_allow_file(&state->account, both.bytes_in);
+    struct load_opts load = job_load_opts(opts, &state->account, &both);
     struct convert_opts convert = job_convert_opts(state);
     job_limit_compared(&load.limits, opts, both.bytes_in);
     load.warnings = convert.warnings = &unheard;
@@ -69,8 +67,7 @@ enum {
 /* What was encoded anew is not the same, but near, or no other turn of the
  * input is clearly nearer: of a tiny picture of low quality chance decides by
  * how little one is. */
-static bool is_near(const struct relation *relation,
-                    const struct job_state *state)
+static bool is_near(const struct relation *relation, struct job_state *state)
 {
     struct relation any;
     struct err unheard;

@@ -2,7 +2,6 @@
 #ifndef CODECS_BASE_CLOCK_H
 #define CODECS_BASE_CLOCK_H
 
-#include <stdbool.h>
 #include <time.h>
 
 static inline struct timespec clock_read(clockid_t clock)
@@ -34,17 +33,5 @@ static inline struct timespec clock_after(long milliseconds)
     t.tv_nsec %= 1000000000;
     return t;
 }
-
-/* Sets when the time is over of the file that this thread works for, as now()
- * counts; 0: never. Threads of a pool have that of the thread whose task they
- * do (thread_pool.h). Returns when it was over before. */
-double clock_set_end(double end);
-
-/* Returns when it is over. */
-double clock_end(void);
-
-/* Returns whether it is over: who is in the midst of long work then gives it
- * up. The clock is read only where there is an end. */
-bool clock_is_over(void);
 
 #endif

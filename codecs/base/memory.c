@@ -5,35 +5,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static _Thread_local struct memory_account *current;
-
-struct memory_account *memory_count_for(struct memory_account *account)
-{
-    struct memory_account *before = current;
-    current = account;
-    return before;
-}
-
-struct memory_account *memory_counted_for(void)
-{
-    return current;
-}
+#include "codecs/base/account.h"
 
 void memory_plan(size_t size)
 {
-    if (current)
-        atomic_fetch_add(&current->planned, (long long)size);
+    struct account *account = account_current();
+    if (account)
+        atomic_fetch_add(&account->planned, (long long)size);
 }
 
 void memory_unplan(size_t size)
 {
-    if (current)
-        atomic_fetch_sub(&current->planned, (long long)size);
+    struct account *account = account_current();
+    if (account)
+        atomic_fetch_sub(&account->planned, (long long)size);
 }
 
 bool memory_take(size_t size)
 {
-    struct memory_account *account = current;
+    struct account *account = account_current();
     if (!account)
         return true;
     const long long more = (long long)size,
@@ -49,14 +39,16 @@ bool memory_take(size_t size)
 
 void memory_give(size_t size)
 {
-    if (current)
-        atomic_fetch_sub(&current->taken, (long long)size);
+    struct account *account = account_current();
+    if (account)
+        atomic_fetch_sub(&account->taken, (long long)size);
 }
 
 void *memory_taken(void *memory, size_t size)
 {
-    if (current)
-        atomic_fetch_add(&current->taken,
+    struct account *account = account_current();
+    if (account)
+        atomic_fetch_add(&account->taken,
                          (long long)malloc_usable_size(memory) -
                              (long long)size);
     return memory;

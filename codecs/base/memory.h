@@ -11,24 +11,8 @@
 #ifndef CODECS_BASE_MEMORY_H
 #define CODECS_BASE_MEMORY_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-/* What a file may take, and takes. {0} is without a limit. */
-struct memory_account {
-    atomic_llong taken;   /* bytes, now */
-    atomic_llong planned; /* bytes that may be taken beyond the limit */
-    long long limit;      /* 0: there is none */
-    atomic_bool refused;  /* a block would have been beyond it */
-};
-
-/* Makes this thread count for a file from now on; NULL: for none. Returns whom
- * it has counted for. */
-struct memory_account *memory_count_for(struct memory_account *account);
-
-/* Returns whom this thread counts for. */
-struct memory_account *memory_counted_for(void);
 
 /* Lets a file take so many bytes more: those of samples, whose limit has been
  * looked at by then, and what follows from their shape. */

@@ -15,8 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "codecs/base/clock.h"
-#include "codecs/base/memory.h"
+#include "codecs/base/account.h"
 
 struct thread_pool {
     unsigned most;     /* the most helpers that there may be */
@@ -30,8 +29,7 @@ struct thread_pool {
      */
     void (*work)(void *context, size_t i);
     void *context;
-    struct memory_account *account; /* whose memory it takes */
-    double end;                     /* of the time that it has */
+    struct account *account; /* of the job that it is a part of */
     size_t n;
     atomic_size_t next;
 
@@ -78,8 +76,7 @@ static void *help(void *argument)
             break;
         pool->wanted--;
         pool->busy++;
-        memory_count_for(pool->account);
-        clock_set_end(pool->end);
+        account_enter(pool->account);
         pthread_mutex_unlock(&pool->lock);
         const bool any = take_pieces(pool);
         pthread_mutex_lock(&pool->lock);
@@ -175,8 +172,7 @@ void thread_pool_run(struct thread_pool *pool,
     pthread_mutex_lock(&pool->lock);
     pool->work = work;
     pool->context = context;
-    pool->account = memory_counted_for();
-    pool->end = clock_end();
+    pool->account = account_current();
     pool->n = n;
     atomic_store(&pool->next, 0);
     pool->wanted = wanted < pool->helpers ? wanted : pool->helpers;

@@ -6,9 +6,9 @@
 
 #include <nettle/sha2.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
-#include "codecs/image/budget.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/jpeg.h"
 #include "codecs/png/animation.h"
@@ -162,7 +162,7 @@ static int add_frames(struct sha256_ctx *sum, const struct image *img,
     for (uint32_t number = 1; frame_find(&blocks, meta, &at); number++) {
         struct image frame = { .meta = NULL };
         struct err why;
-        int status = budget_check_time(opts->limits.budget, err);
+        int status = account_check_time(opts->limits.account, err);
         add_control(sum, img, meta->block[blocks.begin].data, t);
         if (status == 0 && !frame_is_default(meta, blocks)) {
             status = frame_decode(&frame, img, blocks, opts, &why);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/convert/convert.h"
-#include "codecs/image/budget.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/jpeg.h"
 #include "codecs/png/animation.h"
@@ -356,7 +356,7 @@ static int frames_compare(unsigned *turns, char text[80], const struct image *a,
         left = 0;
     for (uint32_t n = 1; left && n <= a->meta->animation.frames; n++) {
         const char *what;
-        if (budget_check_time(opts->limits.budget, err))
+        if (account_check_time(opts->limits.account, err))
             return -1;
         if (!frame_find(&pair.blocks[0], a->meta, &at[0]) ||
             !frame_find(&pair.blocks[1], b->meta, &at[1]))
@@ -421,12 +421,12 @@ static void note_turn(struct known_turns *known, enum xform t, bool same)
 /* Finds the turns that make them the same. */
 static int find_same(struct relation *relation, const struct image *a,
                      const struct image *b, unsigned turns,
-                     const struct budget *budget, struct err *err)
+                     const struct account *account, struct err *err)
 {
     struct difference d;
     struct known_turns known = { 0 };
     for (int i = 0; i < XFORM_COUNT; i++) {
-        if (budget_check_time(budget, err))
+        if (account_check_time(account, err))
             return -1;
         const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
         if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
@@ -446,7 +446,7 @@ static int find_same(struct relation *relation, const struct image *a,
 /* Finds the turn that comes closest. */
 static int find_nearest(struct relation *relation, const struct image *a,
                         const struct image *b, unsigned turns,
-                        const struct budget *budget, struct err *err)
+                        const struct account *account, struct err *err)
 {
     bool any = false;
     for (int i = 0; i < XFORM_COUNT; i++) {
@@ -454,7 +454,7 @@ static int find_nearest(struct relation *relation, const struct image *a,
         const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
         if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
             continue;
-        if (budget_check_time(budget, err))
+        if (account_check_time(account, err))
             return -1;
         pictures_compare(&d, a, b, t, true);
         if (!any || is_closer(&d, &relation->far)) {
@@ -584,7 +584,7 @@ static int relate_coefficients(struct relation *relation,
     int status = 0;
     if (pictures_are_alike(&pair[0], &pair[1]))
         status = find_same(relation, &pair[0], &pair[1], turns,
-                           opts->limits.budget, err);
+                           opts->limits.account, err);
     relation->impossible = !relation->same && has_impossible(&pair[0]);
     free_both(pair);
     return status;
@@ -620,10 +620,10 @@ static int relate_samples(struct relation *relation,
         status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
         status = find_same(relation, &pair[0], &pair[1], turns,
-                           opts->limits.budget, err);
+                           opts->limits.account, err);
     if (status == 0 && !relation->same)
         status = find_nearest(relation, &pair[0], &pair[1], turns,
-                              opts->limits.budget, err);
+                              opts->limits.account, err);
     const bool frames = status == 0 && relation->same && animated;
     if (frames && relation->unlike) { /* the conversion has dropped them */
         free_both(pair);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 
 struct amount {
     char text[24];
@@ -76,7 +76,7 @@ enum { CUT_OF_BYTE = 8 };
 int limit_check_cut(uint64_t left, uint64_t need, const struct limits *limits,
                     struct err *err)
 {
-    if (!limits->file || need <= budget_cells(left, CUT_OF_BYTE))
+    if (!limits->file || need <= account_cells_of(left, CUT_OF_BYTE))
         return 0;
     return fail(err,
                 "%" PRIu64 " of the %" PRIu64 " bytes of its samples are "

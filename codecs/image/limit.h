@@ -17,7 +17,7 @@ enum { IMAGE_DIMENSION = 0x7fffffff };
 /* The most bytes of memory for a picture that may be a bomb. */
 enum { LIMIT_SPARSE = 512 << 20 };
 
-struct budget;
+struct account;
 struct scratch;
 
 /* What a picture from outside may ask for. */
@@ -26,7 +26,7 @@ struct limits {
     uint64_t bytes; /* of memory for cells, source and turned together */
     uint64_t file;  /* the bytes of the file whose size has set this limit; 0:
                        --max-memory has set it */
-    struct budget *budget; /* of the file; NULL: its work has no limit */
+    struct account *account; /* of the file; NULL: its work has no limit */
     /* A picture whose cells are more than this, since its file says next to
      * nothing about each, gets no more than LIMIT_SPARSE bytes; 0: it does. */
     uint64_t sparse_from;

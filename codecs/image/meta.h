@@ -16,7 +16,7 @@
 #include "codecs/image/xform.h"
 
 struct codec;
-struct budget;
+struct account;
 
 /* What a block is to a turn and to --strip. The codec that reads it says so. */
 enum block_kind {
@@ -108,7 +108,7 @@ struct meta {
     const struct codec *codec; /* that has read the file. The blocks are its
                                   own, until metadata_turn() puts those of the
                                   format to be written in their place */
-    struct budget *budget; /* of the file, for what its blocks hold; borrowed;
+    struct account *account; /* of the file, for what its blocks hold; borrowed;
                               NULL: there is none */
     struct metadata_block *block;
     size_t nblocks, room;

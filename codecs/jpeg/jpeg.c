@@ -136,7 +136,7 @@ int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
     int status = -1;
     if (!meta)
         return fail_memory(err, "no memory for the decoder");
-    meta->budget = opts->limits.budget;
+    meta->account = opts->limits.account;
     if (codec_open(&reader, &codec_jpeg, file, opts, err) == 0 &&
         read_headers(meta, file, &exif_at, err) == 0 &&
         metadata_read_orientation(&img, &segments_format, err) == 0) {

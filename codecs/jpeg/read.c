@@ -14,8 +14,8 @@
 
 #include <jerror.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/memory.h"
-#include "codecs/image/budget.h"
 #include "codecs/image/interleave.h"
 #include "codecs/jpeg/entropy/marker.h"
 #include "codecs/jpeg/libjpeg.h"
@@ -28,7 +28,7 @@
 
 /* However few bits a scan has, each block of its components is visited: so a
  * megabyte of scans can take a minute. To visit a block takes some nanoseconds,
- * as long as it takes to look at so many bytes, which struct budget counts. */
+ * as long as it takes to look at so many bytes, which struct account counts. */
 enum { WORK_OF_BLOCK = 16 };
 
 static uint64_t blocks_of(const jpeg_component_info *info)
@@ -143,7 +143,7 @@ static void note_scan(struct jpeg_reader *r)
         --*left;
     for (int i = 0; i < r->d.comps_in_scan; i++)
         blocks += blocks_of(r->d.cur_comp_info[i]);
-    if (budget_spend(r->opts->limits.budget, WORK_OF_BLOCK * blocks, r->err))
+    if (account_spend(r->opts->limits.account, WORK_OF_BLOCK * blocks, r->err))
         give_up(r);
     if (!parameters_note_scan(r->img->meta, &r->d)) {
         fail_memory(r->err, "no memory for so many scans");
@@ -159,7 +159,7 @@ static void on_progress(j_common_ptr cinfo)
         give_up(r);
     }
     note_scan(r);
-    if (budget_check_time(r->opts->limits.budget, r->err))
+    if (account_check_time(r->opts->limits.account, r->err))
         give_up(r);
     r->pixels = r->pixels || r->arrays.lent; /* they are being read */
 }
@@ -211,8 +211,8 @@ static void read_header(struct jpeg_reader *r)
         leave(r);
     r->img->width = r->d.image_width;
     r->img->height = r->d.image_height;
-    budget_allow_pixels(r->opts->limits.budget,
-                        (uint64_t)r->img->width * r->img->height);
+    account_allow_pixels(r->opts->limits.account,
+                         (uint64_t)r->img->width * r->img->height);
 }
 
 /* Sets the sizes of planes of samples as the components have them, or in full
@@ -311,9 +311,8 @@ static void check_limits(struct jpeg_reader *r)
             limit_refuse_memory(what, all, &r->opts->limits, r->err))
             leave(r);
     }
-    struct budget *budget = limits.budget;
-    struct budget left = budget ? *budget : (struct budget){ 0 };
-    if (budget && budget_spend(&left, work_of_scans(&r->d, r->file), r->err))
+    if (account_check_work(limits.account, work_of_scans(&r->d, r->file),
+                           r->err))
         leave(r);
 }
 

@@ -8,8 +8,8 @@
 
 #include <jpeglib.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
-#include "codecs/image/budget.h"
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/libjpeg.h"
@@ -60,7 +60,7 @@ static void on_message(j_common_ptr cinfo, int level)
 
 static void check_time(struct jpeg_writer *w)
 {
-    if (budget_check_time(w->opts->budget, w->err))
+    if (account_check_time(w->opts->account, w->err))
         leave(w);
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/metadata/tiff.h"
 
@@ -101,7 +101,7 @@ static bool is_used(const struct tiff *tiff, size_t from, size_t to)
         const size_t end = ifd_end(&ifd[i]);
         size_t entry = ifd[i].start + 2, at, length;
         if (overlap(from, to, ifd[i].start, end) ||
-            !budget_look(end - ifd[i].start))
+            !account_look(end - ifd[i].start))
             return true;
         for (; entry < ifd[i].end; entry += TIFF_ENTRY)
             if (tiff_values(tiff, entry, &at, &length) &&
@@ -357,7 +357,7 @@ static bool get_nth(const struct tiff *tiff, size_t entry, size_t i,
                     uint32_t *number)
 {
     size_t at, length;
-    if (!entry || !budget_look(TIFF_ENTRY) ||
+    if (!entry || !account_look(TIFF_ENTRY) ||
         !tiff_values(tiff, entry, &at, &length))
         return false;
     unsigned type = tiff_type(tiff, entry), bytes = tiff_type_size[type];

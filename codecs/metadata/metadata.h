@@ -104,9 +104,9 @@ struct turned {
 /* Fills `body`, which is empty, with what the block holds: without a head, and
  * inflated; its bytes are counted. On failure, without memory, of a damaged
  * block, or of one that takes more work than is left for the file, it stays
- * empty. The budget may be NULL. */
+ * empty. The account may be NULL. */
 int block_open(struct bytes *body, const struct metadata_block *block,
-               const struct block_format *format, struct budget *budget,
+               const struct block_format *format, struct account *account,
                struct err *err);
 
 /* Exchanges two runs of `size` bytes: what is said of x, and of y. */

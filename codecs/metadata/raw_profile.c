@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 
 /* Digits take longer than other bytes that are looked at. */
 enum { DIGIT_LOOKS = 2 };
@@ -106,7 +106,7 @@ int raw_profile_open(struct raw_profile *profile, const struct bytes *data,
 {
     struct hex_text text = { .data = data->data, .size = data->size };
     *profile = (struct raw_profile){ .kind = RAW_PROFILE_NONE };
-    if (!budget_look(DIGIT_LOOKS * text.size) || !read_head(&text, profile))
+    if (!account_look(DIGIT_LOOKS * text.size) || !read_head(&text, profile))
         return 0;
     const size_t length = profile->length;
     if (!bytes_reserve(&profile->body, length))

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
-#include "codecs/image/budget.h"
 
 const uint8_t tiff_type_size[TIFF_TYPES] = {
     0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4,
@@ -51,7 +51,7 @@ size_t tiff_find_from(const struct tiff *tiff, const struct tiff_ifd *ifd,
     const size_t from = at;
     while (at < ifd->end && tiff_get(tiff, at, 2) != tag)
         at += TIFF_ENTRY;
-    return budget_look(at - from) && at < ifd->end ? at : 0;
+    return account_look(at - from) && at < ifd->end ? at : 0;
 }
 
 size_t tiff_find(const struct tiff *tiff, const struct tiff_ifd *ifd,
@@ -122,7 +122,7 @@ enum { CLASS = 0xff0000, CLASS_LARGE_THUMBNAIL = 0x010000 };
 
 static void look_for_places(struct mpf *mpf, const struct tiff_ifd *ifd)
 {
-    if (!budget_look(ifd->end - ifd->start))
+    if (!account_look(ifd->end - ifd->start))
         return;
     for (size_t at = ifd->start + 2; at < ifd->end; at += TIFF_ENTRY) {
         uint32_t tag = tiff_get(&mpf->tiff, at, 2);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 #include "codecs/metadata/tiff.h"
 #include "codecs/metadata/xmp.h"
 
@@ -50,7 +50,8 @@ static int open_trailer(struct trailer *trailer, struct turned *t,
     }
     if (!trailer->list || !trailer->begin)
         return 0;
-    if (block_open(&trailer->body, trailer->list, t->format, meta->budget, err))
+    if (block_open(&trailer->body, trailer->list, t->format, meta->account,
+                   err))
         return -1;
     mpf_open(&trailer->mpf, trailer->body.data, trailer->body.size);
     return 0;
@@ -79,7 +80,7 @@ static void add_inlay(struct trailer *trailer, struct inlay inlay)
 /* Counts that an entry of the list is compared with all pictures. */
 static bool look(const struct trailer *trailer)
 {
-    return budget_look((trailer->count + 1) * sizeof *trailer->inlay);
+    return account_look((trailer->count + 1) * sizeof *trailer->inlay);
 }
 
 static void find_by_mpf(struct trailer *trailer)
@@ -113,7 +114,7 @@ static int find_by_container(struct trailer *trailer, struct err *err)
         if (meta->block[i].kind != BLOCK_XMP)
             continue;
         if (block_open(&packet, &meta->block[i], trailer->turned->format,
-                       meta->budget, err))
+                       meta->account, err))
             return -1;
         count = xmp_container_items(packet.data, packet.size, item, INLAYS_MAX);
         bytes_free(&packet);

@@ -2,20 +2,20 @@
  * and it is closed again. */
 #include <string.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 #include "codecs/metadata/blocks.h"
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/xmp.h"
 
 int block_open(struct bytes *body, const struct metadata_block *block,
-               const struct block_format *format, struct budget *budget,
+               const struct block_format *format, struct account *account,
                struct err *err)
 {
-    if (budget_spend(budget, block->size, err) ||
+    if (account_spend(account, block->size, err) ||
         format->open(body, block, err))
         return -1;
     if (body->size <= block->size ||
-        budget_spend(budget, body->size - block->size, err) == 0)
+        account_spend(account, body->size - block->size, err) == 0)
         return 0;
     bytes_free(body);
     return -1;
@@ -56,7 +56,7 @@ static int note_block(struct meta *meta, const struct metadata_block *block,
     struct bytes body = { 0 };
     struct err why = { .text = "" };
     int status = 0;
-    if (block_open(&body, block, format, meta->budget, &why) && why.memory) {
+    if (block_open(&body, block, format, meta->account, &why) && why.memory) {
         *err = why;
         return -1;
     }
@@ -83,7 +83,6 @@ int metadata_read_orientation(struct image *img,
         1u << BLOCK_XMP | 1u << BLOCK_RAW_PROFILE,
     };
     struct meta *meta = img->meta;
-    struct budget *before = budget_enter(meta->budget);
     bool more = false;
     int status = 0;
     meta->orientation = (struct orientation){ 0 };
@@ -96,8 +95,7 @@ int metadata_read_orientation(struct image *img,
     if (status == 0)
         img->orientation =
             meta->orientation.value ? meta->orientation.value : 1;
-    budget_leave(before);
-    return budget_spend(meta->budget, 0, err) ? -1 : status;
+    return account_spend(meta->account, 0, err) ? -1 : status;
 }
 
 /* ---- What other formats hold as well --------------------------------------*/
@@ -115,7 +113,7 @@ int metadata_read_portable(struct meta *meta, const struct block_format *format,
                                                       : NULL;
         if (!field || field->size) /* none, or filled by another block */
             continue;
-        if (block_open(field, block, format, meta->budget, err) == 0) {
+        if (block_open(field, block, format, meta->account, err) == 0) {
             block->portable = true;
             continue;
         }
@@ -299,13 +297,13 @@ static int turn_opened(struct metadata_block *block, struct bytes *body,
 static int turn_block(struct metadata_block *block, const struct turned *t,
                       struct err *err)
 {
-    struct budget *budget = t->img->meta->budget;
+    struct account *account = t->img->meta->account;
     struct bytes body = { 0 };
     struct err why = { .text = "" };
-    if (block_open(&body, block, t->format, budget, &why) == 0) {
+    if (block_open(&body, block, t->format, account, &why) == 0) {
         int status = turn_opened(block, &body, t, err);
         bytes_free(&body);
-        return budget_spend(budget, 0, err) ? -1 : status;
+        return account_spend(account, 0, err) ? -1 : status;
     }
     if (why.memory) {
         *err = why;
@@ -374,7 +372,7 @@ static int add_tag(const struct turned *t, size_t at, struct err *err)
         if (!block)
             return fail_memory(err, "no memory for EXIF");
         block->begin = block->end = at;
-    } else if (block_open(&exif, block, t->format, meta->budget, err)) {
+    } else if (block_open(&exif, block, t->format, meta->account, err)) {
         return -1;
     }
     if (!block->size || exif_orientation(exif.data, exif.size) != orientation)
@@ -476,10 +474,8 @@ int metadata_turn(struct image *img, const struct codec *to,
 {
     if (!img->meta)
         return 0;
-    struct budget *budget = img->meta->budget, *before = budget_enter(budget);
     int status = turn_metadata(img, to, opts, err);
-    budget_leave(before);
-    return budget_spend(budget, 0, err) ? -1 : status;
+    return account_spend(img->meta->account, 0, err) ? -1 : status;
 }
 
 /* ---- Tags alone -----------------------------------------------------------*/
@@ -507,7 +503,6 @@ int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
     const unsigned kinds = 1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE |
                            1u << BLOCK_XMP | 1u << BLOCK_ORIENTATION;
     struct meta *meta = img->meta;
-    struct budget *budget = meta->budget, *before = budget_enter(budget);
     const struct save_opts save = {
         .orientation = xform_retag(meta->orientation.value, op),
         .warnings = warnings,
@@ -522,6 +517,5 @@ int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
         (save.orientation > 1 && exif_at && add_tag(&t, exif_at, err)) ||
         write_blocks(out, file, meta, err))
         status = -1;
-    budget_leave(before);
-    return budget_spend(budget, 0, err) ? -1 : status;
+    return account_spend(meta->account, 0, err) ? -1 : status;
 }

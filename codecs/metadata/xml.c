@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 
 /* ---- Tokens ---------------------------------------------------------------*/
 
@@ -147,7 +147,7 @@ static bool read_token(struct xml_reader *xml, struct xml_token *token)
         tags++;
         read = xml->at < xml->size && read_tag(xml, token);
     }
-    return budget_look(xml->at - from + TAG_LOOKS * tags) && read;
+    return account_look(xml->at - from + TAG_LOOKS * tags) && read;
 }
 
 bool xml_next(struct xml_reader *xml, struct xml_token *token)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 
 /* ---- Values of any length -------------------------------------------------*/
 
@@ -329,7 +329,7 @@ bool xmp_tells_place(const uint8_t *data, size_t size)
 {
     static const char *const words[] = { "gpslat", "gpslon", "iso6709" };
     const size_t looks = sizeof words / sizeof *words + 1;
-    if (!budget_look(looks * size))
+    if (!account_look(looks * size))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(data, size, words[i]))

@@ -81,7 +81,7 @@ static int open_portions(struct portions *portions, struct meta *meta,
                 memory_alloc_zeroed(meta->nblocks, sizeof *portions->list);
         if (!portions->list)
             return fail_memory(err, "no memory for Extended XMP");
-        if (block_open(&body, block, format, meta->budget, err)) {
+        if (block_open(&body, block, format, meta->account, err)) {
             close_portions(portions);
             return -1;
         }
@@ -262,7 +262,7 @@ static int rename_all(const struct turned *t, const struct portions *portions,
         struct bytes packet = { 0 };
         if (block->kind != BLOCK_XMP || block->dropped)
             continue;
-        status = block_open(&packet, block, t->format, meta->budget, err);
+        status = block_open(&packet, block, t->format, meta->account, err);
         rename_in(&packet, portions);
         if (status == 0)
             status = t->format->close(block, &packet, err);

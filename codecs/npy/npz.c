@@ -203,7 +203,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
     struct archive w = {
         .writer = { .file = out,
                     .pool = opts->pool,
-                    .budget = opts->limits.budget },
+                    .account = opts->limits.account },
         .img = img,
         .t = t,
         .opts = opts,

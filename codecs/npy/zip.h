@@ -83,10 +83,10 @@ struct zip_writer {
     struct bytes *file; /* which it is appended to; empty at first */
     struct bytes directory;
     uint64_t count;
-    struct thread_pool *pool;    /* threads that deflate; NULL: the caller's */
-    const struct budget *budget; /* whose time ends that; or NULL */
-    const struct flush *flush;   /* of the file; NULL: all of it is kept */
-    uint64_t flushed;            /* bytes of it */
+    struct thread_pool *pool; /* threads that deflate; NULL: the caller's */
+    const struct account *account; /* whose time ends that; or NULL */
+    const struct flush *flush;     /* of the file; NULL: all of it is kept */
+    uint64_t flushed;              /* bytes of it */
     struct zip_output now;
 };
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
-#include "codecs/image/budget.h"
 
 /* Bytes that one thread deflates at a time. */
 enum { BAND = 1 << 20 };
@@ -19,7 +19,7 @@ struct bands {
     bool last;          /* the stream ends with it */
     struct bytes *band; /* deflated; empty if there was no memory, or time */
     size_t count;
-    const struct budget *budget;
+    const struct account *account;
 };
 
 static void deflate_band(void *context, size_t i)
@@ -28,7 +28,7 @@ static void deflate_band(void *context, size_t i)
     size_t at = i * BAND, left = b->size - at;
     size_t size = left < BAND ? left : BAND;
     struct err unheard; /* append_bands() asks again */
-    if (budget_check_time(b->budget, &unheard))
+    if (account_check_time(b->account, &unheard))
         return;
     struct lz77 *matcher = lz77_new(1, 1);
     struct bytes made = { 0 };
@@ -45,7 +45,7 @@ static void deflate_band(void *context, size_t i)
 static int append_bands(struct bytes *out, const struct bands *b,
                         struct err *err)
 {
-    if (budget_check_time(b->budget, err))
+    if (account_check_time(b->account, err))
         return -1;
     for (size_t i = 0; i < b->count; i++)
         if (b->band[i].size == 0 ||
@@ -65,7 +65,7 @@ static int deflate_some(const struct zip_deflate *d, struct bytes *out,
         .size = size,
         .last = last,
         .count = size ? (size - 1) / BAND + 1 : 1,
-        .budget = d->budget,
+        .account = d->account,
     };
     b.band = memory_alloc_zeroed(b.count, sizeof *b.band);
     if (!b.band)

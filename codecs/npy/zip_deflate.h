@@ -8,10 +8,10 @@
 #include "codecs/base/thread_pool.h"
 
 struct zip_deflate {
-    struct thread_pool *pool;    /* threads that deflate; NULL: the caller's */
-    const struct budget *budget; /* whose time ends that; or NULL */
-    struct bytes held;           /* content that waits for more */
-    size_t window;               /* bytes before it that matches may refer to */
+    struct thread_pool *pool; /* threads that deflate; NULL: the caller's */
+    const struct account *account; /* whose time ends that; or NULL */
+    struct bytes held;             /* content that waits for more */
+    size_t window; /* bytes before it that matches may refer to */
 };
 
 /* Appends to `out` what more content becomes, or what waits is held. The last

@@ -113,7 +113,7 @@ int zip_begin(struct zip_writer *w, const struct zip_member *m, struct err *err)
                                   .size = m->size,
                                   .deflated = m->data.size,
                                   .deflate = { .pool = w->pool,
-                                               .budget = w->budget } };
+                                               .account = w->account } };
     if (append_header(w->file, &w->now, true, err))
         return -1;
     w->now.header = w->file->size - before;

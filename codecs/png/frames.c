@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 #include "codecs/image/cell_store.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
@@ -158,13 +158,12 @@ static uint64_t frame_bytes(const struct image *img, uint64_t pixels)
  * some times, and so is what pads rows, before the turn and after it. */
 enum { FLAT_FROM = 500, LOOKS = 4 };
 
-static int check_work(const struct frame_sums *sum, const struct budget *budget,
-                      struct err *err)
+static int check_work(const struct frame_sums *sum,
+                      const struct account *account, struct err *err)
 {
     const uint64_t bytes = sum->cells / 2, usual = FLAT_FROM * sum->coded;
-    struct budget left = budget ? *budget : (struct budget){ 0 };
-    return budget && bytes > usual
-               ? budget_spend(&left, LOOKS * (bytes - usual), err)
+    return bytes > usual
+               ? account_check_work(account, LOOKS * (bytes - usual), err)
                : 0;
 }
 
@@ -189,7 +188,7 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
         return 0;
     if (sum.pixels > limits->pixels)
         return limit_refuse_frames(a->frames, sum.pixels, limits, err);
-    if (check_work(&sum, limits->budget, err))
+    if (check_work(&sum, limits->account, err))
         return -1;
     uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
     if (image_is_stored(img, limits))
@@ -227,7 +226,7 @@ struct frames_work {
     enum xform t;
     const struct turner *turner;
     struct thread_pool *pool; /* for one frame; NULL: its thread is one of it */
-    const struct budget *budget; /* whose time ends it */
+    const struct account *account; /* whose time ends it */
     bool tolerant;
     const struct save_opts *save; /* NULL: they are not encoded */
     struct scratch scratch;       /* of one frame at a time, if they are stored:
@@ -316,7 +315,7 @@ static void do_frame(void *context, size_t i)
     struct frame_task *task = (struct frame_task *)context + i;
     struct bytes file = { 0 };
     struct image frame = { 0 };
-    task->status = budget_check_time(task->work->budget, &task->err);
+    task->status = account_check_time(task->work->account, &task->err);
     if (task->status)
         return;
     task->status = frame_make_file(&file, task->work->img, task->blocks)
@@ -445,7 +444,7 @@ int frames_try(struct image *img, const struct load_opts *opts, struct err *err)
     struct frames_work work = { .img = img,
                                 .turner = &copy,
                                 .pool = opts->pool,
-                                .budget = opts->limits.budget,
+                                .account = opts->limits.account,
                                 .tolerant = opts->tolerant };
     img->meta->animation.tried = true;
     set_scratch(&work, opts->limits.scratch);
@@ -477,7 +476,7 @@ int frames_turn(const struct image *img, const struct save_opts *opts,
                                 .t = img->turned,
                                 .turner = opts->turner,
                                 .pool = opts->pool,
-                                .budget = opts->budget,
+                                .account = opts->account,
                                 .tolerant = opts->tolerant,
                                 .save = opts };
     struct warnings unheard = { 0 };

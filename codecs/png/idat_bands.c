@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/literal_block.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
-#include "codecs/image/budget.h"
 #include "codecs/png/filter_choice.h"
 #include "codecs/png/scanline.h"
 
@@ -62,7 +62,7 @@ static struct idat_scratch *scratch_new(const struct idat_bands *b)
 struct idat_scratch *idat_bands_take(struct idat_bands *b)
 {
     struct err unheard; /* idat_write() asks again */
-    if (budget_check_time(b->budget, &unheard))
+    if (account_check_time(b->account, &unheard))
         atomic_store(&b->failed, true);
     if (atomic_load(&b->failed))
         return NULL;
@@ -197,7 +197,7 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .per_band = row < band ? (uint32_t)(band / row) : 1,
         .before = (uint32_t)((FLATE_WINDOW - 1) / row + 1),
         .continuous = img->color != COLOR_INDEXED && image_bits(img) >= 8,
-        .budget = opts->budget,
+        .account = opts->account,
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
     if (b->per_band > img->height) /* as each frame of a small animation */

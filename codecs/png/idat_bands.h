@@ -55,7 +55,7 @@ struct idat_bands {
     uint32_t before;   /* rows before a band that matches may refer to */
     size_t filtered_size, out_size, trial_size;
     uint8_t *filter; /* the choice of filter_choice.h for each band */
-    const struct budget *budget; /* whose time ends the work, too; or NULL */
+    const struct account *account; /* whose time ends the work, too; or NULL */
     atomic_bool failed; /* memory or time has run out: no thread goes on */
 
     pthread_mutex_t lock;

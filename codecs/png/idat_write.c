@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/idat_choice.h"
 
@@ -157,7 +157,7 @@ static int write_bands(struct idat_writer *w, struct err *err)
     if (idat_choice_make(bands, err) ||
         idat_bands_run(bands, write_band, w, err))
         return -1;
-    if (w->refused || budget_check_time(w->opts->budget, err))
+    if (w->refused || account_check_time(w->opts->account, err))
         return -1;
     return is_complete(w, w->opts->adler)
                ? 0

@@ -323,7 +323,7 @@ static int begin_image(struct reader *reader, struct err *err)
         (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
     if (!reader->img.meta)
         return fail_memory(err, "no memory for the decoder");
-    reader->img.meta->budget = reader->opts->limits.budget;
+    reader->img.meta->account = reader->opts->limits.account;
     return 0;
 }
 

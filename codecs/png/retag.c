@@ -76,7 +76,7 @@ int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
     int status = -1;
     if (!img.meta)
         return fail_memory(err, "no memory for the decoder");
-    img.meta->budget = opts->limits.budget;
+    img.meta->account = opts->limits.account;
     if (read_chunks(&img, file, &exif_at, err) == 0 &&
         metadata_read_orientation(&img, &chunks_format, err) == 0) {
         info->width = img.width;

@@ -5,7 +5,7 @@
 
 #include <png.h>
 
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 #include "codecs/png/adam7.h"
 #include "codecs/png/libpng_memory.h"
 #include "codecs/png/scanline.h"
@@ -96,7 +96,7 @@ static void write_row(struct png_writer *w, const struct adam7_pass *pass,
                       uint32_t y)
 {
     uint32_t at;
-    if (budget_check_time(w->opts->budget, w->err) ||
+    if (account_check_time(w->opts->account, w->err) ||
         row_source_reach(&w->rows, y, w->err))
         png_longjmp(w->png, 1);
     const struct image *from = row_source_at(&w->rows, y, &at);

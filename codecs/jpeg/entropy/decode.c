@@ -11,8 +11,8 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
-#include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
@@ -243,7 +243,7 @@ static inline bool dc_is_sound(int64_t dc)
 /* Returns whether there is room for another block, and time. */
 ENTROPY_INLINE bool prepare_block(struct part *p)
 {
-    if (p->count % CHECKED_BLOCKS == CHECKED_BLOCKS - 1 && clock_is_over())
+    if (p->count % CHECKED_BLOCKS == CHECKED_BLOCKS - 1 && account_is_over())
         p->state = PART_LATE;
     if (!entropy_values_reserve(&p->values))
         p->state = PART_NO_MEMORY;

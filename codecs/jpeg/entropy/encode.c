@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
-#include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
@@ -432,7 +432,7 @@ static void end_range(struct encoding *e, struct range *range, bool coded,
  * is over. */
 static bool is_over(struct joining *j)
 {
-    const bool late = clock_is_over();
+    const bool late = account_is_over();
     pthread_mutex_lock(&j->lock);
     j->late = j->late || late;
     bool over = j->lacking || j->late;

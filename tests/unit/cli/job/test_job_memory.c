@@ -62,9 +62,9 @@ static struct bytes run(const struct ready *ready, long long left,
     struct job_state *state = job_read(&ready->job, &result, &err);
     must(state);
     if (left >= 0)
-        atomic_fetch_add(&state->memory.taken,
-                         (long long)budget_memory(result.bytes_in) - left);
-    const long long before = atomic_load(&state->memory.taken),
+        atomic_fetch_add(&state->account.taken,
+                         (long long)account_memory_of(result.bytes_in) - left);
+    const long long before = atomic_load(&state->account.taken),
                     input = size_of(&state->input);
     const bool done =
         job_begin(state, &err) == 0 && job_finish(state, &err) == 0;
@@ -76,7 +76,7 @@ static struct bytes run(const struct ready *ready, long long left,
     image_free(&state->img);
     struct bytes output = { 0 };
     if (done) {
-        const long long more = atomic_load(&state->memory.taken) - before,
+        const long long more = atomic_load(&state->account.taken) - before,
                         output_has = size_of(&state->output),
                         freed = input - size_of(&state->input);
         CHECK(more == output_has - freed, "%s: %lld bytes are still counted",

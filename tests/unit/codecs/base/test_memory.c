@@ -1,5 +1,6 @@
 /* Memory is counted when it is taken and when it is given back, by any thread
  * that works for the file, and refused beyond the limit. */
+#include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 
 #include <malloc.h>
@@ -11,15 +12,15 @@
 #include "tests/support/must.h"
 #include "tests/support/test.h"
 
-static long long taken(const struct memory_account *account)
+static long long taken(const struct account *account)
 {
     return atomic_load(&account->taken);
 }
 
 TEST(blocks_are_counted)
 {
-    struct memory_account account = { .limit = 0 };
-    CHECK(memory_count_for(&account) == NULL, "none before");
+    struct account account = { .limit = 0 };
+    CHECK(account_enter(&account) == NULL, "none before");
     uint8_t *a = memory_alloc(1000), *b = memory_alloc_zeroed(10, 100);
     must(a && b);
     CHECK(taken(&account) ==
@@ -35,7 +36,7 @@ TEST(blocks_are_counted)
     memory_free(b);
     memory_free(NULL);
     CHECK(taken(&account) == 0, "%lld are left", taken(&account));
-    CHECK(memory_count_for(NULL) == &account, "it was");
+    CHECK(account_enter(NULL) == &account, "it was");
     memory_free(memory_alloc(1000));
     CHECK(taken(&account) == 0, "counted for nobody");
 }
@@ -43,8 +44,8 @@ TEST(blocks_are_counted)
 /* Kept blocks are nobody's, and larger than what is asked for. */
 TEST(large_blocks_are_counted)
 {
-    struct memory_account account = { .limit = 0 };
-    memory_count_for(&account);
+    struct account account = { .limit = 0 };
+    account_enter(&account);
     for (int keep = 0; keep < 2; keep++) {
         page_cache_keep(keep * (64 << 20));
         for (int round = 0; round < 2; round++) {
@@ -60,13 +61,13 @@ TEST(large_blocks_are_counted)
         }
     }
     page_cache_keep(0);
-    memory_count_for(NULL);
+    account_enter(NULL);
 }
 
 TEST(what_is_beyond_the_limit_is_refused)
 {
-    struct memory_account account = { .limit = 1 << 20 };
-    memory_count_for(&account);
+    struct account account = { .limit = 1 << 20 };
+    account_enter(&account);
     void *half = memory_alloc(1 << 19);
     must(half);
     const long long before = taken(&account);
@@ -88,7 +89,7 @@ TEST(what_is_beyond_the_limit_is_refused)
     memory_free(more);
     memory_free(half);
     CHECK(taken(&account) == 0, "%lld are left", taken(&account));
-    memory_count_for(NULL);
+    account_enter(NULL);
 }
 
 static void take(void *context, size_t i)
@@ -107,21 +108,21 @@ TEST(threads_count_for_the_caller)
 {
     enum { BLOCKS = 1000 };
     static void *block[BLOCKS];
-    struct memory_account first = { .limit = 0 }, second = { .limit = 0 };
+    struct account first = { .limit = 0 }, second = { .limit = 0 };
     struct thread_pool *pool = thread_pool_open(4);
     must(pool);
-    memory_count_for(&first);
+    account_enter(&first);
     thread_pool_run(pool, take, block, BLOCKS);
     CHECK(taken(&first) >= BLOCKS * 1000, "%lld", taken(&first));
     thread_pool_run(pool, give, block, BLOCKS);
     CHECK(taken(&first) == 0, "%lld are left", taken(&first));
-    memory_count_for(&second);
+    account_enter(&second);
     thread_pool_run(pool, take, block, BLOCKS);
     CHECK(taken(&first) == 0 && taken(&second) >= BLOCKS * 1000,
           "%lld and %lld", taken(&first), taken(&second));
     thread_pool_run(pool, give, block, BLOCKS);
     CHECK(taken(&second) == 0, "%lld are left", taken(&second));
-    memory_count_for(NULL);
+    account_enter(NULL);
     thread_pool_run(pool, take, block, BLOCKS);
     thread_pool_run(pool, give, block, BLOCKS);
     CHECK(taken(&second) == 0, "for nobody: %lld", taken(&second));

@@ -1,6 +1,6 @@
 /* What a file may cost; and that an encoder ends where the time is over, by a
  * clock that only this test moves. */
-#include "codecs/image/budget.h"
+#include "codecs/base/account.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -22,63 +22,61 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* Begins a budget that is over when the clock is read for the nth time from now
- * on. */
-static struct budget budget_of_looks(unsigned n)
+/* Returns an account whose time is over when the clock is read for the nth time
+ * from now on. */
+static struct account account_of_looks(unsigned n)
 {
-    struct budget budget;
-    budget_begin(&budget, 0, n);
-    return budget;
+    struct account account = { .work = 0 };
+    account_set_time(&account, n);
+    return account;
 }
 
 TEST(time_is_over_and_stays_so)
 {
     struct err err = { .text = "" };
-    struct budget budget = budget_of_looks(3), shared;
-    CHECK(budget_check_time(&budget, &err) == 0, "1 of 3");
-    CHECK(budget_check_time(&budget, &err) == 0, "2 of 3");
+    struct account account = account_of_looks(3);
+    CHECK(account_check_time(&account, &err) == 0, "1 of 3");
+    CHECK(account_check_time(&account, &err) == 0, "2 of 3");
     for (int i = 0; i < 3; i++)
-        CHECK(budget_check_time(&budget, &err), "3 of 3, and later");
+        CHECK(account_check_time(&account, &err), "3 of 3, and later");
     CHECK(strcmp(err.text,
                  "it takes more than the 3 seconds of --max-seconds") == 0,
           "%s", err.text);
-    CHECK(budget_spend(&budget, 1, &err), "work takes time, too");
-    budget_begin(&shared, 0, 0);
-    CHECK(budget_check_time(&shared, &err) == 0, "no end");
-    budget_share_time(&shared, &budget);
-    CHECK(budget_check_time(&shared, &err), "a shared end");
-    CHECK(budget_check_time(NULL, &err) == 0, "no budget");
+    CHECK(account_spend(&account, 1, &err), "work takes time, too");
+    CHECK(account_check_time(NULL, &err) == 0, "no account");
 }
 
 TEST(work_is_over_and_stays_so)
 {
     struct err err = { .text = "" };
-    struct budget budget;
-    budget_begin(&budget, 1000, 0);
-    const uint64_t work = budget.work;
-    CHECK(budget_spend(&budget, work - 1, &err) == 0, "all but one");
-    CHECK(budget_spend(&budget, 2, &err), "one too many");
-    CHECK(budget_spend(&budget, 1, &err), "and from then on");
-    budget_allow_pixels(&budget, 10);
-    CHECK(budget_spend(&budget, 1, &err) == 0, "pixels allow more");
-    CHECK(budget_spend(NULL, UINT64_MAX, &err) == 0, "no budget");
+    struct account account = { .work = 0 };
+    CHECK(account_spend(&account, UINT64_MAX, &err) == 0, "no limit");
+    account_allow_file(&account, 1000);
+    const uint64_t work = account.work;
+    CHECK(account_spend(&account, work - 1, &err) == 0, "all but one");
+    CHECK(account_check_work(&account, 1, &err) == 0, "one is left");
+    CHECK(account_check_work(&account, 2, &err), "not two");
+    CHECK(account_spend(&account, 2, &err), "one too many");
+    CHECK(account_spend(&account, 1, &err), "and from then on");
+    account_allow_pixels(&account, 10);
+    CHECK(account_spend(&account, 1, &err) == 0, "pixels allow more");
+    CHECK(account_spend(NULL, UINT64_MAX, &err) == 0, "no account");
 }
 
 TEST(looks)
 {
     struct err err;
-    struct budget budget;
-    CHECK(budget_look(UINT64_MAX), "no budget");
-    budget_begin(&budget, 0, 0);
-    struct budget *before = budget_enter(&budget);
-    struct budget *same = budget_enter(NULL);
-    CHECK(before == NULL && same == &budget, "as before");
-    CHECK(budget_look(budget.work - 1), "all but one");
-    CHECK(budget_spend(&budget, 0, &err) == 0, "one is left");
-    CHECK(!budget_look(2) && !budget_look(0), "and from then on");
-    CHECK(budget_spend(&budget, 0, &err), "a failure");
-    budget_leave(before);
-    CHECK(budget_look(1), "no budget again");
+    struct account account = { .work = 0 };
+    CHECK(account_look(UINT64_MAX), "no account");
+    account_allow_file(&account, 0);
+    struct account *before = account_enter(&account);
+    CHECK(before == NULL && account_current() == &account, "it is entered");
+    CHECK(account_look(account.work - 1), "all but one");
+    CHECK(account_spend(&account, 0, &err) == 0, "one is left");
+    CHECK(!account_look(2) && !account_look(0), "and from then on");
+    CHECK(account_spend(&account, 0, &err), "a failure");
+    account_enter(before);
+    CHECK(account_look(1), "no account again");
 }
 
 /* ---- Encoders -------------------------------------------------------------*/
@@ -99,7 +97,7 @@ static struct image noise(uint32_t width, uint32_t height)
     return img;
 }
 
-/* Encodes with a budget of more and more looks at the clock, until that is
+/* Encodes with an account of more and more looks at the clock, until that is
  * enough. Checks that it was given up before, and the same file in the end. */
 static void check_encoder(const char *name, const struct codec *codec,
                           const struct image *img, int effort, unsigned least)
@@ -113,8 +111,8 @@ static void check_encoder(const char *name, const struct codec *codec,
     must(codec->encode(&want, img, &save, &err) == 0);
     unsigned looks = 0;
     for (int status = -1; status && looks < 10000;) {
-        struct budget budget = budget_of_looks(++looks);
-        save.budget = &budget;
+        struct account account = account_of_looks(++looks);
+        save.account = &account;
         bytes_free(&got);
         status = codec->encode(&got, img, &save, &err);
         if (status && !strstr(err.text, "--max-seconds"))
@@ -169,8 +167,8 @@ TEST(archive_is_given_up_between_bands)
     for (int status = -1; status && looks < 100;) {
         struct bytes file = { 0 };
         struct err err = { .text = "" };
-        const struct budget budget = budget_of_looks(++looks);
-        struct zip_writer writer = { .file = &file, .budget = &budget };
+        const struct account account = account_of_looks(++looks);
+        struct zip_writer writer = { .file = &file, .account = &account };
         status = zip_replace(
             &writer, &member,
             (struct bytes){ .data = content, .size = sizeof content }, &err);
