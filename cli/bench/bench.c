@@ -1,4 +1,5 @@
-/* gimgxf bench: its options, and the order in which everything is run. */
+/* gimgxf bench: its options, the order in which everything is run, and the one
+ * loop that times and checks it. */
 #include "cli/bench/bench.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include "cli/options/parser.h"
 #include "cli/options/setters.h"
 #include "cli/report/report.h"
-#include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 
 enum {
@@ -19,9 +19,6 @@ enum {
     STATUS_USAGE = 2,
     STATUS_DEVICE = 3
 };
-
-/* Enough that a few disturbed rounds do not move the median. */
-enum { GPU_ROUNDS = 31 };
 
 /* ---- Options ------------------------------------------------------------- */
 
@@ -95,34 +92,58 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-bool bench_wants(const struct bench *bench, const struct suite_entry *entry)
+/* Writes ", 3 planes", unless there are fewer than `least`. */
+static void append_count(char *text, size_t room, unsigned n, unsigned least,
+                         const char *what)
 {
-    const char *only = bench->opts.only;
-    const char *name = entry->name ? entry->name : xform_name(entry->turn);
-    return !only || strcasestr(name, only) || strcasestr(entry->source, only) ||
-           strcasestr(entry->section, only);
+    const size_t length = strlen(text);
+    if (n >= least)
+        snprintf(text + length, room - length, ", %u %s%s", n, what,
+                 n > 1 ? "s" : "");
 }
 
-struct suite_shape bench_shape(const struct bench *bench,
-                               const struct suite_entry *entry,
-                               struct suite_shape shape)
+static void describe_row(struct bench_row *row)
 {
-    struct suite_shape size = bench->opts.size;
-    if (size.width == 0)
-        return shape;
-    if (entry->cell == CELL_DCT) { /* the blocks of such a picture */
-        size.width = size.width / 8 + (size.width % 8 != 0);
-        size.height = size.height / 8 + (size.height % 8 != 0);
-    }
-    return size;
+    static const char *const cells[] = { [CELL_U8] = "u8",
+                                         [CELL_U16] = "u16",
+                                         [CELL_F32] = "f32",
+                                         [CELL_DCT] = "dct" };
+    const struct suite_entry *e = &row->entry;
+    const struct suite_result *r = &row->result;
+    const size_t room = sizeof row->title - 4;
+    row->cell = r->files ? "jpeg" : cells[e->cell];
+    snprintf(row->size, sizeof row->size, "%s %u x %u", row->cell,
+             row->shape.width, row->shape.height);
+    snprintf(row->title, room, "%s", row->name);
+    if (e->sweep)
+        snprintf(row->title, room, "%s, %u x %u", row->name, e->block_x,
+                 e->block_y);
+    append_count(row->title, room, e->npictures, 2, "picture");
+    append_count(row->title, room, row->part ? 0 : r->files, 1, "file");
+    append_count(row->title, room, e->nplanes, 2, "plane");
+    append_count(row->title, room, e->threads, 2, "thread");
+    append_count(row->title, room, e->lanes, 1, "lane");
+    append_count(row->title, room, e->devices, 2, "GPU");
+    if (e->origin == SUITE_PUBLISHED)
+        strcat(row->title, " *");
+    if (r->median <= 0)
+        return;
+    row->gbs = (double)r->bytes / r->median * 1e-9;
+    row->copy_gbs = r->copy > 0 ? (double)r->bytes / r->copy * 1e-9 : 0;
+    row->share = row->part ? r->median / r->copy : r->copy / r->median;
+    row->us = r->files ? r->median * 1e6 / r->files : 0;
+    row->rate = r->files / r->median;
 }
 
-int bench_add(struct bench *bench, const struct bench_row *row, struct err *err)
+/* Appends a row, counts it if it is wrong, and prints it unless JSON was
+ * asked for. */
+static int add_row(struct bench *bench, struct bench_row *row, struct err *err)
 {
     size_t size = (bench->nrows + 1) * sizeof *bench->row;
     struct bench_row *rows = realloc(bench->row, size);
     if (!rows)
         return fail(err, "no memory for the results");
+    describe_row(row);
     bench->row = rows;
     bench->row[bench->nrows++] = *row;
     if (row->result.wrong && !row->entry.wrong)
@@ -132,84 +153,192 @@ int bench_add(struct bench *bench, const struct bench_row *row, struct err *err)
     return 0;
 }
 
-/* ---- The GPU ------------------------------------------------------------- */
+/* ---- The loop ------------------------------------------------------------ */
 
-static int run_entry(struct bench *bench, const struct kernel_suite *suite,
-                     struct suite_run *run, size_t i, struct err *err)
+static int by_value(const void *a, const void *b)
 {
-    const struct suite_entry *entry = suite->entry(i);
-    struct err why;
-    for (int s = 0; s < SUITE_SHAPES && entry->shape[s].width; s++) {
-        struct bench_row row = {
-            .entry = *entry,
-            .shape = bench_shape(bench, entry, entry->shape[s]),
-            .banks = suite->banks(i),
-        };
-        if (suite->measure(run, i, row.shape, &row.result, &why))
-            return fail(err, "%s: %s",
-                        entry->name ? entry->name : xform_name(entry->turn),
-                        why.text);
-        if (bench_add(bench, &row, err))
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Runs the rounds of a case that is open, and checks it. The first round, in
+ * which memory is taken, does not count. */
+static int run_rounds(struct bench *bench, const struct suite_bed_type *type,
+                      void *bed, struct suite_result *r, struct err *err)
+{
+    for (unsigned n = 0; r->rounds && n <= r->rounds; n++) {
+        double seconds[SUITE_TIMES] = { 0 };
+        if (type->round(bed, seconds, err))
             return -1;
-        if (bench->opts.size.width)
-            break; /* all would be the same */
+        for (unsigned t = 0; t < SUITE_TIMES; t++)
+            bench->sample[t][n ? n - 1 : 0] = seconds[t];
+    }
+    for (unsigned t = 0; t < SUITE_TIMES && r->rounds; t++)
+        qsort(bench->sample[t], r->rounds, sizeof(double), by_value);
+    return type->check(bed, r, err);
+}
+
+/* Adds rows of the parts of a case that took any time, and one of it. */
+static int add_rows(struct bench *bench, struct bench_row *row, struct err *err)
+{
+    struct suite_result *r = &row->result;
+    const unsigned middle = r->rounds / 2;
+    const char *const *parts = row->entry.parts;
+    r->median = bench->sample[0][middle];
+    r->min = bench->sample[0][0];
+    r->max = bench->sample[0][r->rounds - 1];
+    r->copy = bench->sample[1][middle];
+    for (unsigned k = 0; parts && parts[k]; k++) {
+        struct bench_row part = *row;
+        part.name = parts[k];
+        part.part = true;
+        part.result.median = bench->sample[2 + k][middle];
+        part.result.min = bench->sample[2 + k][0];
+        part.result.max = bench->sample[2 + k][r->rounds - 1];
+        part.result.copy = r->median;
+        part.result.cells = part.result.wrong = 0;
+        if (part.result.median > 0 && add_row(bench, &part, err))
+            return -1;
+    }
+    return add_row(bench, row, err);
+}
+
+static int run_case(struct bench *bench, const struct suite_bed_type *type,
+                    void *bed, size_t i, struct bench_row *row, struct err *err)
+{
+    const struct bench_opts *o = &bench->opts;
+    struct suite_result *r = &row->result;
+    struct err why;
+    int status = type->open(bed, i, row->shape, r, &why);
+    if (!o->profile && !r->left_out[0])
+        r->rounds = o->rounds ? (unsigned)o->rounds : type->rounds;
+    if (status == 0 && !r->left_out[0])
+        status = run_rounds(bench, type, bed, r, &why);
+    type->close(bed);
+    if (status)
+        return fail(err, "%s: %s", row->name, why.text);
+    return r->rounds ? add_rows(bench, row, err) : add_row(bench, row, err);
+}
+
+/* Returns the size of a case made for `shape`: that of --size, in pixels, if it
+ * was given. */
+static struct suite_shape shape_for(const struct bench *bench, enum cell cell,
+                                    struct suite_shape shape)
+{
+    struct suite_shape size = bench->opts.size;
+    if (size.width == 0)
+        return shape;
+    if (cell == CELL_DCT) { /* the blocks of such a picture */
+        size.width = size.width / 8 + (size.width % 8 != 0);
+        size.height = size.height / 8 + (size.height % 8 != 0);
+    }
+    return size;
+}
+
+/* Returns whether --only lets this case run, and notes its section. */
+static bool is_wanted(struct bench *bench, const struct suite_entry *e,
+                      const char *name)
+{
+    const char *only = bench->opts.only, *section = e->section->name;
+    const size_t n = strlen(bench->sections);
+    if (!strstr(bench->sections, section))
+        snprintf(bench->sections + n, sizeof bench->sections - n, "%s%s",
+                 n ? ", " : "", section);
+    return (bench->opts.sweep || !e->sweep) &&
+           (!only || strcasestr(name, only) || strcasestr(section, only) ||
+            strcasestr(e->section->source, only));
+}
+
+/* Runs all cases of a bed. */
+static int run_bed(struct bench *bench, const struct suite_bed_type *type,
+                   void *bed, struct err *err)
+{
+    struct suite_entry e;
+    for (size_t i = 0; type->entry(bed, i, &e); i++) {
+        const char *name = e.name ? e.name : xform_name(e.turn);
+        const struct suite_shape *shape = e.shapes;
+        if (!is_wanted(bench, &e, name))
+            continue;
+        do { /* with --size all would be the same */
+            struct bench_row row = { .entry = e,
+                                     .name = name,
+                                     .shape =
+                                         shape_for(bench, e.cell, *shape) };
+            if (run_case(bench, type, bed, i, &row, err))
+                return -1;
+        } while (!bench->opts.size.width && (++shape)->width);
+        if (e.note && !bench->opts.json)
+            printf("    * %s\n", e.note);
     }
     return 0;
 }
 
-static int run_entries(struct bench *bench, const struct kernel_suite *suite,
-                       struct suite_run *run, struct err *err)
+/* ---- What is run --------------------------------------------------------- */
+
+static int run_host(struct bench *bench, const struct kernel_suite *suite,
+                    unsigned ndevices, struct err *err)
 {
-    for (size_t i = 0; i < suite->count(); i++) {
-        const struct suite_entry *entry = suite->entry(i);
-        if ((bench->opts.sweep || !entry->sweep) && bench_wants(bench, entry) &&
-            run_entry(bench, suite, run, i, err))
-            return -1;
-    }
-    return 0;
+    struct host_bed *bed =
+        bench_host_new(suite, bench->opts.devices.number, ndevices, err);
+    int status = bed ? run_bed(bench, &bench_host_bed, bed, err) : -1;
+    bench_host_free(bed);
+    return status;
+}
+
+static int run_jpeg(struct bench *bench, const struct kernel_suite *suite,
+                    struct err *err)
+{
+    const struct bench_opts *o = &bench->opts;
+    struct jpeg_bed *bed = o->cpu || o->profile
+                               ? NULL
+                               : bench_jpeg_new(suite, o->devices.number[0]);
+    int status = bed ? run_bed(bench, &bench_jpeg_bed, bed, err) : 0;
+    bench_jpeg_free(bed);
+    return status;
 }
 
 /* Runs the sweep as well if nothing else has the name that was asked for. */
 static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
-                   struct suite_run *run, struct err *err)
+                   void *gpu, struct err *err)
 {
     const struct bench_opts *o = &bench->opts;
-    if (run_entries(bench, suite, run, err) ||
-        bench_stream(bench, suite, o->devices.number, o->devices.count, err) ||
-        bench_jpeg(bench, suite, err))
+    if (run_bed(bench, &suite->bed, gpu, err) ||
+        (!o->profile && run_host(bench, suite, 1, err)) ||
+        (!o->profile && o->devices.count > 1 &&
+         run_host(bench, suite, o->devices.count, err)) ||
+        run_jpeg(bench, suite, err))
         return -1;
-    if (bench->nrows || bench->opts.sweep)
+    if (bench->nrows || o->sweep)
         return 0;
     bench->opts.sweep = true;
-    return run_entries(bench, suite, run, err);
+    return run_bed(bench, &suite->bed, gpu, err);
 }
 
-/* Writes "nvidia, book" and so on. */
-static void list_sections(const struct kernel_suite *suite, char *text,
-                          size_t size)
+/* Writes the model of the processor, from /proc/cpuinfo, and how many there
+ * are. */
+static void name_processor(char *name, size_t size)
 {
-    const char *last = "";
-    size_t n = 0;
-    for (size_t i = 0; i < suite->count() && n < size; i++) {
-        const char *section = suite->entry(i)->section;
-        if (strcmp(section, last) != 0)
-            n += (size_t)snprintf(text + n, size - n, "%s, ", section);
-        last = section;
+    char line[256] = "", *model = NULL;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && !model && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0)
+            model = strchr(line, ':');
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(name, size, "%s, %u processors", model ? model + 2 : "a CPU",
+             bench_processors());
+}
+
+static int run_cpu(struct bench *bench, struct err *err)
+{
+    struct err text;
+    if (!bench->opts.cpu) {
+        fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
+        report_error(NULL, text.text);
     }
-    if (n < size)
-        snprintf(text + n, size - n, "%s, %s", bench_stream_section,
-                 bench_jpeg_section);
-}
-
-static void name_machine(struct bench *bench, const struct suite_machine *m)
-{
-    bench->gpus = m->devices;
-    snprintf(bench->machine, sizeof bench->machine,
-             "%s, sm %s, %u multiprocessors, L2 %.0f MB, memory %.0f GB, "
-             "CUDA %d.%d, driver for %d.%d",
-             m->name, m->compute, m->multiprocessors, (double)m->l2 / 1e6,
-             (double)m->memory / 1e9, m->runtime / 1000, m->runtime % 1000 / 10,
-             m->driver / 1000, m->driver % 1000 / 10);
+    name_processor(bench->machine.text, sizeof bench->machine.text);
+    return run_host(bench, NULL, 0, err) || run_jpeg(bench, NULL, err) ? -1 : 0;
 }
 
 /* Turns "all", or no list, into numbers, and checks that all devices exist. */
@@ -233,40 +362,24 @@ static int name_devices(struct device_list *list, int count, struct err *err)
 
 /* Opens the first of the devices, which runs kernels. Returns NULL if there
  * is none, with the reason in bench->gpu_left_out. */
-static struct suite_run *open_gpu(struct bench *bench,
-                                  const struct kernel_suite *suite)
+static void *open_gpu(struct bench *bench, const struct kernel_suite *suite)
 {
     struct bench_opts *o = &bench->opts;
-    struct suite_opts opts = { o->devices.number[0], o->profile  ? 0
-                                                     : o->rounds ? o->rounds
-                                                                 : GPU_ROUNDS };
-    struct suite_machine machine;
-    struct suite_run *run = NULL;
+    struct err *why = &bench->gpu_left_out;
+    void *gpu = NULL;
     if (!suite)
-        fail(&bench->gpu_left_out, "this build has no CUDA");
+        fail(why, "this build has no CUDA");
     else if (o->cpu)
-        fail(&bench->gpu_left_out, "as asked for");
-    else if (suite->open(&run, &opts, &machine, &bench->gpu_left_out) == 0) {
-        name_machine(bench, &machine);
-        if (name_devices(&o->devices, machine.devices, &bench->gpu_left_out)) {
-            suite->close(run);
-            run = NULL;
-        }
+        fail(why, "as asked for");
+    else if (suite->open(&gpu, o->devices.number[0], !o->profile,
+                         &bench->machine, why) == 0 &&
+             name_devices(&o->devices, bench->machine.devices, why)) {
+        suite->free(gpu);
+        gpu = NULL;
     }
-    return run;
-}
-
-/* ---- All ----------------------------------------------------------------- */
-
-static int run_cpu(struct bench *bench, struct err *err)
-{
-    const struct bench_opts *o = &bench->opts;
-    struct err text;
-    if (!o->cpu) {
-        fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
-        report_error(NULL, text.text);
-    }
-    return bench_cpu(bench, err) || bench_jpeg(bench, NULL, err) ? -1 : 0;
+    if (!gpu)
+        bench->machine.devices = 0;
+    return gpu;
 }
 
 static int finish(const struct bench *bench, struct err *err)
@@ -281,39 +394,31 @@ static int finish(const struct bench *bench, struct err *err)
     return 0;
 }
 
-static int report_nothing(const struct bench *bench,
-                          const struct kernel_suite *suite)
-{
-    struct err text;
-    char sections[128];
-    if (suite)
-        list_sections(suite, sections, sizeof sections);
-    fail(&text,
-         "--only: nothing that runs here is called '%s'; the sections are %s",
-         bench->opts.only, suite ? sections : bench_cpu_sections);
-    report_error(NULL, text.text);
-    return STATUS_USAGE;
-}
-
 static int run_all(struct bench *bench)
 {
     const struct kernel_suite *suite = backend_choose_suite();
-    struct suite_run *run = open_gpu(bench, suite);
-    struct err err;
-    if (!run && bench->opts.devices.text) {
-        struct err text;
-        fail(&text, "--device %s: %s", bench->opts.devices.text,
+    void *gpu = open_gpu(bench, suite);
+    const struct bench_opts *o = &bench->opts;
+    struct err err, text;
+    if (!gpu && o->devices.text) {
+        fail(&text, "--device %s: %s", o->devices.text,
              bench->gpu_left_out.text);
         report_error(NULL, text.text);
         return STATUS_DEVICE;
     }
-    int failed = run ? run_gpu(bench, suite, run, &err) : run_cpu(bench, &err);
-    if (run)
-        suite->close(run);
+    int failed = gpu ? run_gpu(bench, suite, gpu, &err) : run_cpu(bench, &err);
+    if (gpu)
+        suite->free(gpu);
     if (failed)
         report_error(NULL, err.text);
-    else if (bench->nrows == 0 && bench->opts.only)
-        return report_nothing(bench, run ? suite : NULL);
+    else if (bench->nrows == 0 && o->only) {
+        fail(&text,
+             "--only: nothing that runs here is called '%s'; the sections are "
+             "%s",
+             o->only, bench->sections);
+        report_error(NULL, text.text);
+        return STATUS_USAGE;
+    }
     if (finish(bench, &err)) { /* with what there is */
         report_error(NULL, err.text);
         failed = -1;
@@ -323,17 +428,19 @@ static int run_all(struct bench *bench)
 
 int bench_main(int argc, char **argv)
 {
-    struct bench bench = { 0 };
+    struct bench *bench = calloc(1, sizeof *bench);
     struct err err;
-    if (parse(&bench.opts, argc, argv, &err)) {
-        report_error(NULL, err.text);
-        return STATUS_USAGE;
-    }
-    if (bench.opts.help) {
+    int status = STATUS_DONE;
+    if (!bench || parse(&bench->opts, argc, argv, &err)) {
+        report_error(NULL, bench ? err.text : "no memory");
+        status = bench ? STATUS_USAGE : STATUS_FAILED;
+    } else if (bench->opts.help) {
         bench_help();
-        return STATUS_DONE;
+    } else {
+        status = run_all(bench);
     }
-    int status = run_all(&bench);
-    free(bench.row);
+    if (bench)
+        free(bench->row);
+    free(bench);
     return status;
 }

@@ -1,35 +1,87 @@
-/* The section "jpeg" of bench: coded JPEG scans that a device turns in batches
- * (cuda/jpeg/scan_engine.h), kernel by kernel, and with several batches at a
+/* The bed of coded JPEG scans, which a device turns in batches
+ * (cuda/jpeg/scan_engine.h): kernel by kernel, and with several batches at a
  * time; beside NVIDIA's codec, and the processors. All that the device makes is
- * compared with what a processor makes. */
+ * compared with what a processor makes. The share is the speed beside that of
+ * the first case of a size that is run, of all kernels for one of them. */
+#include "cli/bench/bench.h"
+
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench.h"
-#include "cli/bench/jpeg_batch.h"
-#include "cli/bench/jpeg_picture.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/thread_pool.h"
+#include "codecs/codec.h"
+#include "codecs/jpeg/entropy/sequential.h"
 #include "cuda/backend_choose.h"
 #include "cuda/jpeg/scan_device.h"
+#include "cuda/jpeg/scan_engine.h"
 
 enum {
-    JPEG_ROUNDS = 11,
-    STREAMS = 3, /* batches at a time, at most */
-    EACH = 32,   /* pictures of a processor */
-    ROWS = SCAN_KERNELS + STREAMS + SUITE_JPEG_DECODERS + 8,
+    STREAMS = 3,      /* batches at a time, at most */
+    SOURCES = 8,      /* different pictures */
+    EACH = 4,         /* pictures of a processor */
+    BATCH = 32 << 20, /* bytes of a batch, about, */
+    COUNT_MOST = 256, /* and the most pictures */
+    QUALITY = 88,     /* the highest one that is 4:2:0 */
 };
 
-const char bench_jpeg_section[] = "jpeg";
-static const enum xform turn = XFORM_ROTATE_90;
-static const struct suite_shape shapes[] = { { 1632, 1216 }, { 4000, 3008 } };
-static const char source_kernels[] =
-    "Coded JPEG scans, kernel by kernel; bars: of all kernels";
-static const char source_whole[] =
-    "Coded JPEG scans, copies included; bars: of the fastest";
+/* A picture of one scan, and the file that a processor makes of it. */
+struct jpeg_source {
+    struct bytes file, made;
+    struct sequential from, to;
+};
 
-static const char *const kernel_names[SCAN_KERNELS] = {
+/* A batch on its way through a device, again and again. */
+struct jpeg_stream {
+    struct scan_engine *engine;
+    struct scan_job *job;
+    struct entropy_scan *to; /* of each job */
+    bool failed;
+    struct err err;
+};
+
+struct jpeg_bed {
+    const struct scan_engine_type *type;
+    const struct kernel_suite *suite; /* NULL: there is none */
+    int device;
+
+    /* Of a size: they stay for later cases. */
+    struct suite_shape shape;
+    struct jpeg_source source[SOURCES];
+    unsigned count;   /* of a batch: the sources in turns */
+    size_t bytes;     /* of the coded data of a batch */
+    double reference; /* seconds of a file, of the first case; 0: none */
+    double least;     /* seconds of the fastest decoder of nvJPEG; 0: none */
+    enum suite_decoder fastest;
+
+    /* Of the case that is open. */
+    const struct jpeg_case *jcase;
+    struct jpeg_stream stream[STREAMS];
+    double seconds[SCAN_KERNELS]; /* sums of the kernels */
+    struct suite_codec *codec;
+    struct thread_pool *pool;
+    unsigned files; /* of a round */
+    double sum;     /* seconds of the rounds */
+    unsigned rounds;
+    atomic_uint wrong;
+};
+
+/* ---- Cases --------------------------------------------------------------- */
+
+static const enum xform turn = XFORM_ROTATE_90;
+static const struct suite_shape shapes[] = { { 1632, 1216 },
+                                             { 4000, 3008 },
+                                             { 0 } };
+static const struct suite_section
+    by_kernel = { "jpeg",
+                  "Coded JPEG scans, kernel by kernel; bars: of all kernels",
+                  shapes },
+    whole = { "jpeg", "Coded JPEG scans, copies included; bars: of the first",
+              shapes };
+
+static const char *const kernel_names[] = {
     [SCAN_UNSTUFF_COUNT] = "count stuffing",
     [SCAN_UNSTUFF_SUM] = "sum of stuffing",
     [SCAN_UNSTUFF] = "remove stuffing",
@@ -49,315 +101,407 @@ static const char *const kernel_names[SCAN_KERNELS] = {
     [SCAN_STUFF_COUNT] = "count 0xff",
     [SCAN_STUFF_SUM] = "sum of 0xff",
     [SCAN_STUFF] = "stuff",
+    [SCAN_KERNELS] = NULL,
 };
 
-struct jpeg_bench {
-    struct bench *bench;
-    const struct scan_engine_type *type;
-    const struct kernel_suite *suite; /* NULL: there is none */
-    int device;
-    struct suite_shape shape;
-    struct jpeg_pictures pictures;
-    unsigned rounds;
-    uint64_t checked, wrong;
-    struct bench_row row[ROWS];
-    unsigned rows;
+/* What a case has: the kernels of one stream, or so many streams; or a task of
+ * nvJPEG; or so many processors. */
+static const struct jpeg_case {
+    const char *name;
+    bool kernels;
+    unsigned streams;
+    bool decodes, encodes;
+    enum suite_decoder by;
+    unsigned processors; /* 1, or more: all */
+} cases[] = {
+    { "all kernels", .kernels = true, .streams = 1 },
+    { "3 streams", .streams = 3 },
+    { "2 streams", .streams = 2 },
+    { "1 stream", .streams = 1 },
+    { "nvJPEG, decode", .decodes = true },
+    { "nvJPEG, decode by kernels", .decodes = true, .by = SUITE_KERNELS },
+    { "nvJPEG, decode by circuits", .decodes = true, .by = SUITE_CIRCUITS },
+    { "nvJPEG, encode", .encodes = true },
+    { "nvJPEG, decode and encode", .decodes = true, .encodes = true },
+    { "one processor", .processors = 1 },
+    { "all processors", .processors = 2 },
 };
+enum { CASES = sizeof cases / sizeof cases[0] };
 
-/* ---- Rows ---------------------------------------------------------------- */
-
-/* Adds a row that takes so many seconds for so many pictures. */
-static struct bench_row *add_row(struct jpeg_bench *b, const char *source,
-                                 const char *name, enum suite_origin origin,
-                                 double seconds, unsigned pictures)
+static bool is_nvjpeg(const struct jpeg_case *c)
 {
-    struct bench_row *row = &b->row[b->rows++];
-    *row = (struct bench_row){
-        .entry = { .section = bench_jpeg_section,
-                   .source = source,
-                   .name = name,
-                   .origin = origin,
-                   .turn = turn,
-                   .nplanes = 1,
-                   .npictures = 1 },
-        .shape = b->shape,
-        .result = { .bytes = b->pictures.bytes / b->pictures.count * pictures,
-                    .median = seconds,
-                    .min = seconds,
-                    .max = seconds,
-                    .rounds = b->rounds,
-                    .launches = 1 },
-        .pictures = pictures,
+    return c->decodes || c->encodes;
+}
+
+static bool jpeg_entry(const void *context, size_t i, struct suite_entry *e)
+{
+    const struct jpeg_case *c = &cases[i < CASES ? i : 0];
+    (void)context;
+    *e = (struct suite_entry){
+        .section = c->kernels ? &by_kernel : &whole,
+        .name = c->name,
+        .origin = is_nvjpeg(c) ? SUITE_LIBRARY : SUITE_OURS,
+        .turn = turn,
+        .nplanes = 1,
+        .npictures = 1,
+        .threads = c->processors > 1 ? bench_processors() : c->processors,
+        .shapes = shapes,
+        .parts = c->kernels ? kernel_names : NULL
     };
-    return row;
+    return i < CASES;
 }
 
-static int open_stream(const struct jpeg_bench *b, struct jpeg_stream *stream,
-                       double *seconds, struct err *err)
+/* ---- Pictures ------------------------------------------------------------ */
+
+enum { SCALES = 8, NOISE = 14 /* the larger, the less */ };
+
+static unsigned hash(uint32_t x, uint32_t y, uint32_t z)
 {
-    return jpeg_stream_open(stream, &b->pictures, b->type, b->device, seconds,
-                            err);
+    uint32_t h = x * 0x9e3779b1u ^ y * 0x85ebca77u ^ z * 0xc2b2ae3du;
+    h = (h ^ h >> 15) * 0x2c1b3c6du;
+    h = (h ^ h >> 12) * 0x297a2d39u;
+    return (h ^ h >> 15) & 255;
 }
 
-static void check(struct jpeg_bench *b, const struct jpeg_stream *stream)
+/* Returns smooth noise of one scale, from 0 to 255. */
+static int noise_at(uint32_t x, uint32_t y, unsigned scale, uint32_t seed)
 {
-    b->wrong += jpeg_stream_wrong(stream);
-    b->checked += b->pictures.count;
+    const int size = 1 << scale, fx = (int)(x & (uint32_t)(size - 1)),
+              fy = (int)(y & (uint32_t)(size - 1));
+    const uint32_t cx = x >> scale, cy = y >> scale;
+    const int top = (int)hash(cx, cy, seed) * (size - fx) +
+                    (int)hash(cx + 1, cy, seed) * fx;
+    const int low = (int)hash(cx, cy + 1, seed) * (size - fx) +
+                    (int)hash(cx + 1, cy + 1, seed) * fx;
+    return (top * (size - fy) + low * fy) / (size * size);
 }
 
-static void add_kernel(struct jpeg_bench *b, const char *name, double seconds,
-                       double share)
+/* Fills a row with noise of all scales, as photographs have it, and a little of
+ * a sensor. */
+static void fill_row(const struct image *img, uint32_t y, uint32_t seed)
 {
-    struct bench_row *row = add_row(b, source_kernels, name, SUITE_OURS,
-                                    seconds, b->pictures.count);
-    row->share = share;
-    row->part = true;
-}
-
-/* Adds rows of the kernels that ran, of so many seconds each. */
-static void add_kernels(struct jpeg_bench *b, const double *seconds)
-{
-    double all = 0;
-    for (unsigned i = 0; i < SCAN_KERNELS; i++)
-        all += seconds[i];
-    for (unsigned i = 0; i < SCAN_KERNELS; i++)
-        if (seconds[i] > 0)
-            add_kernel(b, kernel_names[i], seconds[i], seconds[i] / all);
-    if (all > 0)
-        add_kernel(b, "all kernels", all, 1);
-}
-
-static int time_kernels(struct jpeg_bench *b, struct err *err)
-{
-    double seconds[SCAN_KERNELS] = { 0 };
-    struct jpeg_stream stream;
-    int status = open_stream(b, &stream, seconds, err);
-    if (status == 0) {
-        stream.rounds = 1; /* in the first one memory is taken */
-        jpeg_stream_run(&stream);
-        memset(seconds, 0, sizeof seconds);
-        stream.rounds = b->rounds;
-        jpeg_stream_run(&stream);
-        if (stream.failed)
-            status = fail(err, "%s", stream.err.text);
-        else
-            check(b, &stream);
+    for (uint32_t x = 0; x < img->width; x++) {
+        int light = 0;
+        for (unsigned scale = 1; scale < SCALES; scale++)
+            light += (noise_at(x, y, scale, seed + scale) - 128) * (1 << scale);
+        light = 128 + light / 170 + ((int)hash(x, y, seed + 99) - 128) / NOISE;
+        const int tint = (noise_at(x, y, 6, seed + 50) - 128) / 4;
+        for (unsigned c = 0; c < img->nplanes; c++) {
+            uint8_t *row = plane_row(&img->plane[c], y);
+            const int sample = light + tint * ((int)c - 1);
+            row[x] = (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
+        }
     }
-    jpeg_stream_close(&stream);
-    for (unsigned i = 0; i < SCAN_KERNELS; i++)
-        seconds[i] /= b->rounds;
-    if (status == 0)
-        add_kernels(b, seconds);
+}
+
+/* Makes a JPEG file, of 0.42 MB for 2 megapixels. Equal numbers make equal
+ * pictures. The caller frees it. */
+static int make_picture(struct bytes *file, struct suite_shape shape,
+                        uint32_t number, struct err *err)
+{
+    struct warnings warnings = { .count = 0 };
+    const struct save_opts opts = { .suffix = "jpg",
+                                    .quality = QUALITY,
+                                    .warnings = &warnings };
+    struct image img = { .cell = CELL_U8,
+                         .nplanes = 3,
+                         .width = shape.width,
+                         .height = shape.height };
+    if (image_alloc(&img, mem_plain, err))
+        return -1;
+    img.color = COLOR_RGB;
+    img.maxval = 255;
+    img.orientation = 1;
+    for (uint32_t y = 0; y < img.height; y++)
+        fill_row(&img, y, number * 1000);
+    const int status = codec_jpeg.encode(file, &img, &opts, err);
+    image_free(&img);
     return status;
 }
 
-struct jpeg_streams {
-    struct jpeg_stream stream[STREAMS];
-};
+/* Turns a file as a processor does: appends it to `made` from its first
+ * quantization table on. */
+static int turn_file(struct bytes *made, struct bytes file, struct err *err)
+{
+    struct sequential from = { 0 }, to;
+    size_t end;
+    int status =
+        sequential_read(&from, file, xform_transposes(turn), NULL, &end, err);
+    if (status == 0) {
+        sequential_turn(&to, &from, turn);
+        status = sequential_write(made, &to, &from, false, NULL, err);
+    }
+    sequential_free(&from);
+    return status;
+}
+
+static struct bytes data_of(const struct jpeg_bed *bed, size_t i)
+{
+    return bed->source[i % SOURCES].from.scan[0].data;
+}
+
+static size_t aligned(size_t size)
+{
+    return (size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT * SCAN_ALIGNMENT;
+}
+
+static void free_pictures(struct jpeg_bed *bed)
+{
+    for (unsigned i = 0; i < SOURCES; i++) {
+        bytes_free(&bed->source[i].file);
+        bytes_free(&bed->source[i].made);
+        sequential_free(&bed->source[i].from);
+        bed->source[i] = (struct jpeg_source){ 0 };
+    }
+    bed->shape = (struct suite_shape){ 0 };
+}
+
+/* Makes the pictures, and chooses how many a batch has. */
+static int make_pictures(struct jpeg_bed *bed, struct suite_shape shape,
+                         struct err *err)
+{
+    size_t end, all = 0;
+    free_pictures(bed);
+    for (uint32_t i = 0; i < SOURCES; i++) {
+        struct jpeg_source *s = &bed->source[i];
+        if (make_picture(&s->file, shape, i, err) ||
+            sequential_find(&s->from, s->file, &end, err) ||
+            turn_file(&s->made, s->file, err))
+            return -1;
+        sequential_turn(&s->to, &s->from, turn);
+        all += aligned(data_of(bed, i).size);
+    }
+    const size_t count = BATCH / (all / SOURCES) + 1;
+    bed->count = count < COUNT_MOST ? (unsigned)count : COUNT_MOST;
+    bed->bytes = 0;
+    for (unsigned i = 0; i < bed->count; i++)
+        bed->bytes += aligned(data_of(bed, i).size);
+    bed->reference = bed->least = 0;
+    bed->fastest = SUITE_DEFAULT;
+    bed->shape = shape;
+    return 0;
+}
+
+/* ---- Running ------------------------------------------------------------- */
 
 static void run_stream(void *context, size_t i)
 {
-    struct jpeg_streams *all = context;
-    jpeg_stream_run(&all->stream[i]);
+    struct jpeg_bed *bed = context;
+    struct jpeg_stream *s = &bed->stream[i];
+    s->failed = bed->type->run(s->engine, s->job, bed->count, &s->err) != 0;
 }
-
-static int run_streams(struct jpeg_streams *all, struct thread_pool *pool,
-                       unsigned n, unsigned rounds, struct err *err)
-{
-    for (unsigned i = 0; i < n; i++)
-        all->stream[i].rounds = rounds;
-    thread_pool_run(pool, run_stream, all, n);
-    for (unsigned i = 0; i < n; i++)
-        if (all->stream[i].failed)
-            return fail(err, "%s", all->stream[i].err.text);
-    return 0;
-}
-
-/* Times so many batches at a time. */
-static int time_streams(struct jpeg_bench *b, struct jpeg_streams *all,
-                        unsigned n, struct err *err)
-{
-    static const char *const names[STREAMS] = { "1 stream", "2 streams",
-                                                "3 streams" };
-    struct thread_pool *pool = thread_pool_open(n);
-    if (!pool)
-        return fail(err, "no memory for threads");
-    int status = run_streams(all, pool, n, 1, err);
-    const double begin = now();
-    if (status == 0)
-        status = run_streams(all, pool, n, b->rounds, err);
-    const double seconds = (now() - begin) / b->rounds;
-    thread_pool_close(pool);
-    for (unsigned i = 0; status == 0 && i < n; i++)
-        check(b, &all->stream[i]);
-    if (status == 0)
-        add_row(b, source_whole, names[n - 1], SUITE_OURS, seconds,
-                n * b->pictures.count)
-            ->entry.npictures = b->pictures.count;
-    return status;
-}
-
-static int time_device(struct jpeg_bench *b, struct err *err)
-{
-    struct jpeg_streams all = { 0 };
-    int status = 0;
-    for (unsigned i = 0; status == 0 && i < STREAMS; i++) {
-        status = open_stream(b, &all.stream[i], NULL, err);
-        if (status == 0)
-            status = time_streams(b, &all, i + 1, err);
-    }
-    for (unsigned i = 0; i < STREAMS; i++)
-        jpeg_stream_close(&all.stream[i]);
-    return status;
-}
-
-/* ---- Beside it ----------------------------------------------------------- */
 
 static void turn_one(void *context, size_t i)
 {
-    const struct jpeg_pictures *pictures = context;
+    struct jpeg_bed *bed = context;
+    const struct jpeg_source *source = &bed->source[i % SOURCES];
     struct bytes made = { 0 };
     struct err err;
-    if (jpeg_turn(&made, jpeg_pictures_get(pictures, i)->file, pictures->turn,
-                  &err))
-        abort(); /* it has been turned before */
+    if (turn_file(&made, source->file, &err) ||
+        made.size != source->made.size ||
+        memcmp(made.data, source->made.data, made.size) != 0)
+        atomic_fetch_add(&bed->wrong, 1);
     bytes_free(&made);
 }
 
-static int time_processors(struct jpeg_bench *b, unsigned threads,
-                           const char *name, struct err *err)
+static int run_once(struct jpeg_bed *bed, struct err *err)
 {
-    struct thread_pool *pool = thread_pool_open(threads);
-    const unsigned pictures = threads * EACH;
-    if (!pool)
-        return fail(err, "no memory for threads");
-    thread_pool_run(pool, turn_one, &b->pictures, threads);
+    const struct jpeg_case *c = bed->jcase;
+    if (is_nvjpeg(c))
+        return bed->suite->codec_run(bed->codec, err);
+    thread_pool_run(bed->pool, c->streams ? run_stream : turn_one, bed,
+                    c->streams ? c->streams : bed->files);
+    for (unsigned i = 0; i < c->streams; i++)
+        if (bed->stream[i].failed)
+            return fail(err, "%s", bed->stream[i].err.text);
+    return 0;
+}
+
+static int jpeg_round(void *context, double *seconds, struct err *err)
+{
+    struct jpeg_bed *bed = context;
+    memset(bed->seconds, 0, sizeof bed->seconds);
     const double begin = now();
-    thread_pool_run(pool, turn_one, &b->pictures, pictures);
-    struct bench_row *row =
-        add_row(b, source_whole, name, SUITE_OURS, now() - begin, pictures);
-    row->threads = threads;
-    row->result.rounds = 1;
-    thread_pool_close(pool);
-    return 0;
-}
-
-static int time_nvjpeg(struct jpeg_bench *b, struct err *err)
-{
-    static const char *const names[SUITE_JPEG_DECODERS] = {
-        "nvJPEG, decode", "nvJPEG, decode by kernels",
-        "nvJPEG, decode by circuits"
-    };
-    struct bytes file[JPEG_SOURCES];
-    struct suite_jpeg_times times;
-    const struct suite_jpeg task = { .file = file,
-                                     .files = JPEG_SOURCES,
-                                     .pictures = b->pictures.count,
-                                     .shape = b->shape,
-                                     .quality = JPEG_PICTURE_QUALITY,
-                                     .device = b->device,
-                                     .threads = bench_processors(),
-                                     .rounds = b->rounds };
-    for (unsigned i = 0; i < JPEG_SOURCES; i++)
-        file[i] = b->pictures.source[i].file;
-    if (!b->suite)
-        return 0;
-    if (b->suite->jpeg(&task, &times, err))
+    if (run_once(bed, err))
         return -1;
-    double least = 0;
-    for (unsigned i = 0; i < SUITE_JPEG_DECODERS; i++) {
-        const double seconds = times.decode[i];
-        if (seconds > 0)
-            add_row(b, source_whole, names[i], SUITE_LIBRARY, seconds,
-                    b->pictures.count);
-        if (seconds > 0 && (least == 0 || seconds < least))
-            least = seconds;
+    seconds[0] = now() - begin;
+    if (bed->jcase->kernels) {
+        seconds[0] = 0;
+        for (unsigned k = 0; k < SCAN_KERNELS; k++)
+            seconds[0] += seconds[2 + k] = bed->seconds[k];
     }
-    if (times.encode > 0)
-        add_row(b, source_whole, "nvJPEG, encode", SUITE_LIBRARY, times.encode,
-                b->pictures.count);
-    const bool both = least > 0 && times.encode > 0;
-    struct bench_row *row =
-        add_row(b, source_whole, "nvJPEG, decode and encode", SUITE_LIBRARY,
-                both ? least + times.encode : 0, b->pictures.count);
-    if (!both)
-        snprintf(row->result.left_out, sizeof row->result.left_out, "%s",
-                 times.left_out[0] ? times.left_out
-                                   : "it does not decode and encode here");
+    seconds[1] = bed->reference > 0 ? bed->reference * bed->files : seconds[0];
+    bed->sum += seconds[0];
+    bed->rounds++;
     return 0;
 }
 
-/* ---- All ----------------------------------------------------------------- */
-
-static double rate_of(const struct bench_row *row)
+/* What a processor makes ends with the data of the scan and EOI. */
+static bool is_right(const struct jpeg_bed *bed, const struct jpeg_stream *s,
+                     unsigned i)
 {
-    return row->result.median > 0 ? row->pictures / row->result.median : 0;
+    const struct bytes made = bed->source[i % SOURCES].made;
+    const struct scan_job *job = &s->job[i];
+    const size_t end = made.size - 2;
+    return job->result == SCAN_TURNED && job->out_size <= end &&
+           memcmp(made.data + end - job->out_size,
+                  bed->type->output(s->engine) + job->out, job->out_size) == 0;
 }
 
-/* Shows the rows of one size: what was wrong stands in the first one. */
-static int show_rows(struct jpeg_bench *b, struct err *err)
+static int jpeg_check(void *context, struct suite_result *result,
+                      struct err *err)
 {
-    double most = 0;
-    for (unsigned i = 0; i < b->rows; i++)
-        if (b->row[i].entry.source == source_whole &&
-            rate_of(&b->row[i]) > most)
-            most = rate_of(&b->row[i]);
-    for (unsigned i = 0; i < b->rows; i++) {
-        struct bench_row *row = &b->row[i];
-        if (row->entry.source == source_whole)
-            row->share = rate_of(row) / most;
-        row->result.cells = i == 0 ? b->checked : 0;
-        row->result.wrong = i == 0 ? b->wrong : 0;
-        if (bench_add(b->bench, row, err))
+    struct jpeg_bed *bed = context;
+    if (is_nvjpeg(bed->jcase)) /* which is not ours to check */
+        return 0;
+    atomic_store(&bed->wrong, 0);
+    if (run_once(bed, err))
+        return -1;
+    result->cells = bed->files;
+    result->wrong = atomic_load(&bed->wrong);
+    for (unsigned i = 0; i < bed->jcase->streams * bed->count; i++)
+        result->wrong +=
+            !is_right(bed, &bed->stream[i / bed->count], i % bed->count);
+    return 0;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
+                       struct err *err)
+{
+    const struct scan_engine_opts opts = { .device = bed->device,
+                                           .input = bed->bytes,
+                                           .seconds = bed->jcase->kernels
+                                                          ? bed->seconds
+                                                          : NULL };
+    size_t room, at = 0;
+    s->job = calloc(bed->count, sizeof *s->job);
+    s->to = calloc(bed->count, sizeof *s->to);
+    if (!s->job || !s->to)
+        return fail(err, "no memory for a batch");
+    if (bed->type->open(&s->engine, &opts, err))
+        return -1;
+    uint8_t *input = bed->type->input(s->engine, &room);
+    for (unsigned i = 0; i < bed->count; i++) {
+        const struct jpeg_source *source = &bed->source[i % SOURCES];
+        const struct bytes data = data_of(bed, i);
+        s->to[i] = source->to.scan[0].coding;
+        s->job[i] = (struct scan_job){ .from = &source->from.scan[0].coding,
+                                       .to = &s->to[i],
+                                       .turn = turn,
+                                       .at = at,
+                                       .size = data.size };
+        memcpy(input + at, data.data, data.size);
+        at += aligned(data.size);
+    }
+    return 0;
+}
+
+static int open_nvjpeg(struct jpeg_bed *bed, struct suite_result *result,
+                       struct err *err)
+{
+    const struct jpeg_case *c = bed->jcase;
+    struct bytes file[SOURCES];
+    const struct suite_jpeg task = { .file = file,
+                                     .files = SOURCES,
+                                     .pictures = bed->count,
+                                     .shape = bed->shape,
+                                     .quality = QUALITY,
+                                     .device = bed->device,
+                                     .threads = bench_processors(),
+                                     .by = c->encodes ? bed->fastest : c->by,
+                                     .decodes = c->decodes,
+                                     .encodes = c->encodes };
+    for (unsigned i = 0; i < SOURCES; i++)
+        file[i] = bed->source[i].file;
+    if (bed->suite)
+        return bed->suite->codec_open(&bed->codec, &task, result->left_out,
+                                      err);
+    snprintf(result->left_out, sizeof result->left_out,
+             "this build has no CUDA");
+    return 0;
+}
+
+static int jpeg_open(void *context, size_t number, struct suite_shape shape,
+                     struct suite_result *result, struct err *err)
+{
+    struct jpeg_bed *bed = context;
+    const struct jpeg_case *c = &cases[number];
+    const unsigned processors = c->processors > 1 ? bench_processors() : 1;
+    bed->jcase = c;
+    bed->sum = bed->rounds = 0;
+    if ((bed->shape.width != shape.width ||
+         bed->shape.height != shape.height) &&
+        make_pictures(bed, shape, err))
+        return -1;
+    bed->files = c->streams     ? c->streams * bed->count
+                 : is_nvjpeg(c) ? bed->count
+                                : processors * EACH;
+    result->files = bed->files;
+    result->launches = 1;
+    result->bytes = bed->bytes / bed->count * bed->files;
+    bed->pool = thread_pool_open(c->streams ? c->streams : processors);
+    if (!bed->pool)
+        return fail(err, "no memory for threads");
+    if (c->processors > 1 && processors == 1)
+        snprintf(result->left_out, sizeof result->left_out, "there is one");
+    for (unsigned i = 0; i < c->streams; i++)
+        if (open_stream(bed, &bed->stream[i], err))
             return -1;
+    return is_nvjpeg(c) ? open_nvjpeg(bed, result, err) : 0;
+}
+
+static void jpeg_close(void *context)
+{
+    struct jpeg_bed *bed = context;
+    const struct jpeg_case *c = bed->jcase;
+    const double seconds = bed->rounds ? bed->sum / bed->rounds : 0;
+    if (bed->reference == 0 && !c->kernels && bed->rounds)
+        bed->reference = seconds / bed->files;
+    if (c->decodes && bed->rounds &&
+        (bed->least == 0 || seconds < bed->least)) {
+        bed->least = seconds;
+        bed->fastest = c->by;
     }
-    return 0;
+    for (unsigned i = 0; i < STREAMS; i++) {
+        struct jpeg_stream *s = &bed->stream[i];
+        if (s->engine)
+            bed->type->close(s->engine);
+        free(s->job);
+        free(s->to);
+        *s = (struct jpeg_stream){ 0 };
+    }
+    if (bed->codec)
+        bed->suite->codec_close(bed->codec);
+    bed->codec = NULL;
+    thread_pool_close(bed->pool);
+    bed->pool = NULL;
 }
 
-static int run_size(struct jpeg_bench *b, struct err *err)
+struct jpeg_bed *bench_jpeg_new(const struct kernel_suite *suite, int device)
 {
-    const unsigned processors = bench_processors();
-    b->rows = 0;
-    b->checked = b->wrong = 0;
-    int status = jpeg_pictures_make(&b->pictures, b->shape, turn, err) ||
-                         time_kernels(b, err) || time_device(b, err) ||
-                         time_nvjpeg(b, err) ||
-                         time_processors(b, 1, "one processor", err) ||
-                         (processors > 1 &&
-                          time_processors(b, processors, "all processors", err))
-                     ? -1
-                     : 0;
-    jpeg_pictures_free(&b->pictures);
-    return status ? -1 : show_rows(b, err);
-}
-
-int bench_jpeg(struct bench *bench, const struct kernel_suite *suite,
-               struct err *err)
-{
-    const struct bench_opts *o = &bench->opts;
-    const struct suite_entry entry = { .section = bench_jpeg_section,
-                                       .source = source_whole,
-                                       .name = "JPEG" };
     const struct scan_engine_type *type = backend_choose_engine();
     struct err ignored;
     unsigned devices;
-    if (!type || o->cpu || o->profile || !bench_wants(bench, &entry) ||
-        type->devices(&devices, &ignored))
-        return 0;
-    struct jpeg_bench *b = calloc(1, sizeof *b);
-    int status = b ? 0 : fail(err, "no memory");
-    const size_t sizes = o->size.width ? 1 : sizeof shapes / sizeof *shapes;
-    for (size_t i = 0; status == 0 && i < sizes; i++) {
-        *b =
-            (struct jpeg_bench){ .bench = bench,
-                                 .type = type,
-                                 .suite = suite,
-                                 .device = o->devices.number[0],
-                                 .shape = bench_shape(bench, &entry, shapes[i]),
-                                 .rounds = o->rounds ? (unsigned)o->rounds
-                                                     : JPEG_ROUNDS };
-        status = run_size(b, err);
+    struct jpeg_bed *bed = !type || type->devices(&devices, &ignored)
+                               ? NULL
+                               : calloc(1, sizeof *bed);
+    if (bed) {
+        bed->type = type;
+        bed->suite = suite;
+        bed->device = device;
     }
-    free(b);
-    return status;
+    return bed;
 }
+
+void bench_jpeg_free(struct jpeg_bed *bed)
+{
+    if (bed)
+        free_pictures(bed);
+    free(bed);
+}
+
+const struct suite_bed_type bench_jpeg_bed = { 11,         jpeg_entry,
+                                               jpeg_open,  jpeg_round,
+                                               jpeg_check, jpeg_close };

@@ -1,137 +1,470 @@
-/* All cases: those of the table, and ours. */
+/* The table of cases, and how each is launched. */
 #include "cuda/bench/kernel_cases.h"
 
-#include "cuda/bench/batched_launch.h"
-#include "cuda/bench/case_builder.h"
-#include "cuda/bench/case_table.h"
+#include <limits.h>
+#include <stdlib.h>
 
-static constexpr struct case_section gimgxf = { "gimgxf", "gimgxf" };
-static constexpr struct case_section batch = {
-    "many", "Many small pictures in one launch"
+#include "cuda/bench/literature.cuh"
+#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/kernels.h"
+
+static case_launcher launch_copy, launch_ours, launch_all, launch_planned,
+    launch_each;
+
+/* ---- The table -----------------------------------------------------------*/
+
+/* The sizes that the literature has. The article's lies in the L2 of today's
+ * GPUs; 16384 x 16384 floats are 1 GiB; 16381 x 16411 are multiples of
+ * nothing. */
+static const struct suite_shape
+    article[] = { { 1024, 1024 }, { 16384, 16384 }, {} },
+    chapter[] = { { 4096, 4096 }, {} },
+    both[] = { { 4096, 4096 }, { 16384, 16384 }, {} },
+    blocks[] = { { 8, 4 }, { 8192, 16384 }, {} },
+    rows[] = { { 1024, 262144 }, { 16384, 16384 }, {} },
+    libraries[] = { { 1024, 1024 }, { 16384, 16384 }, { 16381, 16411 }, {} },
+    odd[] = { { 16381, 16411 }, {} },
+    theirs[] = { { 16381, 16411 },
+                 { 1024, 1024 },
+                 { 4096, 4096 },
+                 { 16384, 16384 },
+                 {} },
+    dct_blocks[] = { { 1447, 1453 }, {} }, camera[] = { { 6000, 4000 }, {} },
+    thumbnail[] = { { 64, 64 }, {} };
+
+static const struct suite_section
+    nvidia = { "nvidia", "NVIDIA: An Efficient Matrix Transpose in CUDA C/C++",
+               article },
+    book = { "book", "Professional CUDA C Programming, chapter 5", chapter },
+    sweep = { "sweep", "Professional CUDA C Programming: shapes of blocks",
+              chapter },
+    mat = { "mat_transpose", "mat_transpose, v0 to v3", both },
+    others = { "others", "Re-indexed rectangles", blocks },
+    long_rows = { "others", "One block a row", rows },
+    toolkit = { "libraries", "CUDA and its libraries", libraries },
+    gimgxf = { "gimgxf", "gimgxf", odd },
+    many = { "many", "Many small pictures in one launch", thumbnail },
+    planned = { "many", "The same, planned, sent and waited for", thumbnail },
+    each = { "many", "The same, a launch each", thumbnail };
+
+static const char
+    whole_tiles[] = "whole tiles only",
+    squares[] = "writes with the pitch of the source, so for squares only",
+    behind[] =
+        "barrier behind a test of exchanged indices: squares of whole blocks",
+    download[] = "the download: square blocks only, and scattered stores";
+
+static const struct kernel_case table[] = {
+    { &nvidia, "copy", nvidia_copy, 32, 8, 32, 32, COPIES | WHOLE, NONE, NONE,
+      0, whole_tiles },
+    { &nvidia, "copySharedMem", nvidia_copy_shared, 32, 8, 32, 32,
+      COPIES | WHOLE, ROW, ROW, 32, whole_tiles },
+    { &nvidia, "transposeNaive", nvidia_naive_published, 32, 8, 32, 32,
+      SQUARE | WHOLE, NONE, NONE, 0, squares },
+    { &nvidia, "transposeNaive", nvidia_naive, 32, 8, 32, 32 },
+    { &nvidia, "transposeCoalesced", nvidia_tile_published<0>, 32, 8, 32, 32,
+      SQUARE | WHOLE, ROW, COLUMN, 32, squares },
+    { &nvidia, "transposeCoalesced", tile_turn<32, 8, 0>, 32, 8, 32, 32, 0, ROW,
+      COLUMN, 32 },
+    { &nvidia, "transposeNoBankConflicts", nvidia_tile_published<1>, 32, 8, 32,
+      32, SQUARE | WHOLE, ROW, COLUMN, 33, squares },
+    { &nvidia, "transposeNoBankConflicts", tile_turn<32, 8, 1>, 32, 8, 32, 32,
+      0, ROW, COLUMN, 33 },
+
+    { &book, "copyGmem", book_naive_rows, 32, 16, 32, 16, COPIES | WRONG, NONE,
+      NONE, 0, "the download: it transposes" },
+    { &book, "copyGmem", book_copy, 32, 16, 32, 16, COPIES },
+    { &book, "naiveGmem, reads rows", book_naive_rows, 32, 16, 32, 16 },
+    { &book, "naiveGmem, reads columns", book_naive_columns_published, 32, 16,
+      32, 16, SQUARE, NONE, NONE, 0,
+      "takes nx and ny for the result's, so for squares only" },
+    { &book, "naiveGmem, reads columns", book_naive_columns, 32, 16, 32, 16,
+      OVER_RESULT },
+    { &book, "transposeSmem", book_smem_published<0>, 32, 16, 32, 16,
+      SQUARE | WHOLE, ROW, REINDEX, 32, behind },
+    { &book, "transposeSmem", book_smem<1, 0>, 32, 16, 32, 16, DYNAMIC, ROW,
+      REINDEX, 32 },
+    { &book, "transposeSmemPad, IPAD 1", book_smem_published<1>, 32, 16, 32, 16,
+      SQUARE | WHOLE, ROW, REINDEX, 33, behind },
+    { &book, "transposeSmemPad, IPAD 1", book_smem<1, 1>, 32, 16, 32, 16,
+      DYNAMIC, ROW, REINDEX, 33 },
+    { &book, "transposeSmemPad, IPAD 2", book_smem_published<2>, 32, 16, 32, 16,
+      SQUARE | WHOLE, ROW, REINDEX, 34, behind },
+    { &book, "transposeSmemPad, IPAD 2", book_pad_download, 16, 16, 16, 16,
+      WHOLE, ROW, ROW, 18, download },
+    { &book, "transposeSmemPad, IPAD 2", book_smem<1, 2>, 32, 16, 32, 16,
+      DYNAMIC, ROW, REINDEX, 34 },
+    { &book, "transposeSmemUnrollPad", book_unroll_published, 32, 16, 64, 16,
+      WHOLE, ROW, REINDEX, 66, "skips what is less than a pair of blocks" },
+    { &book, "transposeSmemUnrollPad", book_unroll_download, 16, 16, 32, 16,
+      WHOLE, ROW, ROW, 34, download },
+    { &book, "transposeSmemUnrollPad", book_smem<2, 2>, 32, 16, 64, 16, DYNAMIC,
+      ROW, REINDEX, 66 },
+
+    { &mat, "v0, 16 x 16", book_naive_rows, 16, 16, 16, 16 },
+    { &mat, "v1, 16 x 16", tile_turn<16, 16, 0>, 16, 16, 16, 16, 0, ROW, COLUMN,
+      16 },
+    { &mat, "v2, 16 x 16", tile_turn<16, 16, 1>, 16, 16, 16, 16, 0, ROW, COLUMN,
+      17 },
+    { &mat, "v3, 16 x 16, 4 a thread", tile_turn<16, 4, 1>, 16, 4, 16, 16, 0,
+      ROW, COLUMN, 17 },
+    { &mat, "v0, 32 x 32", book_naive_rows, 32, 32, 32, 32 },
+    { &mat, "v1, 32 x 32", tile_turn<32, 32, 0>, 32, 32, 32, 32, 0, ROW, COLUMN,
+      32 },
+    { &mat, "v2, 32 x 32", tile_turn<32, 32, 1>, 32, 32, 32, 32, 0, ROW, COLUMN,
+      33 },
+    { &mat, "v3, 32 x 32, 4 a thread", tile_turn<32, 8, 1>, 32, 8, 32, 32, 0,
+      ROW, COLUMN, 33 },
+
+    { &others, "re-indexed, 8 x 4", reindex_return<8, 4>, 8, 4, 8, 4, WHOLE,
+      ROW, REINDEX, 8, "returns before the barrier: whole blocks only" },
+    { &others, "re-indexed, 8 x 4", book_smem<1, 0>, 8, 4, 8, 4, DYNAMIC, ROW,
+      REINDEX, 8 },
+    { &others, "re-indexed, 32 x 16", reindex_branch<32, 16>, 32, 16, 32, 16,
+      WHOLE, ROW, REINDEX, 32, "barrier behind a test: whole blocks only" },
+    { &others, "re-indexed, 32 x 16", book_smem<1, 0>, 32, 16, 32, 16, DYNAMIC,
+      ROW, REINDEX, 32 },
+
+    { &long_rows, "one block a row", row_published, 0, 0, 0, 0, 0, NONE, NONE,
+      0, "a thread a cell: rows of 1024 at most" },
+    { &long_rows, "one block a row", row_loop, 256, 1 },
+
+    { &toolkit, "cudaMemcpy, device to device", NULL, 0, 0, 0, 0, COPIES, NONE,
+      NONE, 0, NULL, launch_copy, CELL_F32 },
+    { &toolkit, "cuBLAS, cublasSgeam", NULL, 0, 0, 0, 0, 0, NONE, NONE, 0, NULL,
+      libraries_geam, CELL_F32 },
+    { &toolkit, "NPP, nppiTranspose_8u_C1R", NULL, 0, 0, 0, 0, 0, NONE, NONE, 0,
+      NULL, libraries_npp, CELL_U8 },
+    { &toolkit, "NPP, nppiTranspose_16u_C1R", NULL, 0, 0, 0, 0, 0, NONE, NONE,
+      0, NULL, libraries_npp, CELL_U16 },
+    { &toolkit, "NPP, nppiTranspose_32f_C1R", NULL, 0, 0, 0, 0, 0, NONE, NONE,
+      0, NULL, libraries_npp, CELL_F32 },
 };
 
-/* Our own cases: every turn of every cell, of planes of 256 MiB and more
- * whose sides are multiples of nothing, and of a picture as cameras make it.
- * What others do as well is also run at their sizes. */
-static constexpr struct {
+/* The book's kernels, each with all these shapes of blocks. `across`: cells of
+ * a row that a thread moves through a tile of shared memory; 0: it has none. */
+static const struct {
+    const char *name;
+    matrix_kernel kernel;
+    unsigned pad, across, traits;
+} swept[] = {
+    { "copyGmem", book_copy, 0, 0, COPIES },
+    { "naiveGmem, reads rows", book_naive_rows, 0, 0, 0 },
+    { "naiveGmem, reads columns", book_naive_columns, 0, 0, OVER_RESULT },
+    { "transposeSmem", book_smem<1, 0>, 0, 1, DYNAMIC },
+    { "transposeSmemPad, IPAD 1", book_smem<1, 1>, 1, 1, DYNAMIC },
+    { "transposeSmemPad, IPAD 2", book_smem<1, 2>, 2, 1, DYNAMIC },
+    { "transposeSmemUnrollPad", book_smem<2, 2>, 2, 2, DYNAMIC },
+};
+static const struct {
+    unsigned x, y;
+} sweep_blocks[] = {
+    { 8, 8 },   { 16, 8 },  { 8, 16 },  { 16, 16 }, { 32, 8 },  { 8, 32 },
+    { 32, 16 }, { 16, 32 }, { 32, 32 }, { 64, 4 },  { 64, 16 }, { 128, 2 },
+};
+
+/* Our pictures, each with every turn: planes of 256 MiB and more whose sides
+ * are multiples of nothing, a picture as cameras make it, and thumbnails in a
+ * batch: to start a launch for each takes longer than the turn. Copies and
+ * transposes of samples, which others do as well, are run at their sizes. */
+static const struct {
+    const struct suite_section *section;
     enum cell cell;
-    unsigned nplanes;
-    struct suite_shape shape;
-} our_pictures[] = {
-    { CELL_U8, 1, odd },
-    { CELL_U16, 1, odd },
-    { CELL_F32, 1, odd },
-    { CELL_DCT, 1, { 1447, 1453 } },
-    { CELL_U8, 3, { 6000, 4000 } },
+    unsigned nplanes, npictures;
+    const struct suite_shape *shapes, *shapes_of_others;
+    case_launcher *launch;
+} ours[] = {
+    { &gimgxf, CELL_U8, 1, 1, odd, theirs, launch_ours },
+    { &gimgxf, CELL_U16, 1, 1, odd, theirs, launch_ours },
+    { &gimgxf, CELL_F32, 1, 1, odd, theirs, launch_ours },
+    { &gimgxf, CELL_DCT, 1, 1, dct_blocks, dct_blocks, launch_ours },
+    { &gimgxf, CELL_U8, 3, 1, camera, camera, launch_ours },
+    { &many, CELL_U8, 3, 1000, thumbnail, thumbnail, launch_all },
+    { &planned, CELL_U8, 3, 1000, thumbnail, thumbnail, launch_planned },
+    { &each, CELL_U8, 3, 1000, thumbnail, thumbnail, launch_each },
 };
+
 enum {
-    OUR_PICTURES = sizeof our_pictures / sizeof our_pictures[0],
-    OURS = OUR_PICTURES * XFORM_COUNT,
+    LISTED = sizeof table / sizeof table[0],
+    SWEEP_BLOCKS = sizeof sweep_blocks / sizeof sweep_blocks[0],
+    STEPS = sizeof swept / sizeof swept[0],
+    SWEPT = STEPS * SWEEP_BLOCKS,
+    OURS = sizeof ours / sizeof ours[0] * XFORM_COUNT,
 };
 
-/* Returns whether others do the same: copies and transposes of samples. */
-static constexpr bool others_do(const struct suite_entry *entry)
+static void get_swept(size_t i, struct kernel_case *kcase)
 {
-    return entry->nplanes == 1 && entry->cell != CELL_DCT &&
-           (entry->turn == XFORM_NONE || entry->turn == XFORM_TRANSPOSE);
+    const unsigned x = sweep_blocks[i / STEPS].x, y = sweep_blocks[i / STEPS].y;
+    const unsigned across = swept[i % STEPS].across;
+    kcase->section = &sweep;
+    kcase->name = swept[i % STEPS].name;
+    kcase->kernel = swept[i % STEPS].kernel;
+    kcase->traits = swept[i % STEPS].traits;
+    kcase->block_x = x;
+    kcase->block_y = y;
+    kcase->tile_x = across ? x * across : x;
+    kcase->tile_y = y;
+    kcase->put = across ? ROW : NONE;
+    kcase->get = across ? REINDEX : NONE;
+    kcase->pitch = x * across + swept[i % STEPS].pad;
+    kcase->entry.sweep = true;
 }
 
-static constexpr struct kernel_case our_case(size_t picture, size_t turn)
+static void get_ours(size_t i, struct kernel_case *kcase)
 {
-    const struct suite_shape theirs[] = { article, chapter, gigabyte };
-    case_row r = case_row(gimgxf, NULL).at(our_pictures[picture].shape);
-    r.kcase.entry.origin = SUITE_OURS;
-    r.kcase.entry.cell = our_pictures[picture].cell;
-    r.kcase.entry.nplanes = our_pictures[picture].nplanes;
-    r.kcase.entry.turn = static_cast<enum xform>(turn);
-    r.kcase.launch = case_launch_ours;
-    for (int i = 0; i < 3 && others_do(&r.kcase.entry); i++)
-        r.kcase.entry.shape[1 + i] = theirs[i];
-    return r.kcase;
+    const auto &our = ours[i / XFORM_COUNT];
+    struct suite_entry *e = &kcase->entry;
+    e->turn = static_cast<enum xform>(i % XFORM_COUNT);
+    const bool others_do = e->turn == XFORM_NONE || e->turn == XFORM_TRANSPOSE;
+    kcase->section = our.section;
+    kcase->launch = our.launch;
+    kcase->cell = our.cell;
+    e->origin = SUITE_OURS;
+    e->nplanes = our.nplanes;
+    e->npictures = our.npictures;
+    e->shapes = others_do ? our.shapes_of_others : our.shapes;
 }
 
-/* Thumbnails in a batch: to start a launch for each would take longer than
- * the turn. */
-static constexpr struct kernel_case batch_case(size_t turn)
+bool kernel_cases_get(size_t i, struct kernel_case *kcase)
 {
-    case_row r = case_row(batch, NULL).at({ 64, 64 });
-    r.kcase.entry.origin = SUITE_OURS;
-    r.kcase.entry.cell = CELL_U8;
-    r.kcase.entry.nplanes = 3;
-    r.kcase.entry.npictures = 1000;
-    r.kcase.entry.turn = static_cast<enum xform>(turn);
-    r.kcase.launch = batched_launch_run;
-    return r.kcase;
+    struct suite_entry *e = &kcase->entry;
+    *kcase = i < LISTED ? table[i] : kernel_case{};
+    e->nplanes = e->npictures = 1;
+    if (i >= LISTED + SWEPT + OURS)
+        return false;
+    if (i >= LISTED + SWEPT) {
+        get_ours(i - LISTED - SWEPT, kcase);
+    } else {
+        if (i >= LISTED)
+            get_swept(i - LISTED, kcase);
+        e->origin = kcase->launch ? SUITE_LIBRARY
+                    : kcase->note ? SUITE_PUBLISHED
+                                  : SUITE_MEANT;
+        e->turn = kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE;
+        e->shapes = kcase->section->shapes;
+    }
+    e->section = kcase->section;
+    e->name = kcase->name;
+    e->note = kcase->note;
+    e->cell = kcase->launch ? kcase->cell : CELL_F32;
+    e->wrong = (kcase->traits & WRONG) != 0;
+    e->block_x = kcase->block_x;
+    e->block_y = kcase->block_y;
+    return true;
 }
 
-struct our_cases {
-    struct kernel_case alone[OURS], batch[XFORM_COUNT];
-};
+/* ---- Bounds --------------------------------------------------------------*/
 
-static constexpr struct our_cases make_ours()
+static constexpr unsigned GRID_Y = 65535, THREADS = 1024; /* at most */
+
+/* The most bytes of a batch: only small pictures come in batches. */
+static constexpr uint64_t MANY_BYTES = 1 << 30;
+
+const char *kernel_cases_undefined(const struct kernel_case *kcase,
+                                   struct suite_shape shape, bool timed)
 {
-    struct our_cases cases = {};
-    for (size_t i = 0; i < OURS; i++)
-        cases.alone[i] = our_case(i / XFORM_COUNT, i % XFORM_COUNT);
-    for (size_t i = 0; i < XFORM_COUNT; i++)
-        cases.batch[i] = batch_case(i);
-    return cases;
+    const struct suite_entry *e = &kcase->entry;
+    const unsigned x = kcase->tile_x, y = kcase->tile_y;
+    const uint64_t cells = (uint64_t)shape.width * shape.height;
+    const uint64_t down =
+        kcase->traits & OVER_RESULT ? shape.width : shape.height;
+    if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
+        shape.height > INT_MAX)
+        return "not a valid size";
+    if (e->npictures > 1 &&
+        cells * e->npictures * e->nplanes * cell_size(e->cell) > MANY_BYTES)
+        return "for small pictures only";
+    if (!timed && kcase->launch == launch_each)
+        return "more than one launch";
+    if (e->origin == SUITE_OURS)
+        return NULL;
+    if (cells > INT_MAX)
+        return "it counts cells with 31 bits";
+    if (kcase->traits & SQUARE && shape.width != shape.height)
+        return "for squares only";
+    if (kcase->traits & WHOLE && (shape.width % x || shape.height % y))
+        return "for whole blocks only";
+    if (kcase->kernel && !kcase->block_x && shape.width > THREADS)
+        return "its rows are at most as long as a block has threads";
+    if (y && down > (uint64_t)GRID_Y * y)
+        return "a grid ends at 65535 blocks in y";
+    return NULL;
 }
-static constexpr struct our_cases ours = make_ours();
-
-size_t kernel_cases_count(void)
-{
-    return case_table_count() + OURS + XFORM_COUNT;
-}
-
-const struct kernel_case *kernel_cases_get(size_t i)
-{
-    if (i < case_table_count())
-        return case_table_get(i);
-    i -= case_table_count();
-    return i < OURS ? &ours.alone[i] : &ours.batch[i - OURS];
-}
-
-/* ---- Banks ----------------------------------------------------------------
- */
 
 enum { LANES = 32, BANKS = 32 };
-
-static unsigned word_of(enum pattern pattern, unsigned n,
-                        const struct kernel_case *kcase)
-{
-    unsigned bx = kcase->entry.block_x, by = kcase->entry.block_y;
-    unsigned tx = n % bx, ty = n / bx;
-    if (pattern == PATTERN_COLUMN)
-        return tx * kcase->pitch + ty;
-    if (pattern == PATTERN_REINDEX)
-        return n % by * kcase->pitch + n / by;
-    return ty * kcase->pitch + tx;
-}
 
 /* Returns the most words of one bank that a warp asks for. No two lanes ask
  * for the same word in any pattern. */
 static unsigned ways(enum pattern pattern, const struct kernel_case *kcase)
 {
+    const unsigned bx = kcase->block_x, by = kcase->block_y;
     unsigned worst = 0;
-    unsigned threads = kcase->entry.block_x * kcase->entry.block_y;
-    if (pattern == PATTERN_NONE)
-        return 0;
-    for (unsigned warp = 0; warp < threads; warp += LANES) {
+    for (unsigned warp = 0; pattern && warp < bx * by; warp += LANES) {
         unsigned words[BANKS] = { 0 };
-        for (unsigned n = warp; n < threads && n < warp + LANES; n++) {
-            unsigned *bank = &words[word_of(pattern, n, kcase) % BANKS];
-            if (++*bank > worst)
-                worst = *bank;
+        for (unsigned n = warp; n < bx * by && n < warp + LANES; n++) {
+            const unsigned word =
+                pattern == COLUMN    ? n % bx * kcase->pitch + n / bx
+                : pattern == REINDEX ? n % by * kcase->pitch + n / by
+                                     : n / bx * kcase->pitch + n % bx;
+            if (++words[word % BANKS] > worst)
+                worst = words[word % BANKS];
         }
     }
     return worst;
 }
 
-struct suite_banks kernel_cases_banks(size_t i)
+void kernel_cases_banks(const struct kernel_case *kcase,
+                        struct suite_result *result)
 {
-    const struct kernel_case *kcase = kernel_cases_get(i);
-    struct suite_banks banks = { ways(kcase->put, kcase),
-                                 ways(kcase->get, kcase) };
-    return banks;
+    result->banks_put = ways(kcase->put, kcase);
+    result->banks_get = ways(kcase->get, kcase);
+}
+
+/* ---- Launches of one picture ---------------------------------------------*/
+
+static unsigned blocks_over(unsigned cells, unsigned tile)
+{
+    return cells / tile + (cells % tile != 0);
+}
+
+int kernel_cases_launch(const struct kernel_case *kcase,
+                        const struct kernel_task *task, struct err *err)
+{
+    if (kcase->launch)
+        return kcase->launch(kcase, task, err);
+    const bool over_result = kcase->traits & OVER_RESULT;
+    const struct image *over = over_result ? &task->dst : &task->src;
+    dim3 grid(over->height), block(kcase->block_x, kcase->block_y);
+    if (kcase->tile_x)
+        grid = dim3(blocks_over(over->width, kcase->tile_x),
+                    blocks_over(over->height, kcase->tile_y));
+    if (!kcase->block_x)
+        block = dim3(over->width);
+    const size_t shared =
+        kcase->traits & DYNAMIC ? sizeof(float) * kcase->pitch * block.y : 0;
+    kcase->kernel<<<grid, block, shared, task->stream>>>(
+        reinterpret_cast<float *>(task->dst.plane[0].data),
+        reinterpret_cast<const float *>(task->src.plane[0].data),
+        (int)task->src.width, (int)task->src.height);
+    return gpu_check(cudaGetLastError(), kcase->name, err);
+}
+
+static int launch_copy(const struct kernel_case *kcase,
+                       const struct kernel_task *task, struct err *err)
+{
+    const struct plane *src = &task->src.plane[0];
+    return gpu_check(cudaMemcpyAsync(task->dst.plane[0].data, src->data,
+                                     src->stride * src->height,
+                                     cudaMemcpyDeviceToDevice, task->stream),
+                     kcase->name, err);
+}
+
+static int launch_ours(const struct kernel_case *,
+                       const struct kernel_task *task, struct err *err)
+{
+    return gpu_check(
+        kernels_turn(&task->dst, &task->src, task->turn, task->stream),
+        "turning", err);
+}
+
+/* ---- Launches of many pictures -------------------------------------------*/
+
+struct batch_plan {
+    struct tiles_plan tiles;
+    struct tiles_plane *planes,
+        *device_planes; /* page-locked, and on the device */
+    size_t size;        /* their bytes */
+};
+
+/* Moves on to the next picture, in place: a struct image is large. */
+static void go_on(struct image *img)
+{
+    img->cells += img->size;
+    for (unsigned p = 0; p < img->nplanes; p++)
+        img->plane[p].data += img->size;
+}
+
+/* Makes the plan of one launch for all pictures, and sends it. */
+static int make_plan(struct batch_plan *plan, const struct kernel_task *task,
+                     struct err *err)
+{
+    struct image dst = task->dst, src = task->src;
+    struct tiles_chip chip;
+    if (gpu_check(kernels_chip(&chip), "the device", err))
+        return -1;
+    plan->tiles = tiles_plan_begin(src.cell, task->turn);
+    for (unsigned i = 0; i < task->npictures; i++) {
+        for (unsigned p = 0; p < src.nplanes; p++)
+            tiles_plan_add(&plan->tiles, plan->planes, &dst.plane[p],
+                           &src.plane[p], task->turn);
+        go_on(&dst);
+        go_on(&src);
+    }
+    tiles_plan_number(&plan->tiles, plan->planes, &chip);
+    return gpu_check(cudaMemcpyAsync(plan->device_planes, plan->planes,
+                                     plan->size, cudaMemcpyHostToDevice,
+                                     task->stream),
+                     "sending the planes", err);
+}
+
+struct batch_plan *kernel_cases_plan(const struct kernel_task *task,
+                                     struct err *err)
+{
+    struct batch_plan *plan = (struct batch_plan *)calloc(1, sizeof *plan);
+    if (!plan) {
+        fail(err, "no memory for a plan");
+        return NULL;
+    }
+    plan->size = (size_t)task->npictures * task->src.nplanes *
+                 sizeof(struct tiles_plane);
+    if (gpu_check(cudaMallocHost(&plan->planes, plan->size),
+                  "page-locked memory", err) ||
+        gpu_check(cudaMalloc(&plan->device_planes, plan->size),
+                  "memory of the device", err) ||
+        make_plan(plan, task, err)) {
+        kernel_cases_plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+void kernel_cases_plan_free(struct batch_plan *plan)
+{
+    if (!plan)
+        return;
+    (void)cudaFree(plan->device_planes);
+    (void)cudaFreeHost(plan->planes);
+    free(plan);
+}
+
+static int launch_all(const struct kernel_case *,
+                      const struct kernel_task *task, struct err *err)
+{
+    return gpu_check(kernels_turn_batch(&task->plan->tiles,
+                                        task->plan->device_planes,
+                                        task->stream),
+                     "turning a batch", err);
+}
+
+/* All that the host waits for, from the addresses of the pictures to the
+ * results. */
+static int launch_planned(const struct kernel_case *kcase,
+                          const struct kernel_task *task, struct err *err)
+{
+    return make_plan(task->plan, task, err) || launch_all(kcase, task, err)
+               ? -1
+               : gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
+}
+
+static int launch_each(const struct kernel_case *kcase,
+                       const struct kernel_task *task, struct err *err)
+{
+    struct kernel_task one = *task;
+    for (unsigned i = 0; i < task->npictures; i++) {
+        if (launch_ours(kcase, &one, err))
+            return -1;
+        go_on(&one.dst);
+        go_on(&one.src);
+    }
+    return 0;
 }

@@ -1,12 +1,126 @@
-/* All cases of the suite. */
+/* The cases of a GPU: what each is, for which sizes it is defined, and how it
+ * is launched. Functions that return an int return 0; on failure -1, with the
+ * reason in `err`. */
 #ifndef CUDA_BENCH_KERNEL_CASES_H
 #define CUDA_BENCH_KERNEL_CASES_H
 
-#include "cuda/bench/kernel_case.h"
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
-/* Returns how many cases there are; case i; the bank conflicts of case i. */
-size_t kernel_cases_count(void);
-const struct kernel_case *kernel_cases_get(size_t i);
-struct suite_banks kernel_cases_banks(size_t i);
+#include "cuda/bench/kernel_suite.h"
+
+/* What one launch turns: a picture in the device's memory; or `npictures` of
+ * them, which lie one behind the other and of which these are the first. */
+struct kernel_task {
+    struct image dst, src;
+    unsigned npictures;
+    struct batch_plan *plan; /* of a launch for all; NULL for one picture */
+    enum xform turn;
+    cudaStream_t stream;
+    struct libraries *libraries;
+};
+
+/* A kernel of the literature. It takes rows without padding. */
+typedef void (*matrix_kernel)(float *dst, const float *src, int width,
+                              int height);
+
+/* Where lane (tx, ty) of a block finds its word in a tile of shared memory. */
+enum pattern {
+    NONE,    /* it uses none */
+    ROW,     /* ty * pitch + tx */
+    COLUMN,  /* tx * pitch + ty */
+    REINDEX, /* n % by * pitch + n / by, where n = ty * bx + tx */
+};
+
+/* How a kernel is launched, and for which sources it is defined. */
+enum case_traits {
+    COPIES = 1,       /* and does not transpose */
+    WRONG = 2,        /* as the note says */
+    WHOLE = 4,        /* tiles only */
+    SQUARE = 8,       /* sources only */
+    OVER_RESULT = 16, /* its tiles are those of the result */
+    DYNAMIC = 32,     /* its tile of shared memory is given at launch */
+};
+
+struct kernel_case;
+typedef int case_launcher(const struct kernel_case *kcase,
+                          const struct kernel_task *task, struct err *err);
+
+/* A row of the table: a transpose of floats by a kernel, unless it has a
+ * launcher of its own. */
+struct kernel_case {
+    const struct suite_section *section;
+    const char *name;
+    matrix_kernel kernel;
+    unsigned block_x, block_y;       /* threads; 0: a thread a cell of a row */
+    unsigned tile_x = 0, tile_y = 0; /* cells; 0: a block a row */
+    unsigned traits = 0;
+    enum pattern put = NONE,
+                 get = NONE;       /* how it writes and reads shared memory */
+    unsigned pitch = 0;            /* words from one row of that to the next */
+    const char *note = NULL;       /* of a kernel as published; else NULL */
+    case_launcher *launch = NULL;  /* NULL: the kernel's */
+    enum cell cell = CELL_F32;     /* for such a launcher */
+    struct suite_entry entry = {}; /* what the above is shown as */
+};
+
+/* Gives case i. Returns false if there are only i. */
+bool kernel_cases_get(size_t i, struct kernel_case *kcase);
+
+/* Returns why the case is not defined for a source of this shape, or for being
+ * launched once if it is not `timed`; or NULL. */
+const char *kernel_cases_undefined(const struct kernel_case *kcase,
+                                   struct suite_shape shape, bool timed);
+
+/* Enqueues one launch on the task's stream. */
+int kernel_cases_launch(const struct kernel_case *kcase,
+                        const struct kernel_task *task, struct err *err);
+
+/* Sets the bank conflicts of a case. */
+void kernel_cases_banks(const struct kernel_case *kcase,
+                        struct suite_result *result);
+
+/* Makes the plan of one launch for all pictures of a task. The caller frees it
+ * when all launches are done. Returns NULL without memory or if the device
+ * failed. */
+struct batch_plan *kernel_cases_plan(const struct kernel_task *task,
+                                     struct err *err);
+void kernel_cases_plan_free(struct batch_plan *plan);
+
+/* ---- The libraries of NVIDIA (libraries.cu, nvjpeg.cu) ------------------- */
+
+/* Returns what is needed to use cuBLAS and NPP, or NULL without memory. The
+ * caller frees it. Nothing is opened yet. */
+struct libraries *libraries_new(void);
+void libraries_free(struct libraries *libraries);
+
+/* Returns NULL if this launcher finds its library, else why not. */
+const char *libraries_lack(struct libraries *libraries, case_launcher *launch);
+
+/* Opens a library by its name, as "libnpp": where the loader looks, and then
+ * where toolkits are installed. Returns NULL if it is not there. It stays
+ * open: the kernels that it registers with the CUDA runtime do, too. */
+void *libraries_open(const char *name);
+
+/* Finds a function of it. Returns false if it has none of this name. */
+template <typename F>
+static inline bool libraries_find(void *library, const char *name, F *f)
+{
+    *f = reinterpret_cast<F>(dlsym(library, name));
+    return *f != NULL;
+}
+
+/* Enqueue the transpose of one plane on the task's stream. */
+case_launcher libraries_geam, libraries_npp;
+
+/* As struct kernel_suite has them. */
+int bus_open(struct suite_bus **bus, const int *device, unsigned ndevices,
+             size_t bytes, struct err *err);
+int bus_measure(struct suite_bus *bus, double *seconds, struct err *err);
+void bus_close(struct suite_bus *bus);
+int nvjpeg_open(struct suite_codec **codec, const struct suite_jpeg *task,
+                char left_out[128], struct err *err);
+int nvjpeg_run(struct suite_codec *codec, struct err *err);
+void nvjpeg_close(struct suite_codec *codec);
 
 #endif

@@ -1,11 +1,10 @@
-/* The suite of kernels that `gimgxf bench` runs on a GPU: those of the
- * literature on the transpose, the libraries, and ours, all verified and
- * timed in the same way. In come a device, the number of a case and a size;
- * out go times and the number of wrong cells. kernel_cases.h has the cases,
- * cuda_suite.cu runs them, verify_gpu.h fills and checks pictures,
- * batched_launch.h turns many small pictures at once, bus.h measures plain
- * copies, and nvjpeg.h times the JPEG codec of NVIDIA. The room prints nothing
- * and knows nothing of files. */
+/* What `gimgxf bench` runs on a GPU: the kernels of the literature on the
+ * transpose, the libraries, and ours. The cases are rows of one table
+ * (kernel_cases.cu); gpu_bed.cu is the bed that runs and verifies them;
+ * libraries.cu and nvjpeg.cu call what NVIDIA has, bus.cu measures plain
+ * copies. This header also has what all beds share, those of cli/bench too: a
+ * bed runs cases of one kind, one round at a time, and its caller times and
+ * counts. The room prints nothing and knows nothing of files. */
 #ifndef CUDA_BENCH_KERNEL_SUITE_H
 #define CUDA_BENCH_KERNEL_SUITE_H
 
@@ -32,113 +31,117 @@ struct suite_shape {
     uint32_t width, height; /* of the source, in cells */
 };
 
-enum { SUITE_SHAPES = 4, SUITE_ROUNDS = 1000 }; /* at most */
+/* Cases of one source, which stand together. */
+struct suite_section {
+    const char *name;                 /* what --only calls it, in a word */
+    const char *source;               /* its title */
+    const struct suite_shape *shapes; /* where they are timed; {0} ends it */
+};
 
+enum {
+    SUITE_ROUNDS = 1000, /* of a case, at most */
+    SUITE_PARTS = 20,
+    SUITE_TIMES = 2 + SUITE_PARTS,
+};
+
+/* A case, as it is shown. */
 struct suite_entry {
-    const char *section; /* what --only calls it and its like, in a word */
-    const char *source;  /* entries of one source stand together */
-    const char *name;    /* NULL: the name of the turn */
-    const char *note;    /* what one has to know about it; may be NULL */
+    const struct suite_section *section;
+    const char *name; /* NULL: the name of the turn */
+    const char *note; /* what one has to know about it; may be NULL */
     enum suite_origin origin;
     enum cell cell;
     enum xform turn;    /* what it is said to do */
     unsigned nplanes;   /* of a picture */
     unsigned npictures; /* in one launch */
-    bool wrong;         /* it is known not to do that; the note says why */
+    bool wrong;         /* it is known not to do that, as the note says */
     bool sweep;         /* a step of the sweep over shapes of blocks */
     unsigned block_x, block_y; /* threads of a block; 0: not for us to choose */
-    /* Where it is timed; {0} ends the list. */
-    struct suite_shape shape[SUITE_SHAPES];
-};
-
-/* How many lanes of a warp meet at one bank of shared memory with different
- * words, in the worst request: 1 is free of conflicts, 0 without such
- * memory. */
-struct suite_banks {
-    unsigned put, get;
-};
-
-struct suite_machine {
-    int devices; /* that there are, of which the others are not described */
-    char name[256];
-    char compute[16]; /* "9.0" */
-    unsigned multiprocessors;
-    uint64_t l2, memory; /* bytes */
-    int driver, runtime; /* 13000 is CUDA 13.0 */
-};
-
-struct suite_opts {
-    int device;
-    unsigned rounds; /* how often each is timed, SUITE_ROUNDS at most; 0: launch
-                        it once, to be checked or profiled, and time nothing */
-};
-
-/* A launch for each picture of a batch, beside one for all: seconds for all. */
-struct suite_batch {
-    double each;            /* between events */
-    double wall, wall_each; /* of the host, from their addresses to the results:
-                               in one launch, and in one each */
+    unsigned threads;          /* of the CPU; 0: it runs on a GPU */
+    unsigned devices, lanes; /* GPUs, and lanes of each, of a stream; else 0 */
+    const struct suite_shape *shapes; /* as of a section */
+    const char *const *parts; /* names of what it consists of; NULL: none */
 };
 
 struct suite_result {
     char left_out[128]; /* why it was not run; "": it was */
-    uint64_t bytes;     /* read plus written */
-    /* Seconds of a launch; all 0 if nothing was timed. */
-    double median, min, max;
-    double copy; /* the median of cudaMemcpy of the same cells, in turns
-                    with the above */
-    unsigned rounds, launches; /* launches between the events of a round */
-    struct suite_batch batch;  /* all 0 where a launch takes one picture */
-    bool in_l2;            /* source and result fit into it, and stay there */
+    uint64_t bytes;     /* of a launch, read plus written */
+    unsigned files;     /* JPEG files of a launch, shown instead of bytes */
+    unsigned launches;  /* of a round */
+    bool in_l2;         /* source and result fit into it, and stay there */
+    /* The most lanes of a warp that meet at one bank of shared memory with
+     * different words: 1 is free of conflicts, 0 without such memory. */
+    unsigned banks_put, banks_get;
     uint64_t cells, wrong; /* that were checked, and that were not right */
+    /* Set by who runs the rounds: seconds of a launch, and the median of the
+     * baseline in turns with it. All 0 if nothing was timed. */
+    double median, min, max, copy;
+    unsigned rounds;
 };
 
-/* Pictures for a codec of JPEG: so many, of these files in turns. */
+/* A bed runs one case at a time. All functions that can fail return 0; on
+ * failure -1, with the reason in `err`: then later cases will fail as well. */
+struct suite_bed_type {
+    unsigned rounds; /* how many are good here */
+    /* Gives case i. Returns false if there are only i. */
+    bool (*entry)(const void *bed, size_t i, struct suite_entry *entry);
+    /* Makes ready case i for a source of this shape, which must be closed in
+     * any case. Sets result->left_out, and nothing else is to be called, if it
+     * is not defined for the shape or needs what the machine does not have. */
+    int (*open)(void *bed, size_t i, struct suite_shape shape,
+                struct suite_result *result, struct err *err);
+    /* Runs it, and its baseline. Gives the seconds of a launch of either, and
+     * of its parts. */
+    int (*round)(void *bed, double seconds[SUITE_TIMES], struct err *err);
+    /* Runs it once more, over garbage, and counts the cells that are wrong. */
+    int (*check)(void *bed, struct suite_result *result, struct err *err);
+    void (*close)(void *bed);
+};
+
+struct suite_machine {
+    int devices;    /* that there are, of which the others are not named */
+    char text[400]; /* what it is, in words */
+};
+
+/* Pictures for NVIDIA's codec of JPEG: so many, of these files in turns. */
 struct suite_jpeg {
     const struct bytes *file;
     unsigned files, pictures;
     struct suite_shape shape; /* of all: 4:2:0 */
     int quality;              /* with which they are encoded */
     int device;
-    unsigned threads, rounds;
+    unsigned threads;
+    /* What is done: decoded to samples on the device, by default, by kernels
+     * or by circuits; and encoded again. */
+    enum suite_decoder { SUITE_DEFAULT, SUITE_KERNELS, SUITE_CIRCUITS } by;
+    bool decodes, encodes;
 };
 
-/* Seconds of a batch, the mean of the rounds; 0: there is no such part. */
-enum { SUITE_JPEG_DECODERS = 3 }; /* its default, kernels, circuits */
-struct suite_jpeg_times {
-    char left_out[64]; /* why there is none; "": there is one */
-    double decode[SUITE_JPEG_DECODERS], encode;
-};
-
-struct suite_run; /* a device, its memory and a stream */
-struct suite_bus; /* the way from the host to some devices and back */
+struct suite_bus;   /* the way from the host to some devices and back */
+struct suite_codec; /* NVIDIA's codec of JPEG at work */
 
 struct kernel_suite {
-    size_t (*count)(void);
-    const struct suite_entry *(*entry)(size_t i);
-    struct suite_banks (*banks)(size_t i);
-    /* Opens a device. The caller closes the run. */
-    int (*open)(struct suite_run **run, const struct suite_opts *opts,
+    struct suite_bed_type bed;
+    /* Opens a device as a bed, which the caller frees. Unless it is `timed`,
+     * each case is launched once, to be checked or profiled. */
+    int (*open)(void **bed, int device, bool timed,
                 struct suite_machine *machine, struct err *err);
-    /* Runs case i on a source of this shape, verifies every cell of its
-     * result, and times it. A case that is not defined for the shape, or
-     * needs what the machine does not have, is left out. Returns 0; -1 if
-     * the device failed: then all later cases will fail as well. */
-    int (*measure)(struct suite_run *run, size_t i, struct suite_shape shape,
-                   struct suite_result *result, struct err *err);
-    void (*close)(struct suite_run *run);
+    void (*free)(void *bed);
     /* Opens the bus to these devices, to be measured by copies of `bytes`
      * from and to page-locked memory. The caller closes it. */
     int (*bus_open)(struct suite_bus **bus, const int *device,
                     unsigned ndevices, size_t bytes, struct err *err);
-    /* Measures bytes a second to the devices and from them, summed over the
-     * devices, while both directions of all are busy. */
-    int (*bus_measure)(struct suite_bus *bus, double rate[2], struct err *err);
-    void (*bus_close)(struct suite_bus *bus);
-    /* Times NVIDIA's codec of JPEG: pictures to samples on the device, and
-     * these to files. Returns 0; -1 if the device failed. */
-    int (*jpeg)(const struct suite_jpeg *task, struct suite_jpeg_times *times,
-                struct err *err);
+    /* Measures the seconds of a copy to any of the devices and one from it,
+     * while both directions of all are busy. */
+    int (*bus_measure)(struct suite_bus *bus, double *seconds, struct err *err);
+    void (*bus_close)(struct suite_bus *bus); /* fine with NULL */
+    /* Opens the codec, which the caller closes in any case. Where it cannot do
+     * the task, says why in `left_out`, which is empty otherwise. */
+    int (*codec_open)(struct suite_codec **codec, const struct suite_jpeg *task,
+                      char left_out[128], struct err *err);
+    /* Does it for all pictures, and waits. */
+    int (*codec_run)(struct suite_codec *codec, struct err *err);
+    void (*codec_close)(struct suite_codec *codec); /* fine with NULL */
 };
 
 extern const struct kernel_suite kernel_suite_cuda; /* in a build with CUDA */

@@ -5,7 +5,7 @@
  * that few run, and a machine without them could not run it at all. So their
  * headers are not needed either: the types and functions that are used are
  * declared below, as the manuals have them. */
-#include "cuda/bench/libraries.h"
+#include "cuda/bench/kernel_cases.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -44,13 +44,12 @@ typedef int (*npp_transpose)(const void *src, int src_step, void *dst,
                              int dst_step, struct npp_size size,
                              struct npp_context context);
 
-/* ---- Looking for them -----------------------------------------------------
- */
+/* ---- Looking for them ----------------------------------------------------*/
 
 struct libraries {
-    bool sought[VENDOR_NPP + 1];
-    char why_not[VENDOR_NPP + 1][64];
-    void *opened[VENDOR_NPP + 1];
+    const char *no_cublas, *no_npp; /* why not; "": it is there; NULL: it was
+                                       not sought yet */
+    void *cublas;
     cublas_handle handle;
     cublas_set_stream set_stream;
     cublas_sgeam sgeam;
@@ -79,77 +78,67 @@ void *libraries_open(const char *name)
     return NULL;
 }
 
-static const char *find_cublas(struct libraries *l, void *library)
+static const char *seek_cublas(struct libraries *l)
 {
     cublas_create create;
-    if (!libraries_find(library, "cublasCreate_v2", &create) ||
-        !libraries_find(library, "cublasSetStream_v2", &l->set_stream) ||
-        !libraries_find(library, "cublasSgeam", &l->sgeam))
+    l->cublas = libraries_open("libcublas");
+    if (!l->cublas)
+        return "libcublas is not found";
+    if (!libraries_find(l->cublas, "cublasCreate_v2", &create) ||
+        !libraries_find(l->cublas, "cublasSetStream_v2", &l->set_stream) ||
+        !libraries_find(l->cublas, "cublasSgeam", &l->sgeam))
         return "cuBLAS here has no geam";
-    return create(&l->handle) ? "cuBLAS does not start" : NULL;
+    return create(&l->handle) ? "cuBLAS does not start" : "";
 }
 
-static int attribute(enum cudaDeviceAttr which, int device)
-{
-    int value = 0;
-    (void)cudaDeviceGetAttribute(&value, which, device);
-    return value;
-}
-
-static const char *find_npp(struct libraries *l, void *library)
+static const char *seek_npp(struct libraries *l)
 {
     struct npp_context *c = &l->context;
-    if (!libraries_find(library, "nppiTranspose_8u_C1R_Ctx",
+    void *npp = libraries_open("libnppidei");
+    if (!npp)
+        return "libnppidei is not found";
+    if (!libraries_find(npp, "nppiTranspose_8u_C1R_Ctx",
                         &l->transpose[CELL_U8]) ||
-        !libraries_find(library, "nppiTranspose_16u_C1R_Ctx",
+        !libraries_find(npp, "nppiTranspose_16u_C1R_Ctx",
                         &l->transpose[CELL_U16]) ||
-        !libraries_find(library, "nppiTranspose_32f_C1R_Ctx",
+        !libraries_find(npp, "nppiTranspose_32f_C1R_Ctx",
                         &l->transpose[CELL_F32]) ||
         cudaGetDevice(&c->device))
         return "NPP here has no transpose";
-    c->multiprocessors = attribute(cudaDevAttrMultiProcessorCount, c->device);
-    c->threads_of_multiprocessor =
-        attribute(cudaDevAttrMaxThreadsPerMultiProcessor, c->device);
-    c->threads_of_block = attribute(cudaDevAttrMaxThreadsPerBlock, c->device);
-    c->shared_of_block =
-        (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlock, c->device);
-    c->major = attribute(cudaDevAttrComputeCapabilityMajor, c->device);
-    c->minor = attribute(cudaDevAttrComputeCapabilityMinor, c->device);
-    return NULL;
+    int shared = 0;
+    const struct {
+        int *value;
+        enum cudaDeviceAttr which;
+    } wanted[] = {
+        { &c->multiprocessors, cudaDevAttrMultiProcessorCount },
+        { &c->threads_of_multiprocessor,
+          cudaDevAttrMaxThreadsPerMultiProcessor },
+        { &c->threads_of_block, cudaDevAttrMaxThreadsPerBlock },
+        { &shared, cudaDevAttrMaxSharedMemoryPerBlock },
+        { &c->major, cudaDevAttrComputeCapabilityMajor },
+        { &c->minor, cudaDevAttrComputeCapabilityMinor },
+    };
+    for (const auto &w : wanted)
+        (void)cudaDeviceGetAttribute(w.value, w.which, c->device);
+    c->shared_of_block = (size_t)shared;
+    return "";
 }
 
-static const char *seek(struct libraries *l, enum vendor_library which)
+const char *libraries_lack(struct libraries *l, case_launcher *launch)
 {
-    const char *name = which == VENDOR_CUBLAS ? "libcublas" : "libnppidei";
-    void *library = libraries_open(name);
-    l->opened[which] = library;
-    if (!library)
-        return which == VENDOR_CUBLAS ? "libcublas is not found"
-                                      : "libnppidei is not found";
-    return which == VENDOR_CUBLAS ? find_cublas(l, library)
-                                  : find_npp(l, library);
-}
-
-const char *libraries_lack(struct libraries *l, enum vendor_library which)
-{
-    if (which == VENDOR_NONE)
-        return NULL;
-    if (!l->sought[which]) {
-        const char *why = seek(l, which);
-        snprintf(l->why_not[which], sizeof l->why_not[which], "%s",
-                 why ? why : "");
-        l->sought[which] = true;
-    }
-    return l->why_not[which][0] ? l->why_not[which] : NULL;
+    const char *why = "";
+    if (launch == libraries_geam)
+        why = l->no_cublas = l->no_cublas ? l->no_cublas : seek_cublas(l);
+    else if (launch == libraries_npp)
+        why = l->no_npp = l->no_npp ? l->no_npp : seek_npp(l);
+    return *why ? why : NULL;
 }
 
 void libraries_free(struct libraries *l)
 {
     cublas_destroy destroy;
-    if (!l)
-        return;
-    if (l->handle &&
-        libraries_find(l->opened[VENDOR_CUBLAS], "cublasDestroy_v2", &destroy))
+    if (l && l->handle &&
+        libraries_find(l->cublas, "cublasDestroy_v2", &destroy))
         (void)destroy(l->handle);
     free(l);
 }
@@ -172,8 +161,8 @@ int libraries_geam(const struct kernel_case *kcase,
         status = l->sgeam(l->handle, CUBLAS_T, CUBLAS_N, height, width, &one,
                           src, width, &zero, dst, height, dst, height);
     if (status)
-        return fail(err, "%s: cuBLAS says %d", kcase->entry.name, status);
-    return gpu_check(cudaGetLastError(), kcase->entry.name, err);
+        return fail(err, "%s: cuBLAS says %d", kcase->name, status);
+    return gpu_check(cudaGetLastError(), kcase->name, err);
 }
 
 int libraries_npp(const struct kernel_case *kcase,
@@ -183,13 +172,13 @@ int libraries_npp(const struct kernel_case *kcase,
     const struct plane *src = &task->src.plane[0], *dst = &task->dst.plane[0];
     struct npp_size size = { (int)src->width, (int)src->height };
     if (src->stride > INT_MAX || dst->stride > INT_MAX)
-        return fail(err, "%s: rows are too long for NPP", kcase->entry.name);
+        return fail(err, "%s: rows are too long for NPP", kcase->name);
     l->context.stream = task->stream;
     (void)cudaStreamGetFlags(task->stream, &l->context.stream_flags);
     int status =
         l->transpose[kcase->entry.cell](src->data, (int)src->stride, dst->data,
                                         (int)dst->stride, size, l->context);
     if (status < 0)
-        return fail(err, "%s: NPP says %d", kcase->entry.name, status);
-    return gpu_check(cudaGetLastError(), kcase->entry.name, err);
+        return fail(err, "%s: NPP says %d", kcase->name, status);
+    return gpu_check(cudaGetLastError(), kcase->name, err);
 }

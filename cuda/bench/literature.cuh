@@ -97,19 +97,21 @@ __global__ void nvidia_tile_published(float *dst, const float *src, int, int)
         dst[(y + j) * pitch + x] = tile[threadIdx.x][threadIdx.y + j];
 }
 
-template <int PAD>
-__global__ void nvidia_tile(float *dst, const float *src, int width, int height)
+/* Tiles of SIDE x SIDE and blocks of SIDE x STEP threads: the two above as they
+ * are meant, with a STEP of 8; and v1 to v3 of mat_transpose below. */
+template <int SIDE, int STEP, int PAD>
+__global__ void tile_turn(float *dst, const float *src, int width, int height)
 {
-    __shared__ float tile[TILE][TILE + PAD];
-    int x = blockIdx.x * TILE + threadIdx.x;
-    int y = blockIdx.y * TILE + threadIdx.y;
-    for (int j = 0; j < TILE; j += TILE_ROWS)
+    __shared__ float tile[SIDE][SIDE + PAD];
+    int x = blockIdx.x * SIDE + threadIdx.x;
+    int y = blockIdx.y * SIDE + threadIdx.y;
+    for (int j = 0; j < SIDE; j += STEP)
         if (x < width && y + j < height)
             tile[threadIdx.y + j][threadIdx.x] = src[(y + j) * width + x];
     __syncthreads();
-    x = blockIdx.y * TILE + threadIdx.x;
-    y = blockIdx.x * TILE + threadIdx.y;
-    for (int j = 0; j < TILE; j += TILE_ROWS)
+    x = blockIdx.y * SIDE + threadIdx.x;
+    y = blockIdx.x * SIDE + threadIdx.y;
+    for (int j = 0; j < SIDE; j += STEP)
         if (x < height && y + j < width)
             dst[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
 }
@@ -122,15 +124,6 @@ __global__ void nvidia_tile(float *dst, const float *src, int width, int height)
 
 enum { BOOK_X = 32, BOOK_Y = 16, BOOK_SQUARE = 16, BOOK_IPAD = 2 };
 
-__global__ void book_copy_published(float *dst, const float *src, int width,
-                                    int height)
-{
-    unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
-    unsigned col = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < height && col < width)
-        dst[col * height + row] = src[row * width + col];
-}
-
 __global__ void book_copy(float *dst, const float *src, int width, int height)
 {
     unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -139,6 +132,7 @@ __global__ void book_copy(float *dst, const float *src, int width, int height)
         dst[y * width + x] = src[y * width + x];
 }
 
+/* Also what copyGmem of the downloads does, and v0 of mat_transpose. */
 __global__ void book_naive_rows(float *dst, const float *src, int width,
                                 int height)
 {
@@ -188,22 +182,27 @@ __global__ void book_smem_published(float *dst, const float *src, int width,
     }
 }
 
-template <int PAD>
+/* What these and transposeSmemUnrollPad are meant to be: a thread moves ACROSS
+ * cells of a row. */
+template <int ACROSS, int PAD>
 __global__ void book_smem(float *dst, const float *src, int width, int height)
 {
     extern __shared__ float tile[];
-    unsigned pitch = blockDim.x + PAD;
-    unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned pitch = ACROSS * blockDim.x + PAD;
+    unsigned x = ACROSS * blockIdx.x * blockDim.x + threadIdx.x;
     unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < width && y < height)
-        tile[threadIdx.y * pitch + threadIdx.x] = src[y * width + x];
+    for (unsigned j = 0; j < ACROSS * blockDim.x; j += blockDim.x)
+        if (x + j < width && y < height)
+            tile[threadIdx.y * pitch + threadIdx.x + j] =
+                src[y * width + x + j];
     __syncthreads();
     unsigned n = threadIdx.y * blockDim.x + threadIdx.x;
     unsigned row = n / blockDim.y, col = n % blockDim.y;
     x = blockIdx.y * blockDim.y + col;
-    y = blockIdx.x * blockDim.x + row;
-    if (x < height && y < width)
-        dst[y * height + x] = tile[col * pitch + row];
+    y = ACROSS * blockIdx.x * blockDim.x + row;
+    for (unsigned j = 0; j < ACROSS * blockDim.x; j += blockDim.x)
+        if (x < height && y + j < width)
+            dst[(y + j) * height + x] = tile[col * pitch + row + j];
 }
 
 /* Of the downloads: square blocks only. */
@@ -245,30 +244,6 @@ __global__ void book_unroll_published(float *dst, const float *src, int width,
     }
 }
 
-template <int PAD>
-__global__ void book_unroll(float *dst, const float *src, int width, int height)
-{
-    extern __shared__ float tile[];
-    unsigned pitch = 2 * blockDim.x + PAD;
-    unsigned x = 2 * blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
-    unsigned put = threadIdx.y * pitch + threadIdx.x;
-    if (x < width && y < height)
-        tile[put] = src[y * width + x];
-    if (x + blockDim.x < width && y < height)
-        tile[put + blockDim.x] = src[y * width + x + blockDim.x];
-    __syncthreads();
-    unsigned n = threadIdx.y * blockDim.x + threadIdx.x;
-    unsigned row = n / blockDim.y, col = n % blockDim.y;
-    unsigned get = col * pitch + row;
-    x = blockIdx.y * blockDim.y + col;
-    y = 2 * blockIdx.x * blockDim.x + row;
-    if (x < height && y < width)
-        dst[y * height + x] = tile[get];
-    if (x < height && y + blockDim.x < width)
-        dst[(y + blockDim.x) * height + x] = tile[get + blockDim.x];
-}
-
 /* Of the downloads: square blocks only. */
 __global__ void book_unroll_download(float *dst, const float *src, int width,
                                      int height)
@@ -290,60 +265,14 @@ __global__ void book_unroll_download(float *dst, const float *src, int width,
         dst[x2 * height + y] = tile[row][blockDim.x + col];
 }
 
-/* ---- mat_transpose v0 to v3: zhuanlan.zhihu.com/p/692010210. Blocks of SIDE x
- * SIDE threads; in v3 a thread moves EACH cells. ----------------------------
- */
-
-__global__ void mat_v0(float *dst, const float *src, int width, int height)
-{
-    int x = blockIdx.x * blockDim.x + threadIdx.x;
-    int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (y < height && x < width)
-        dst[x * height + y] = src[y * width + x];
-}
-
-/* v1 with PAD 0, v2 with PAD 1. */
-template <int SIDE, int PAD>
-__global__ void mat_v1(float *dst, const float *src, int width, int height)
-{
-    __shared__ float tile[SIDE][SIDE + PAD];
-    int x = blockIdx.x * SIDE + threadIdx.x;
-    int y = blockIdx.y * SIDE + threadIdx.y;
-    if (y < height && x < width)
-        tile[threadIdx.y][threadIdx.x] = src[y * width + x];
-    __syncthreads();
-    x = blockIdx.y * SIDE + threadIdx.x;
-    y = blockIdx.x * SIDE + threadIdx.y;
-    if (y < width && x < height)
-        dst[y * height + x] = tile[threadIdx.x][threadIdx.y];
-}
-
-template <int SIDE, int EACH>
-__global__ void mat_v3(float *dst, const float *src, int width, int height)
-{
-    __shared__ float tile[SIDE][SIDE + 1];
-    constexpr int STEP = SIDE / EACH;
-    int x = blockIdx.x * SIDE + threadIdx.x;
-    int y = blockIdx.y * SIDE + threadIdx.y;
-    if (x < width) {
-#pragma unroll
-        for (int j = 0; j < SIDE; j += STEP)
-            if (y + j < height)
-                tile[threadIdx.y + j][threadIdx.x] = src[(y + j) * width + x];
-    }
-    __syncthreads();
-    x = blockIdx.y * SIDE + threadIdx.x;
-    y = blockIdx.x * SIDE + threadIdx.y;
-    if (x < height) {
-        for (int j = 0; j < SIDE; j += STEP)
-            if (y + j < width)
-                dst[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
-    }
-}
+/* ---- mat_transpose v0 to v3: zhuanlan.zhihu.com/p/692010210. v0 is
+ * book_naive_rows, v1 to v3 are tile_turn: with as many rows of threads as of
+ * cells and no padding, with padding, and with 4 cells a thread. -----------*/
 
 /* ---- Rectangles whose threads are counted anew for the result, and one block
- * a row: forms that go round in tutorials without an author to name. --------
- */
+ * a row: forms that go round in tutorials without an author to name. What the
+ * first two are meant to be is book_smem.
+ * ------------------------------------------*/
 
 template <int BX, int BY>
 __global__ void reindex_return(float *dst, const float *src, int width,
@@ -378,23 +307,6 @@ __global__ void reindex_branch(float *dst, const float *src, int width,
         __syncthreads();
         dst[y * height + x] = tile[col][row];
     }
-}
-
-template <int BX, int BY>
-__global__ void reindex(float *dst, const float *src, int width, int height)
-{
-    __shared__ float tile[BY][BX];
-    int x = blockIdx.x * BX + threadIdx.x;
-    int y = blockIdx.y * BY + threadIdx.y;
-    if (x < width && y < height)
-        tile[threadIdx.y][threadIdx.x] = src[y * width + x];
-    __syncthreads();
-    int tid = threadIdx.y * BX + threadIdx.x;
-    int row = tid / BY, col = tid % BY;
-    x = blockIdx.y * BY + col;
-    y = blockIdx.x * BX + row;
-    if (x < height && y < width)
-        dst[y * height + x] = tile[col][row];
 }
 
 __global__ void row_published(float *dst, const float *src, int, int)

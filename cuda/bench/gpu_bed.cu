@@ -1,0 +1,469 @@
+/* The bed of a GPU: memory, rounds, and the check of every cell.
+ *
+ * A round has events around one launch, or around so many that a clock tick
+ * and the start of a launch do not count. cudaMemcpy of the same cells takes
+ * turns with it, so that both run at the same clock rate. Sources and results
+ * rotate through several pairs of buffers, so that what one launch leaves in
+ * the L2 cache is of no use to the next; unless a pair fits into the L2, which
+ * the result says.
+ *
+ * A kernel of ours checks every cell of a result, by the place that its source
+ * was made from. Small results are checked by the host as well, which also
+ * checks the kernel. */
+#include "cuda/bench/kernel_suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/backend.h"
+#include "cuda/bench/kernel_cases.h"
+#include "cuda/bench/verify.h"
+#include "cuda/gpu/gpu_check.h"
+
+/* All pairs together are at least so many times the L2. A pair is larger
+ * than the L2, or it is the only one, so that many pairs are enough. */
+static constexpr unsigned TIMES_L2 = 4, PAIRS = TIMES_L2;
+
+/* Seconds of a round, if it has more than one launch: the clock of an event
+ * ticks every half a microsecond. */
+static constexpr double ROUND = 0.4e-3;
+
+static constexpr unsigned LAUNCHES = 2000; /* of a round, at most */
+
+struct gpu_bed {
+    bool timed;
+    uint64_t l2;
+    cudaStream_t stream;
+    cudaEvent_t event[3];
+    unsigned long long *wrong; /* on the device */
+    struct libraries *libraries;
+
+    /* Of the case that is open. */
+    struct kernel_case kcase;
+    struct kernel_task task[PAIRS];
+    unsigned ntasks;
+    size_t bytes;  /* of the cells of a source */
+    unsigned n[2]; /* launches and copies of a round */
+};
+
+/* ---- Pairs of pictures ---------------------------------------------------*/
+
+/* A struct mem of the device, whose context is the number of pictures that lie
+ * one behind the other. */
+static void *device_alloc(void *npictures, size_t size)
+{
+    void *memory = NULL;
+    (void)cudaMalloc(&memory, size * *(const unsigned *)npictures);
+    (void)cudaGetLastError();
+    return memory;
+}
+
+static void device_free(void *, void *memory)
+{
+    (void)cudaFree(memory);
+}
+
+/* Allocates a source and a result, which are to be freed in any case. Those of
+ * others have rows without padding. */
+static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
+                     struct kernel_task *task, struct err *err)
+{
+    struct suite_entry *e = &bed->kcase.entry;
+    struct mem mem = { device_alloc, device_free, &e->npictures };
+    memset(task, 0, sizeof *task);
+    task->npictures = e->npictures;
+    task->turn = e->turn;
+    task->stream = bed->stream;
+    task->libraries = bed->libraries;
+    task->src.cell = e->cell;
+    task->src.nplanes = e->nplanes;
+    task->src.width = shape.width;
+    task->src.height = shape.height;
+    if (image_alloc(&task->src, mem, err) ||
+        image_like(&task->dst, &task->src, task->turn, mem, err))
+        return -1;
+    for (struct image *img : { &task->src, &task->dst })
+        if (e->origin != SUITE_OURS)
+            img->plane[0].stride = img->plane[0].width * cell_size(e->cell);
+    return 0;
+}
+
+/* ---- Cells ---------------------------------------------------------------*/
+
+static constexpr unsigned THREADS = 256;
+static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
+static constexpr int GARBAGE = 0xa5;
+
+/* The same plane of all pictures of a task. */
+struct planes {
+    struct plane first;
+    unsigned npictures;
+    size_t apart; /* bytes from one picture to the next */
+    struct verify_plane what;
+    unsigned nplanes; /* what the plane's number goes up by */
+};
+
+/* Plane p of all pictures, before the turn or after it. */
+static struct planes planes_of(const struct kernel_task *task,
+                               const struct image *img, unsigned p)
+{
+    return { img->plane[p],
+             task->npictures,
+             img->size,
+             { img->cell, p, (unsigned)task->turn,
+               (uint32_t)cell_size(img->cell) },
+             img->nplanes };
+}
+
+static __host__ __device__ uint64_t count_cells(const struct planes &planes)
+{
+    return (uint64_t)planes.first.width * planes.first.height *
+           planes.npictures;
+}
+
+static unsigned grid_over(const struct planes &planes)
+{
+    uint64_t blocks = (count_cells(planes) + THREADS - 1) / THREADS;
+    return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
+}
+
+/* Gives the plane of picture i, and what it is verified by. */
+static __host__ __device__ struct plane
+plane_of(const struct planes &planes, unsigned i, struct verify_plane *what)
+{
+    struct plane plane = planes.first;
+    plane.data += i * planes.apart;
+    *what = planes.what;
+    what->number += i * planes.nplanes;
+    return plane;
+}
+
+/* Writes the cells of sources if `wrong` is NULL; else adds the number of cells
+ * of results that are not right. */
+template <bool CHECK>
+static __device__ void visit(struct planes planes, unsigned long long *wrong)
+{
+    const uint32_t width = planes.first.width;
+    const uint64_t cells = (uint64_t)width * planes.first.height;
+    uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned long long mine = 0;
+    for (; i < count_cells(planes); i += (uint64_t)gridDim.x * blockDim.x) {
+        struct verify_plane what;
+        struct plane plane = plane_of(planes, (unsigned)(i / cells), &what);
+        const uint32_t x = (uint32_t)(i % width),
+                       y = (uint32_t)(i % cells / width);
+        if (CHECK)
+            mine += !verify_right(&plane, what, x, y);
+        else
+            verify_put(plane.data + y * plane.stride + (size_t)x * what.size,
+                       what, x, y);
+    }
+    if (CHECK && mine)
+        atomicAdd(wrong, mine);
+}
+
+__global__ void verify_fill(struct planes planes)
+{
+    visit<false>(planes, NULL);
+}
+
+__global__ void verify_check(struct planes planes, unsigned long long *wrong)
+{
+    visit<true>(planes, wrong);
+}
+
+/* Writes the cells of all sources, and garbage into all results. */
+static int prepare(struct gpu_bed *bed, struct err *err)
+{
+    cudaError_t status = cudaSuccess;
+    for (unsigned i = 0; i < bed->ntasks && !status; i++) {
+        const struct kernel_task *task = &bed->task[i];
+        for (unsigned p = 0; p < task->src.nplanes; p++) {
+            struct planes planes = planes_of(task, &task->src, p);
+            verify_fill<<<grid_over(planes), THREADS, 0, bed->stream>>>(planes);
+        }
+        status = cudaGetLastError();
+        if (!status)
+            status =
+                cudaMemsetAsync(task->dst.cells, GARBAGE,
+                                task->dst.size * task->npictures, bed->stream);
+    }
+    return gpu_check(status, "filling", err);
+}
+
+/* Fails unless the host finds as many wrong cells as the device did. */
+static int check_check(const struct gpu_bed *bed,
+                       const struct kernel_task *task, uint64_t wrong,
+                       struct err *err)
+{
+    const struct image *dst = &task->dst;
+    const size_t size = dst->size * task->npictures;
+    uint8_t *cells = (uint8_t *)malloc(size);
+    if (!cells)
+        return fail(err, "no memory to check a result");
+    cudaError_t status = cudaMemcpyAsync(cells, dst->cells, size,
+                                         cudaMemcpyDeviceToHost, bed->stream);
+    if (!status)
+        status = cudaStreamSynchronize(bed->stream);
+    uint64_t here = 0;
+    for (unsigned i = 0; i < task->npictures * dst->nplanes && !status; i++) {
+        struct verify_plane what;
+        struct plane plane = plane_of(planes_of(task, dst, i % dst->nplanes),
+                                      i / dst->nplanes, &what);
+        plane.data = cells + (plane.data - dst->cells);
+        here += verify_count_wrong(&plane, what);
+    }
+    free(cells);
+    if (gpu_check(status, "copying a result", err))
+        return -1;
+    return here == wrong
+               ? 0
+               : fail(err,
+                      "the check itself is wrong: %llu cells are "
+                      "wrong on the device, %llu on the host",
+                      (unsigned long long)wrong, (unsigned long long)here);
+}
+
+/* Waits, and adds the cells of a result and the wrong ones of them. */
+static int check_task(struct gpu_bed *bed, const struct kernel_task *task,
+                      struct suite_result *result, struct err *err)
+{
+    unsigned long long found = 0;
+    uint64_t count = 0;
+    cudaError_t status =
+        cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
+    for (unsigned p = 0; p < task->dst.nplanes && !status; p++) {
+        struct planes planes = planes_of(task, &task->dst, p);
+        verify_check<<<grid_over(planes), THREADS, 0, bed->stream>>>(
+            planes, bed->wrong);
+        status = cudaGetLastError();
+        count += count_cells(planes);
+    }
+    if (!status)
+        status = cudaMemcpyAsync(&found, bed->wrong, sizeof found,
+                                 cudaMemcpyDeviceToHost, bed->stream);
+    if (!status)
+        status = cudaStreamSynchronize(bed->stream);
+    if (gpu_check(status, "checking", err))
+        return -1;
+    result->wrong += found;
+    result->cells += count;
+    return count <= HOST_CELLS ? check_check(bed, task, found, err) : 0;
+}
+
+/* ---- A case --------------------------------------------------------------*/
+
+static bool gpu_entry(const void *, size_t i, struct suite_entry *entry)
+{
+    struct kernel_case kcase;
+    const bool is_there = kernel_cases_get(i, &kcase);
+    *entry = kcase.entry;
+    return is_there;
+}
+
+/* Enqueues the launches and the copies of one round, between events, and
+ * waits for them. Sets seconds[] to the time of one launch and of one copy. */
+static int gpu_round(void *context, double *seconds, struct err *err)
+{
+    struct gpu_bed *bed = (struct gpu_bed *)context;
+    float ms[2] = { 0, 0 };
+    cudaError_t status = cudaEventRecord(bed->event[0], bed->stream);
+    for (unsigned i = 0; i < bed->n[0]; i++)
+        if (kernel_cases_launch(&bed->kcase, &bed->task[i % bed->ntasks], err))
+            return -1;
+    if (!status)
+        status = cudaEventRecord(bed->event[1], bed->stream);
+    for (unsigned i = 0; i < bed->n[1] && !status; i++) {
+        const struct kernel_task *task = &bed->task[i % bed->ntasks];
+        status = cudaMemcpyAsync(task->dst.cells, task->src.cells, bed->bytes,
+                                 cudaMemcpyDeviceToDevice, bed->stream);
+    }
+    if (!status)
+        status = cudaEventRecord(bed->event[2], bed->stream);
+    if (!status)
+        status = cudaEventSynchronize(bed->event[2]);
+    for (int i = 0; i < 2 && !status; i++)
+        status = cudaEventElapsedTime(&ms[i], bed->event[i], bed->event[i + 1]);
+    for (int i = 0; i < 2; i++)
+        seconds[i] = ms[i] * 1e-3 / bed->n[i];
+    return gpu_check(status, "timing", err);
+}
+
+/* Uses all pairs before the first round counts, and chooses how many launches a
+ * round has: all pairs as often, so that it begins with what it did not use
+ * last. */
+static int warm_up(struct gpu_bed *bed, struct err *err)
+{
+    double seconds[SUITE_TIMES];
+    bed->n[0] = bed->n[1] = bed->ntasks;
+    if (prepare(bed, err) || gpu_round(bed, seconds, err) ||
+        gpu_round(bed, seconds, err))
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        const double n = seconds[i] > 0 ? ROUND / seconds[i] : LAUNCHES;
+        bed->n[i] = n < 1 ? 1 : n > LAUNCHES ? LAUNCHES : (unsigned)n;
+        bed->n[i] += (bed->ntasks - bed->n[i] % bed->ntasks) % bed->ntasks;
+    }
+    return 0;
+}
+
+static int gpu_open(void *context, size_t number, struct suite_shape shape,
+                    struct suite_result *result, struct err *err)
+{
+    struct gpu_bed *bed = (struct gpu_bed *)context;
+    struct kernel_case *kcase = &bed->kcase;
+    (void)kernel_cases_get(number, kcase);
+    kernel_cases_banks(kcase, result);
+    bed->ntasks = 0;
+    const char *why = kernel_cases_undefined(kcase, shape, bed->timed);
+    if (!why)
+        why = libraries_lack(bed->libraries, kcase->launch);
+    if (why) {
+        snprintf(result->left_out, sizeof result->left_out, "%s", why);
+        return 0;
+    }
+    bed->bytes = (size_t)shape.width * shape.height * kcase->entry.nplanes *
+                 kcase->entry.npictures * cell_size(kcase->entry.cell);
+    const uint64_t pair = 2 * (uint64_t)bed->bytes;
+    result->bytes = pair;
+    result->in_l2 = pair <= bed->l2;
+    uint64_t n = 1;
+    if (bed->timed && !result->in_l2)
+        n = (TIMES_L2 * bed->l2 + pair - 1) / pair;
+    n = n > PAIRS ? PAIRS : n < 2 && bed->timed && !result->in_l2 ? 2 : n;
+    while (bed->ntasks < n) {
+        struct kernel_task *task = &bed->task[bed->ntasks++];
+        if (make_pair(bed, shape, task, err)) {
+            snprintf(result->left_out, sizeof result->left_out,
+                     "%u times %.1f GB are more than the device has free",
+                     (unsigned)n, (double)pair / 1e9);
+            return 0;
+        }
+        if (kcase->entry.npictures > 1 &&
+            !(task->plan = kernel_cases_plan(task, err)))
+            return -1;
+    }
+    if (bed->timed && warm_up(bed, err))
+        return -1;
+    result->launches = bed->n[0];
+    return 0;
+}
+
+/* Launches once more to verify: the timed results have been overwritten by
+ * copies. */
+static int gpu_check_result(void *context, struct suite_result *result,
+                            struct err *err)
+{
+    struct gpu_bed *bed = (struct gpu_bed *)context;
+    if (prepare(bed, err))
+        return -1;
+    for (unsigned i = 0; i < bed->ntasks; i++)
+        if (kernel_cases_launch(&bed->kcase, &bed->task[i], err))
+            return -1;
+    for (unsigned i = 0; i < bed->ntasks; i++)
+        if (check_task(bed, &bed->task[i], result, err))
+            return -1;
+    return 0;
+}
+
+static void gpu_close(void *context)
+{
+    struct gpu_bed *bed = (struct gpu_bed *)context;
+    for (unsigned i = 0; i < bed->ntasks; i++) {
+        kernel_cases_plan_free(bed->task[i].plan);
+        image_free(&bed->task[i].src);
+        image_free(&bed->task[i].dst);
+    }
+    bed->ntasks = 0;
+}
+
+/* ---- The device ----------------------------------------------------------*/
+
+static int describe(int device, struct gpu_bed *bed,
+                    struct suite_machine *machine, struct err *err)
+{
+    struct cudaDeviceProp p;
+    int driver, runtime;
+    if (gpu_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
+        gpu_check(cudaDriverGetVersion(&driver), "the driver", err) ||
+        gpu_check(cudaRuntimeGetVersion(&runtime), "the runtime", err))
+        return -1;
+    bed->l2 = (uint64_t)p.l2CacheSize;
+    snprintf(machine->text, sizeof machine->text,
+             "%s, sm %d.%d, %d multiprocessors, L2 %.0f MB, memory %.0f GB, "
+             "CUDA %d.%d, driver for %d.%d",
+             p.name, p.major, p.minor, p.multiProcessorCount,
+             (double)bed->l2 / 1e6, (double)p.totalGlobalMem / 1e9,
+             runtime / 1000, runtime % 1000 / 10, driver / 1000,
+             driver % 1000 / 10);
+    return 0;
+}
+
+static int start(struct gpu_bed *bed, int device, struct suite_machine *machine,
+                 struct err *err)
+{
+    int count = 0;
+    if (backend_cuda.probe(err) ||
+        gpu_check(cudaGetDeviceCount(&count), "no CUDA device", err))
+        return -1;
+    if (device < 0 || device >= count)
+        return fail(err, "CUDA device %d not found; %d found, from 0 on",
+                    device, count);
+    if (gpu_check(cudaSetDevice(device), "choosing the device", err) ||
+        describe(device, bed, machine, err) ||
+        gpu_check(
+            cudaStreamCreateWithFlags(&bed->stream, cudaStreamNonBlocking),
+            "making a stream", err) ||
+        gpu_check(cudaMalloc(&bed->wrong, sizeof *bed->wrong),
+                  "memory of the device", err))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (gpu_check(cudaEventCreate(&bed->event[i]), "making an event", err))
+            return -1;
+    machine->devices = count;
+    bed->libraries = libraries_new();
+    return bed->libraries ? 0 : fail(err, "no memory");
+}
+
+static void free_bed(void *context)
+{
+    struct gpu_bed *bed = (struct gpu_bed *)context;
+    libraries_free(bed->libraries);
+    for (int i = 0; i < 3; i++)
+        if (bed->event[i])
+            (void)cudaEventDestroy(bed->event[i]);
+    (void)cudaFree(bed->wrong);
+    if (bed->stream)
+        (void)cudaStreamDestroy(bed->stream);
+    (void)cudaGetLastError();
+    free(bed);
+}
+
+static int open_bed(void **context, int device, bool timed,
+                    struct suite_machine *machine, struct err *err)
+{
+    struct gpu_bed *bed = (struct gpu_bed *)calloc(1, sizeof *bed);
+    if (!bed)
+        return fail(err, "no memory");
+    bed->timed = timed;
+    *context = bed;
+    if (start(bed, device, machine, err) == 0)
+        return 0;
+    free_bed(bed);
+    *context = NULL;
+    return -1;
+}
+
+/* Enough rounds that a few disturbed ones do not move the median. */
+const struct kernel_suite kernel_suite_cuda = {
+    { 31, gpu_entry, gpu_open, gpu_round, gpu_check_result, gpu_close },
+    open_bed,
+    free_bed,
+    bus_open,
+    bus_measure,
+    bus_close,
+    nvjpeg_open,
+    nvjpeg_run,
+    nvjpeg_close,
+};
