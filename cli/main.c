@@ -55,11 +55,6 @@ static int wrong_usage(const struct options *opts, const char *text)
     return OUTCOME_NOT_BEGUN;
 }
 
-/* How many entries of the output's directory a run of one picture looks at:
- * all of a usual directory, but of a vast one only as many as take a
- * fraction of its time. */
-enum { FEW_ENTRIES = 1000 };
-
 /* Prints what would be done, as a batch does. */
 static int show(struct job *job)
 {
@@ -136,13 +131,11 @@ static int turn(const struct options *opts)
         return (int)scheduler_refuse(opts, name, job.backend, &err);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
-    job.left = left_behind_open(FEW_ENTRIES);
     if (progress_line_is_shown(opts))
         job.watch = watch_begin(job.input, job.pool);
     int status = job_run(&job, &result, &err);
     watch_end(job.watch);
     report_job(&job, &result, status ? &err : NULL, why_backend);
-    left_behind_close(job.left);
     thread_pool_close(job.pool);
     job.backend->close(job.lane);
     return status ? OUTCOME_FAILED : OUTCOME_DONE;

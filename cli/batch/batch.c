@@ -293,9 +293,7 @@ static enum outcome do_all(struct batch *batch)
     if (scheduler_open(&batch->scheduler, opts, batch->backend, count, &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,
                                 &err);
-    if (opts->stack && count &&
-        stack_open(&batch->stack, opts, count,
-                   scheduler_left_behind(batch->scheduler), &err)) {
+    if (opts->stack && count && stack_open(&batch->stack, opts, count, &err)) {
         scheduler_close(batch->scheduler);
         stack_report(opts, NULL, WRITTEN_NOT, &err);
         return OUTCOME_FAILED;
@@ -348,7 +346,6 @@ static enum outcome plan_and_do(struct batch *batch)
                file_exists(NULL, opts->stack)) {
         stack_report(opts, NULL, WRITTEN_EXISTS, NULL);
     } else {
-        plan_remove_left(&batch->plan);
         outcome = do_all(batch);
     }
     if (!opts->quiet && !batch->pipe_closed && !ferror(stdout))

@@ -23,14 +23,13 @@ struct stack {
 };
 
 int stack_open(struct stack **stack, const struct options *opts, size_t count,
-               struct left_behind *left, struct err *err)
+               struct err *err)
 {
     const struct write_opts write = {
         .no_clobber = opts->no_clobber,
         .mode = 0666,
         .regular = true,
         .alone = true,
-        .left = left,
     };
     struct stack *made = calloc(1, sizeof *made);
     if (!made)

@@ -14,7 +14,7 @@ struct stack;
 /* Begins the array of `count` pictures that opts->stack names. The options must
  * outlive it. Returns 0, or -1 with the reason. */
 int stack_open(struct stack **stack, const struct options *opts, size_t count,
-               struct left_behind *left, struct err *err);
+               struct err *err);
 
 /* Puts the i-th picture, which is an NPY file by itself, into the array;
  * `input` is its name, which must outlive the stack. *size becomes the bytes

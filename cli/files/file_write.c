@@ -265,31 +265,36 @@ static struct temporary *open_beside(const struct file_writer *w, int *fd)
 }
 
 /* Closes a file that has all its bytes, unless `status` says otherwise, and
- * renames it. The lock goes with the last descriptor. (If there are too many,
- * the file is not locked while it is renamed.) */
+ * renames it. */
 static int close_beside(struct file_writer *w, struct temporary *temporary,
                         int fd, int status)
 {
-    int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
     int written = status ? WRITTEN_NOT : settle(w, temporary);
     temporary_end(temporary);
-    if (locked >= 0)
-        close(locked);
     return written;
 }
 
-/* A file that was made without a name gets a temporary one, unless that is
- * impossible: then it is copied. */
+/* A file is made without a name where the file system can do that, unless there
+ * is such a one, and gets a temporary one just before it is renamed: so a run
+ * that is killed leaves nothing. Where it cannot be named it is written again.
+ */
 static int write_beside(struct file_writer *w)
 {
-    int fd;
     const int *made = w->place.exists ? w->opts->unnamed : NULL;
-    if (made && dress(w, *made))
+    int fd, unnamed =
+                made ? *made
+                     : openat(w->place.directory, ".",
+                              O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
+    struct temporary *temporary = NULL;
+    int status = unnamed < 0 ? 0 : made ? dress(w, unnamed) : fill(w, unnamed);
+    if (unnamed >= 0 && status == 0)
+        temporary = temporary_link(w->place.directory, unnamed, &fd);
+    if (unnamed >= 0 && !made)
+        close(unnamed);
+    if (status)
         return WRITTEN_NOT;
-    struct temporary *temporary =
-        made ? temporary_link(w->place.directory, *made, &fd) : NULL;
     if (temporary)
         return close_beside(w, temporary, fd, 0);
     temporary = open_beside(w, &fd);
@@ -406,7 +411,6 @@ enum written file_write(const char *name, struct bytes file,
         remove_made(&w);
         return WRITTEN_NOT;
     }
-    left_behind_remove(opts->left, w.place.directory);
     int written = write_there(&w);
     close(w.place.directory);
     if (written == WRITTEN_NOT)
@@ -459,7 +463,6 @@ int file_draft_begin(struct file_draft **draft, const char *name,
         free(made);
         return -1;
     }
-    left_behind_remove(opts->left, place->directory);
     if (check_place(&made->w) == 0 && name_backup(&made->w) == 0)
         made->temporary = open_beside(&made->w, &made->fd);
     if (!made->temporary) {

@@ -7,7 +7,6 @@
 
 #include "cli/files/attributes.h"
 #include "cli/files/resolve.h"
-#include "cli/files/temporary.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
@@ -28,7 +27,6 @@ struct write_opts {
                    on the way are removed if the file fails */
     struct warnings *warnings; /* of what is lost of a file that is replaced; or
                                   NULL */
-    struct left_behind *left;  /* or NULL */
     const int *unnamed; /* a descriptor of a file without a name, which holds
                            the bytes and has the mode above: it gets the name
                            if it can, and need not be copied. Or NULL */

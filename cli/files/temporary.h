@@ -1,15 +1,10 @@
-/* Files that are not whole yet: ".gimgxf-" and twelve letters, in the directory
- * that they are written for.
- *
- * The process that writes such a file holds a lock on it (flock) until it has
- * its own name. A file that nobody locks was left by a run that was killed, and
- * the next run that meets it removes it. */
+/* Files that are not whole yet, or about to be renamed: ".gimgxf-" and twelve
+ * letters, in the directory that they are written for. */
 #ifndef CLI_FILES_TEMPORARY_H
 #define CLI_FILES_TEMPORARY_H
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct temporary;
@@ -19,12 +14,12 @@ struct temporary_place {
     char name[NAME_MAX + 1]; /* "": there is no file */
 };
 
-/* Returns whether a file may be a temporary one by its name. */
-bool temporary_is_name(const char *base);
+/* Their names begin so. */
+#define TEMPORARY_PREFIX ".gimgxf-"
 
 /* Makes a temporary file in a directory, sets *fd to a descriptor with this
- * access, O_WRONLY or O_RDWR, and locks it. From then on a signal that ends the
- * program removes it. On failure it returns NULL and sets errno. */
+ * access, O_WRONLY or O_RDWR. From then on a signal that ends the program
+ * removes it. On failure it returns NULL and sets errno. */
 struct temporary *temporary_open(int directory, int access, mode_t mode,
                                  int *fd);
 
@@ -47,26 +42,5 @@ void temporary_end(struct temporary *temporary);
 /* Removes all files that are half written. Afterwards no file can be made or
  * put in place. For a signal handler that ends the program. */
 void temporary_remove_all(void);
-
-/* Removes the file `base` in a directory if it is a temporary one that was
- * left: by its name and owner it is this user's, and nobody writes to it. On a
- * file system where others may not see locks, as over a network, it must be an
- * hour old, too. */
-void temporary_remove_left(int directory, const char *base);
-
-/* The directories in which a run has removed what killed runs left there; NULL
- * is fine for all functions, and removes nothing. */
-
-struct left_behind;
-
-/* `most` entries of a directory are looked at: a run that writes one file has
- * no time for more. Returns NULL if there is no memory. */
-struct left_behind *left_behind_open(size_t most);
-void left_behind_close(struct left_behind *left);
-
-/* Removes the temporary files that were left in a directory, a descriptor, the
- * first time that it is called for that directory. Several threads may call it
- * at once. */
-void left_behind_remove(struct left_behind *left, int directory);
 
 #endif

@@ -143,29 +143,11 @@ static bool was_written(const struct worker_task *task)
     return memcmp(&now, &past->before, sizeof now) != 0;
 }
 
-/* Removes the temporary file that the process before could not remove, if it
- * was writing one. */
-static void remove_left_behind(const struct worker_process *process,
-                               const struct worker_task *task)
-{
-    const struct job *job = &task->job;
-    struct location place;
-    struct err err;
-    if (task->message.past.step < JOB_WRITES ||
-        resolve_file(job->output_root, job->output, false, &place, &err))
-        return;
-    left_behind_remove(scheduler_left_behind(process->opts->scheduler),
-                       place.directory);
-    close(place.directory);
-}
-
 /* Finds what became of a job in the process before. Returns whether nothing is
  * left to do but to answer. */
-static bool settle_past(const struct worker_process *process,
-                        struct worker_task *task)
+static bool settle_past(struct worker_task *task)
 {
     char end[80];
-    remove_left_behind(process, task);
     task->written_before = was_written(task);
     if (task->written_before) {
         task->result = note_of(task)->result;
@@ -225,7 +207,7 @@ static bool begin_job(struct worker_process *process, struct worker_task *task)
     if (task->status)
         return true;
     note_step(task, JOB_BEGUN);
-    return (task->message.again && settle_past(process, task)) ||
+    return (task->message.again && settle_past(task)) ||
            (opts->begin && !opts->begin(opts->context, task));
 }
 

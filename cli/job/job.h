@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include "cli/files/resolve.h"
-#include "cli/files/temporary.h"
 #include "cli/options/options.h"
 #include "codecs/compare/digest.h"
 #include "cuda/backend.h"
@@ -62,7 +61,6 @@ struct job {
     int (*put)(void *context, struct bytes output, size_t *size,
                struct err *err);
     void *put_context;
-    struct left_behind *left; /* see cli/files/temporary.h; or NULL */
     bool regular; /* fail unless input and output are regular files: in a batch
                      nobody ends a job that waits for another program */
     bool served;  /* it comes through serve: errors advise accordingly */

@@ -95,7 +95,6 @@ static enum written write_picture(struct job_state *state, struct err *err)
         .preserve = opts->preserve,
         .mode = job_mode_of_new(state),
         .warnings = &state->result->warnings,
-        .left = job->left,
         .unnamed = state->output_file.made ? &state->output_file.fd : NULL,
         .regular = job->regular,
         .stays = opts->command == COMMAND_TURN && !job->served,

@@ -24,7 +24,6 @@ struct scheduler {
     struct lane **lane;         /* one for each of them */
     struct device_scans *scans; /* or NULL */
     struct resource_limits limits;
-    struct left_behind *left; /* or NULL */
     pthread_mutex_t lock;
     struct pace pace;
 };
@@ -115,7 +114,6 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
         return fail(err, "no memory");
     made->opts = opts;
     made->backend = backend;
-    made->left = left_behind_open(SIZE_MAX);
     made->workers = 2 * opts->threads;
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
@@ -174,11 +172,6 @@ unsigned scheduler_wanted(struct scheduler *scheduler)
     if (files >= most)
         return scheduler->workers;
     return processors + (unsigned)(processors * files / most);
-}
-
-struct left_behind *scheduler_left_behind(const struct scheduler *scheduler)
-{
-    return scheduler->left;
 }
 
 bool scheduler_waits_for_files(struct scheduler *scheduler)
@@ -285,7 +278,6 @@ static void set_up(struct scheduler *scheduler, unsigned worker,
     struct job *job = s->job;
     job->backend = scheduler->backend;
     job->lane = scheduler->lane[worker];
-    job->left = scheduler->left;
     job->regular = true;
     job->reserve_file = take_file;
     job->reserve = take_cells;
@@ -359,7 +351,6 @@ void scheduler_close(struct scheduler *scheduler)
             scheduler->backend->close(scheduler->lane[i]);
     free(scheduler->lane);
     page_cache_keep(0);
-    left_behind_close(scheduler->left);
     resource_limits_end(&scheduler->limits);
     pthread_mutex_destroy(&scheduler->lock);
     free(scheduler);

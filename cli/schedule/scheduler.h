@@ -101,8 +101,4 @@ unsigned scheduler_wanted(struct scheduler *scheduler);
  * ahead is worth its while. */
 bool scheduler_waits_for_files(struct scheduler *scheduler);
 
-/* Returns the directories that were searched for temporary files of killed
- * runs. */
-struct left_behind *scheduler_left_behind(const struct scheduler *scheduler);
-
 #endif

@@ -139,9 +139,10 @@ static int take_file(struct directory_walk *w, const char *base,
 {
     const struct options *opts = w->opts;
     const char *below = w->path + w->below;
-    w->inputs->seen += !temporary_is_name(base);
-    if (strncmp(base, ".gimgxf-", 8) == 0 ||
-        (opts->backup && ends_in(base, opts->backup)) ||
+    if (strncmp(base, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) == 0)
+        return 0;
+    w->inputs->seen++;
+    if ((opts->backup && ends_in(base, opts->backup)) ||
         globs_match(&opts->exclude, below, 0))
         return 0;
     if (opts->include.count)
@@ -206,8 +207,6 @@ static int look(struct directory_walk *w, size_t length,
         return -1;
     switch (kind_of(w, entry)) {
     case KIND_FILE:
-        if (temporary_is_name(base))
-            inputs_note_left(w->inputs, w->path, w->root);
         return take_file(w, base, entries);
     case KIND_DIRECTORY:
         if (!wanted_directory(w, base))

@@ -56,16 +56,6 @@ struct root *inputs_open_walked(struct inputs *inputs, const char *name,
     return &walked->root;
 }
 
-void inputs_note_left(struct inputs *inputs, const char *name,
-                      struct root *root)
-{
-    struct left_file left = {
-        string_arena_keep(&inputs->names, name, strlen(name)), root
-    };
-    if (left.name)
-        (void)bytes_append(&inputs->left, &left, sizeof left);
-}
-
 /* ---- Files that were passed over ------------------------------------------
  */
 
@@ -148,7 +138,6 @@ void inputs_print_passed(const struct inputs *inputs, bool others)
 
 void inputs_free(struct inputs *inputs)
 {
-    bytes_free(&inputs->left);
     while (inputs->walked) {
         struct walked *walked = inputs->walked;
         inputs->walked = walked->next;

@@ -38,12 +38,6 @@ struct input {
     bool directory;    /* it is a directory that cannot be read */
 };
 
-/* A temporary file that was found on a walk. */
-struct left_file {
-    const char *name;
-    struct root *root; /* where it was found */
-};
-
 struct walked; /* a directory that was walked */
 
 /* {0} is empty. */
@@ -55,9 +49,8 @@ struct inputs {
         names;             /* what list[].name points to, and passed.list's */
     struct walked *walked; /* what list[].root points to */
     unsigned nwalked;
-    struct bytes left; /* of struct left_file */
-    size_t seen;       /* files that were named or found, inputs and others */
-    bool none;         /* gather_inputs() found no input at all */
+    size_t seen; /* files that were named or found, inputs and others */
+    bool none;   /* gather_inputs() found no input at all */
     struct passed_over passed; /* files beside the inputs in directories */
 };
 
@@ -84,10 +77,6 @@ void inputs_sort_passed(struct inputs *inputs);
  * most frequent first, and with `others` how many are not pictures; nothing if
  * there are none. */
 void inputs_print_passed(const struct inputs *inputs, bool others);
-
-/* Notes a temporary file, unless there is no memory. */
-void inputs_note_left(struct inputs *inputs, const char *name,
-                      struct root *root);
 
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);

@@ -392,20 +392,6 @@ int plan_make(struct file_plan *plan, const struct options *opts,
     return status;
 }
 
-void plan_remove_left(const struct file_plan *plan)
-{
-    const struct left_file *left = (void *)plan->inputs.left.data;
-    size_t count = plan->inputs.left.size / sizeof *left;
-    struct location location;
-    struct err err;
-    for (; count; count--, left++) {
-        if (resolve_file(left->root, left->name, false, &location, &err))
-            continue;
-        temporary_remove_left(location.directory, location.base);
-        close(location.directory);
-    }
-}
-
 void plan_free(struct file_plan *plan)
 {
     inputs_free(&plan->inputs);

@@ -32,8 +32,4 @@ int plan_make(struct file_plan *plan, const struct options *opts,
               struct err *err);
 void plan_free(struct file_plan *plan);
 
-/* Removes the temporary files that killed runs have left in the directories
- * that were walked. */
-void plan_remove_left(const struct file_plan *plan);
-
 #endif

@@ -84,7 +84,6 @@ for when in dies-before- dies-after-; do
     job 20 ${when}1.png ${when}1.png >>jobs
     serve -j 4 <jobs >answers
     check "in place, $when: it died" absent once
-    check "in place, $when: nothing is left half" no_temporary .
     check "in place, $when: all are answered, in order" \
         cmp -s <(seq 0 20) <(field id <answers)
     mv ${when}1.png in20.png
@@ -110,7 +109,6 @@ job 1 dies-before-2.png dies-before-2.png | serve >answers
 check 'not written: told' grep -q 'by signal 9 .*; the output was not written' \
     answers
 check 'not written' same dies-before-2.png a.png
-check 'not written: nothing is left half' no_temporary .
 
 # The same below a root, in a directory that is made. dies.c looks for a file
 # beside the root.

@@ -27,7 +27,7 @@ static size_t count_files(void)
     DIR *files = opendir(place);
     size_t n = 0;
     for (struct dirent *file; files && (file = readdir(files));)
-        n += temporary_is_name(file->d_name);
+        n += !strncmp(file->d_name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX));
     if (files)
         closedir(files);
     return n;

@@ -226,7 +226,7 @@ static const struct call {
     { "open O_TMPFILE", "scratch_file.c, file_write.c", make_unnamed },
     { "linkat from /proc", "temporary.c", name_unnamed },
     { "fallocate", "scratch_file.c", set_room_aside },
-    { "flock", "temporary.c", lock_output },
+    { "flock", "manifest.c", lock_output },
     { "fcntl F_DUPFD_CLOEXEC", "temporary.c, file_write.c", duplicate },
     { "linkat", "file_write.c", name_twice },
     { "renameat2 RENAME_NOREPLACE", "file_write.c", rename_if_absent },
