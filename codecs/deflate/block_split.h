@@ -1,10 +1,5 @@
-/* Collects literals and matches into DEFLATE blocks: decides where a block
- * ends, and says what a match costs.
- *
- * Sequences come in segments. At the end of each segment its symbols are
- * counted. If they differ so much from those of the block that a header of
- * their own costs less than coding them together, a new block begins with them.
- */
+/* What symbols cost, and where blocks end by that: as sequences come, for
+ * lz77.h, or by joining pieces of what is there, for optimal.h. */
 #ifndef CODECS_DEFLATE_BLOCK_SPLIT_H
 #define CODECS_DEFLATE_BLOCK_SPLIT_H
 
@@ -13,7 +8,55 @@
 #include <stdint.h>
 
 #include "codecs/deflate/deflate_block.h"
-#include "codecs/deflate/symbol_cost.h"
+
+/* ---- Costs ----------------------------------------------------------------*/
+
+/* What symbols cost, by how often they occur: their entropy, in fractions of
+ * bits, which is what Huffman codes come near to. Without floating point, which
+ * is not the same on all machines. */
+
+enum {
+    COST_OF_BIT = 16,       /* unit of costs */
+    ENTROPY_OF_BIT = 65536, /* unit of entropies */
+};
+
+struct symbol_costs {
+    uint16_t symbol[HUFFMAN_SYMBOLS];
+    uint16_t distance[DISTANCES];
+};
+
+/* Returns n log n less the sum of c log c, for n symbols that occur c times. */
+uint64_t symbol_count_entropy(const uint32_t *count, unsigned n);
+
+/* Sets the costs of symbols that occur so often. One that does not occur costs
+ * 2 bits more than one that occurs once; none costs less than a bit. */
+void symbol_costs_of(struct symbol_costs *costs,
+                     const struct deflate_counts *counts);
+
+/* Sets the costs of literals by those at `data`, and guesses those of matches.
+ */
+void symbol_costs_guess(struct symbol_costs *costs, const uint8_t *data,
+                        size_t size);
+
+/* Returns the cost of a match. */
+static inline unsigned symbol_cost_of_match(const struct symbol_costs *c,
+                                            unsigned length, unsigned distance)
+{
+    struct deflate_symbol l = deflate_block_length(length),
+                          d = deflate_block_distance(distance);
+    return c->symbol[l.symbol] + c->distance[d.symbol] +
+           (l.bits + d.bits) * COST_OF_BIT;
+}
+
+/* ---- Blocks as sequences come ---------------------------------------------*/
+
+/* Collects literals and matches into DEFLATE blocks: decides where a block
+ * ends, and says what a match costs.
+ *
+ * Sequences come in segments. At the end of each segment its symbols are
+ * counted. If they differ so much from those of the block that a header of
+ * their own costs less than coding them together, a new block begins with them.
+ */
 
 enum {
     SEGMENT = 4096,               /* least symbols of a segment */
@@ -50,5 +93,29 @@ void block_split_end_segment(struct block_split *s, const uint8_t *end);
 /* Ends the last segment and the band, at a byte. Returns the end of the output.
  */
 uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final);
+
+/* ---- Blocks of pieces -----------------------------------------------------*/
+
+/* Divides sequences into blocks: pieces next to each other are joined as long
+ * as one block of both is shorter than two, the pair that gains most first. */
+
+enum { BLOCK_PIECES = 256 };
+
+struct merged_block {
+    size_t size;                  /* bytes that it stands for */
+    struct deflate_counts counts; /* of its symbols */
+    size_t bits;                  /* of the block */
+    size_t bits_with_next;        /* if the next one is joined to it */
+};
+
+struct block_merge {
+    size_t n;
+    struct merged_block block[BLOCK_PIECES];
+};
+
+/* Divides n sequences, which stand for the bytes at `data`, into b->n blocks.
+ */
+void block_merge(struct block_merge *b, const uint8_t *data,
+                 const struct sequence *sequence, size_t n);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codecs/deflate/bit_writer.h"
 #include "codecs/deflate/huffman_code.h"
 
 enum {
@@ -59,6 +58,21 @@ static inline struct deflate_symbol deflate_block_length(unsigned length)
                                     l & ((1u << bits) - 1), bits };
 }
 
+/* Returns how many of `most` bytes are equal, of which the first `n` are known
+ * to be. */
+static inline __attribute__((always_inline)) unsigned
+match_length(const uint8_t *a, const uint8_t *b, unsigned n, unsigned most)
+{
+    for (; n + 8 <= most; n += 8) {
+        uint64_t differ = read_le64(a + n) ^ read_le64(b + n);
+        if (differ)
+            return n + (unsigned)__builtin_ctzll(differ) / 8;
+    }
+    while (n < most && a[n] == b[n])
+        n++;
+    return n;
+}
+
 /* Adds the symbols of n sequences, which stand for the bytes at `data`. */
 void deflate_block_count(struct deflate_counts *counts, const uint8_t *data,
                          const struct sequence *sequence, size_t n);
@@ -76,5 +90,32 @@ void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
 /* Writes a stored block of at most BLOCK_STORED bytes. */
 void deflate_block_put_stored(struct bit_writer *b, const uint8_t *data,
                               size_t size, bool final);
+
+/* ---- Blocks without matches -----------------------------------------------*/
+
+/* Encodes DEFLATE without matches: bytes by Huffman codes alone, which is ten
+ * times as fast as to look for matches. flate.h says why it stands beside
+ * libraries. */
+
+/* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
+ * that ends as those of struct flate do. Returns the number of bytes written.
+ */
+size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
+                             bool final);
+
+/* The same in half of the time: one code for all, by a share of the bytes.
+ * `out` has literal_block_quick_room(size) bytes. */
+size_t literal_block_deflate_quickly(uint8_t *out, const uint8_t *data,
+                                     size_t size, bool final);
+
+/* Returns how many bytes of room that needs: bytes that were not counted may
+ * all have the longest codes. */
+static inline size_t literal_block_quick_room(size_t size)
+{
+    return size / 8 * LITERAL_LIMIT + 4096;
+}
+
+/* Returns about how many bytes that would be, without the blocks' headers. */
+size_t literal_block_estimate(const uint8_t *data, size_t size);
 
 #endif

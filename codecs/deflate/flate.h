@@ -8,16 +8,17 @@
  * libraries, each behind one `struct flate`: zlib, which is always there, and
  * ISA-L's igzip, which is several times as fast.
  *
- * The encoder (lz77.h, literal_block.h, optimal.h, and what they stand on)
+ * The encoder (lz77.h, deflate_block.h, optimal.h, and what they stand on)
  * exists because no library does what PNG needs most. Filtered photographs have
  * next to no matches: Huffman codes alone, in blocks of 64 KiB, make them as
  * small as libpng's default at 1 to 2 GB/s a core, where zlib's fastest such
  * strategy, Z_RLE, does 0.13. Screenshots need matches: lz77.c makes them as
  * small as zlib's level 6 at several times its speed, and ISA-L only larger
- * ones. Where size counts, optimal.c does what libdeflate's highest level does.
- * libdeflate itself ends whatever it writes with a final block and cannot refer
- * to bytes before it, so that it cannot write the pieces of one stream, which
- * are what several threads work on. */
+ * ones. Where size counts, optimal.c does what libdeflate's highest level does,
+ * which makes 12 of 14 classes of pictures up to 1.4 % larger from the same
+ * rows (level 12 of 1.14). libdeflate also ends whatever it writes with a final
+ * block and cannot refer to bytes before it, so that it cannot write the bands
+ * of one stream, which are what several threads work on. */
 #ifndef CODECS_DEFLATE_FLATE_H
 #define CODECS_DEFLATE_FLATE_H
 

@@ -1,11 +1,47 @@
-/* Huffman codes as DEFLATE has them: the lengths of its codes define a whole
- * set of them (RFC 1951, 3.2.2). */
+/* Huffman codes as DEFLATE has them (RFC 1951, 3.2.2): bits are written, codes
+ * are made, and runs of literals are written in them. */
 #ifndef CODECS_DEFLATE_HUFFMAN_CODE_H
 #define CODECS_DEFLATE_HUFFMAN_CODE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "codecs/deflate/bit_writer.h"
+#include "codecs/base/byte_order.h"
+
+/* ---- Bits -----------------------------------------------------------------*/
+
+/* They are written from the lowest bit of the first byte on (RFC 1951, 3.1.1).
+ */
+
+struct bit_writer {
+    uint8_t *out;   /* next byte to write; 8 bytes are stored at a time */
+    uint64_t held;  /* bits that are not stored yet, the first one lowest */
+    unsigned count; /* number of held bits; at most 7 between calls */
+};
+
+/* Writes the low `count` bits of `bits`, at most 56; those above must be 0. */
+static inline void bit_writer_put(struct bit_writer *b, uint64_t bits,
+                                  unsigned count)
+{
+    b->held |= bits << b->count;
+    b->count += count;
+    write_le64(b->out, b->held);
+    b->out += b->count / 8;
+    b->held >>= b->count & ~7u;
+    b->count &= 7;
+}
+
+/* Fills up the current byte with zeros. */
+static inline void bit_writer_align(struct bit_writer *b)
+{
+    if (b->count)
+        bit_writer_put(b, 0, 8 - b->count);
+}
+
+/* ---- Codes ----------------------------------------------------------------*/
+
+/* The lengths of its codes define a whole set of them. */
 
 enum {
     HUFFMAN_SYMBOLS = 288, /* symbols of the largest set */
@@ -36,5 +72,45 @@ static inline void huffman_code_put(struct bit_writer *b, uint32_t code)
 {
     bit_writer_put(b, code >> 8, code & 255);
 }
+
+/* ---- Runs of literals -----------------------------------------------------*/
+
+enum {
+    LITERAL_LIMIT = 14, /* bits of a code: four of them are written at a time */
+    LITERAL_RUN = 256,  /* bytes: shorter runs take longer to prepare for */
+};
+
+/* Writes `size` bytes, of which each has a code in `code`. */
+static inline void literal_run_put(struct bit_writer *b, const uint32_t *code,
+                                   const uint8_t *data, size_t size)
+{
+    size_t i = 0;
+    for (; i + 4 <= size; i += 4) {
+        unsigned m, n;
+        uint64_t low = huffman_code_pair(code[data[i]], code[data[i + 1]], &m);
+        uint64_t high =
+            huffman_code_pair(code[data[i + 2]], code[data[i + 3]], &n);
+        bit_writer_put(b, low | high << m, m + n);
+    }
+    for (; i < size; i++)
+        huffman_code_put(b, code[data[i]]);
+}
+
+/* Does the same, in less time if there are many bytes. */
+void literal_run_put_long(struct bit_writer *b, const uint32_t *code,
+                          const uint8_t *data, size_t size);
+
+/* ---- The same for several kinds of CPU -----------------------------------*/
+
+struct literal_runs {
+    const char *name;
+    bool (*usable)(void); /* on this machine */
+    void (*put)(struct bit_writer *b, const uint32_t *code, const uint8_t *data,
+                size_t size);
+};
+
+/* The best first; the last is portable. Ended by NULL. Tests take each of them
+ * from here, whichever this machine would choose. */
+extern const struct literal_runs *const literal_runs[];
 
 #endif

@@ -39,7 +39,7 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/deflate/block_split.h"
-#include "codecs/deflate/match_length.h"
+#include "codecs/deflate/deflate_block.h"
 
 enum {
     WINDOW = MATCH_FARTHEST,

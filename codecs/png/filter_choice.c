@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codecs/deflate/symbol_cost.h"
+#include "codecs/deflate/block_split.h"
 
 static uint64_t entropy(const uint8_t *bytes, size_t size)
 {

@@ -6,7 +6,7 @@
 #include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
-#include "codecs/deflate/literal_block.h"
+#include "codecs/deflate/deflate_block.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
 #include "codecs/png/filter_choice.h"

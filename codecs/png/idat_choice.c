@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
-#include "codecs/deflate/literal_block.h"
+#include "codecs/deflate/deflate_block.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
 #include "codecs/png/filter_choice.h"

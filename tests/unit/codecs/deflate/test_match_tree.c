@@ -1,6 +1,6 @@
 /* The tree finds what comparing with all positions finds: for each length the
  * nearest match, and none that is not there. */
-#include "codecs/deflate/match_tree.h"
+#include "codecs/deflate/optimal.h"
 
 #include <stdlib.h>
 
