@@ -206,7 +206,7 @@ $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 $(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \
     -DHAVE_SANDBOX=$(if $(findstring -fsanitize,$(CFLAGS)),0,1)
 
-$(BUILD)/codecs/simple/stb_write.c.o: ALL_CFLAGS += -isystem $(STB)
+$(BUILD)/codecs/simple/simple.c.o: ALL_CFLAGS += -isystem $(STB)
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \

@@ -214,8 +214,6 @@ struct codec {
     /* Size of the state in the meta of a picture that was read, which keeps how
      * the file was coded; 0: none, or one that open() makes. */
     size_t state_size;
-    const void *format; /* how this format differs from others which the same
-                           functions read; NULL: in nothing */
     /* How it keeps metadata in blocks, for metadata_turn(); NULL: it has no
      * blocks that this turns. */
     const struct block_format *blocks;

@@ -1,12 +1,25 @@
 /* BMP: the header, as in Microsoft's BITMAPFILEHEADER and BITMAPINFOHEADER, and
- * writing. Whatever a file has, what is written of it has 24 or 32 bits a
- * pixel. */
-#include "codecs/simple/bmp.h"
+ * pixels: whole bytes, bit fields, indices into a palette, and runs of these.
+ * Whatever a file has, what is written of it has 24 or 32 bits a pixel. */
+#include "codecs/simple/simple.h"
 
 #include <string.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/simple/stb_write.h"
+
+enum bmp_compression { BMP_PLAIN, BMP_RLE8, BMP_RLE4, BMP_MASKS };
+
+/* The state of the codec: the header of the file that was read. */
+struct bmp_header {
+    uint32_t size;         /* of the header itself */
+    uint32_t compression;  /* one of enum bmp_compression */
+    int32_t width, height; /* a negative height: the top row comes first */
+    unsigned bits;         /* of a pixel: 1, 4, 8, 16, 24 or 32 */
+    unsigned ncolors;      /* of the palette; 0: as many as there may be */
+    size_t palette_at, pixels_at;
+    uint32_t mask[4];        /* red, green, blue, alpha; 0: there is no alpha */
+    uint8_t palette[256][3]; /* blue, green, red */
+};
 
 enum {
     AT_SIZE = 2,    /* the size of the file */
@@ -72,15 +85,6 @@ static int read_info(struct bmp_header *h, struct bytes file, struct err *err)
     }
 }
 
-static void read_core(struct bmp_header *h, struct bytes file)
-{
-    const uint8_t *p = file.data;
-    h->width = (int32_t)read_le16(p + AT_WIDTH);
-    h->height = (int32_t)read_le16(p + AT_WIDTH + 2);
-    h->bits = read_le16(p + AT_WIDTH + 6);
-    h->palette_at = AT_HEADER + CORE_HEADER;
-}
-
 /* Colors that the file does not have are black. */
 static void read_palette(struct bmp_header *h, struct bytes file)
 {
@@ -99,15 +103,19 @@ static int read_head(struct bmp_header *h, struct bytes file, struct err *err)
     memcpy(h->mask, fives, sizeof fives);
     h->size = read_le32(file.data + AT_HEADER);
     h->pixels_at = read_le32(file.data + AT_PIXELS);
-    if (h->size == CORE_HEADER)
-        read_core(h, file);
-    else if (h->size < INFO_HEADER)
+    if (h->size == CORE_HEADER) {
+        h->width = (int32_t)read_le16(file.data + AT_WIDTH);
+        h->height = (int32_t)read_le16(file.data + AT_WIDTH + 2);
+        h->bits = read_le16(file.data + AT_WIDTH + 6);
+        h->palette_at = AT_HEADER + CORE_HEADER;
+    } else if (h->size < INFO_HEADER) {
         return fail(err, "a header of %u bytes; 12 or 40 and more can be read",
                     h->size);
-    else if (file.size < AT_HEADER + (size_t)INFO_HEADER)
+    } else if (file.size < AT_HEADER + (size_t)INFO_HEADER) {
         return fail(err, "the file is cut short");
-    else if (read_info(h, file, err))
+    } else if (read_info(h, file, err)) {
         return -1;
+    }
     if (h->pixels_at < h->palette_at || h->width < 0)
         return fail(err, "its header is malformed");
     switch (h->bits) {
@@ -143,6 +151,244 @@ static bool leaves_alpha_open(const struct bmp_header *h)
     return h->bits == 32 && h->compression == BMP_PLAIN;
 }
 
+static bool is_packed(const struct bmp_header *h)
+{
+    return h->compression == BMP_RLE8 || h->compression == BMP_RLE4;
+}
+
+/* The row of the picture that is row `i` of the file. */
+static uint32_t row_of(const struct bmp_header *h, const struct image *img,
+                       uint32_t i)
+{
+    return h->height < 0 ? i : img->height - 1 - i;
+}
+
+/* The bytes of a row, which are padded to 4. */
+static size_t row_size(const struct image *img, unsigned bits)
+{
+    return ((size_t)img->width * bits + 31) / 32 * 4;
+}
+
+/* ---- Bit fields -----------------------------------------------------------*/
+
+/* The masks of pixels whose 4 bytes are blue, green, red and alpha. */
+static const uint32_t byte_masks[4] = { 0xff0000, 0xff00, 0xff, 0xff000000 };
+
+struct bit_field {
+    unsigned shift;
+    uint32_t top;      /* its largest value */
+    uint8_t wide[256]; /* its values as bytes */
+};
+
+/* Repeats the bits until they fill a byte, so that all ones become 255. */
+static uint8_t widen(uint32_t value, unsigned bits)
+{
+    uint32_t all = 0;
+    int at = 8 - (int)bits;
+    for (; at > 0; at -= (int)bits)
+        all |= value << at;
+    return (uint8_t)(all | value >> -at);
+}
+
+static int set_field(struct bit_field *f, uint32_t mask, struct err *err)
+{
+    f->shift = mask ? (unsigned)__builtin_ctz(mask) : 0;
+    f->top = mask >> f->shift;
+    if (f->top == 0 || f->top > 255 || (f->top & (f->top + 1)))
+        return fail(err, "a mask of %08x; one must be 1 to 8 bits in a row",
+                    mask);
+    for (uint32_t i = 0; i <= f->top; i++)
+        f->wide[i] = widen(i, (unsigned)__builtin_popcount(f->top));
+    return 0;
+}
+
+static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
+                           unsigned bits, const struct bit_field *fields)
+{
+    for (unsigned c = 0; c < img->nplanes; c++) {
+        const struct bit_field *f = &fields[c];
+        uint8_t *to = plane_row(&img->plane[c], y);
+        for (size_t x = 0; x < img->width; x++) {
+            uint32_t pixel =
+                bits == 16 ? read_le16(row + 2 * x) : read_le32(row + 4 * x);
+            to[x] = f->wide[pixel >> f->shift & f->top];
+        }
+    }
+}
+
+/* ---- Indices: they are read into the first plane, and become colors there --
+ */
+
+static void color_indices(struct image *img, const struct bmp_header *h)
+{
+    for (uint32_t y = 0; y < img->height; y++) {
+        uint8_t *red = plane_row(&img->plane[0], y);
+        uint8_t *green = plane_row(&img->plane[1], y);
+        uint8_t *blue = plane_row(&img->plane[2], y);
+        for (uint32_t x = 0; x < img->width; x++) {
+            const uint8_t *color = h->palette[red[x]];
+            red[x] = color[2];
+            green[x] = color[1];
+            blue[x] = color[0];
+        }
+    }
+}
+
+/* ---- Runs -----------------------------------------------------------------
+ *
+ * A run is two bytes: a count and the byte that is repeated, whose two indices
+ * of 4 bits alternate; or 0 and a command. */
+
+enum { END_OF_ROW, END, MOVE }; /* above: so many indices follow as they are */
+
+struct run_reader {
+    const uint8_t *at, *end;
+    uint32_t x, row; /* where the next index goes; rows count as in the file */
+};
+
+/* Writes `count` indices that stand at r->at, or those of one byte repeatedly.
+ */
+static enum runs_end put_indices(struct image *img, const struct bmp_header *h,
+                                 struct run_reader *r, unsigned count,
+                                 bool repeated)
+{
+    const uint8_t *from = r->at;
+    const unsigned cycle = 8 / h->bits; /* indices in a byte */
+    /* Literal ones fill whole pairs of bytes. */
+    const size_t bytes = repeated ? 1 : (count * h->bits + 15) / 16 * 2;
+    if ((size_t)(r->end - from) < bytes)
+        return RUNS_CUT;
+    if (count > img->width - r->x)
+        return RUNS_WRONG;
+    uint8_t *to = plane_row(&img->plane[0], row_of(h, img, r->row));
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned k = repeated ? i % cycle : i;
+        to[r->x + i] = h->bits == 8
+                           ? from[k]
+                           : (uint8_t)(from[k / 2] >> (k % 2 ? 0 : 4) & 15);
+    }
+    r->x += count;
+    r->at += bytes;
+    return RUNS_WHOLE;
+}
+
+static enum runs_end move(const struct image *img, struct run_reader *r)
+{
+    if (r->end - r->at < 2)
+        return RUNS_CUT;
+    if (r->at[0] > img->width - r->x || r->at[1] > img->height - r->row)
+        return RUNS_WRONG;
+    r->x += r->at[0];
+    r->row += r->at[1];
+    r->at += 2;
+    return RUNS_WHOLE;
+}
+
+static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
+                               struct run_reader *r)
+{
+    enum runs_end status = RUNS_WHOLE;
+    while (status == RUNS_WHOLE && r->row < img->height) {
+        /* The command END may be missing where the picture is complete. */
+        if (r->end - r->at < 2)
+            return r->row + 1 == img->height && r->x == img->width ? RUNS_WHOLE
+                                                                   : RUNS_CUT;
+        const unsigned count = r->at[0], what = r->at[1];
+        r->at += count ? 1 : 2;
+        if (!count && what == END)
+            return RUNS_WHOLE;
+        if (!count && what == END_OF_ROW) {
+            r->row++;
+            r->x = 0;
+        } else if (!count && what == MOVE) {
+            status = move(img, r);
+        } else {
+            status = put_indices(img, h, r, count ? count : what, count);
+        }
+    }
+    return status;
+}
+
+/* ---- Pixels ---------------------------------------------------------------*/
+
+/* Pixels that no run covers have index 0. */
+static int read_packed(struct image *img, const struct bmp_header *h,
+                       struct bytes file, const struct load_opts *opts,
+                       struct err *err)
+{
+    size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
+    struct run_reader runs = { .at = file.data + at,
+                               .end = file.data + file.size };
+    for (uint32_t y = 0; y < img->height; y++)
+        memset(plane_row(&img->plane[0], y), 0, img->width);
+    enum runs_end status = read_runs(img, h, &runs);
+    if (simple_check_runs(status, runs.row, opts, err))
+        return -1;
+    color_indices(img, h);
+    return 0;
+}
+
+/* The fourth byte of a plain pixel is alpha only by custom: where all of them
+ * are 0, the picture is opaque. */
+static void make_opaque(struct image *img)
+{
+    const struct plane *alpha = &img->plane[3];
+    for (uint32_t y = 0; y < img->height; y++)
+        if (interleave_max(CELL_U8, plane_row(alpha, y), img->width))
+            return;
+    for (uint32_t y = 0; y < img->height; y++)
+        memset(plane_row(alpha, y), 255, img->width);
+}
+
+static int read_rows(struct image *img, const struct bmp_header *h,
+                     const uint8_t *row, struct err *err)
+{
+    struct image view = simple_bgr_view(img);
+    struct bit_field fields[4];
+    const bool indices = h->bits <= 8,
+               bytes = h->compression == BMP_MASKS
+                           ? h->bits == 32 && memcmp(h->mask, byte_masks,
+                                                     sizeof h->mask) == 0
+                           : h->bits >= 24;
+    for (unsigned c = 0; !indices && !bytes && c < img->nplanes; c++)
+        if (set_field(&fields[c], h->mask[c], err))
+            return -1;
+    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h->bits)) {
+        uint32_t y = row_of(h, img, i);
+        if (indices)
+            interleave_unpack(plane_row(&img->plane[0], y), img->width, row,
+                              h->bits);
+        else if (bytes)
+            interleave_split_row(&view, y, row);
+        else
+            read_field_row(img, y, row, h->bits, fields);
+    }
+    if (indices)
+        color_indices(img, h);
+    else if (bytes && img->nplanes == 4 && h->compression == BMP_PLAIN)
+        make_opaque(img);
+    return 0;
+}
+
+static int read_pixels(struct image *img, const struct bmp_header *h,
+                       struct bytes file, const struct load_opts *opts,
+                       struct err *err)
+{
+    struct bytes rows;
+    if (image_alloc(img, opts->mem, err))
+        return -1;
+    if (is_packed(h))
+        return read_packed(img, h, file, opts, err);
+    if (simple_bgr_rows(&rows, file, h->pixels_at,
+                        row_size(img, h->bits) * img->height, err))
+        return -1;
+    int status = read_rows(img, h, rows.data, err);
+    bytes_free(&rows);
+    return status;
+}
+
+/* ---- The codec ------------------------------------------------------------*/
+
 /* Notes the density, and warns of what is not kept. */
 static int describe(struct reader *reader, struct err *err)
 {
@@ -177,21 +423,26 @@ static bool is_opaque(const struct image *img)
     return true;
 }
 
+/* Whether runs are complete is known only when they are read. */
 static int open(struct reader *reader, struct err *err)
 {
-    struct bmp_header *head = reader->img.meta->state;
-    if (read_head(head, reader->file, err) ||
-        simple_bgr_shape(&reader->img, (uint32_t)head->width, height(head),
-                         has_alpha(head) ? 4 : 3, reader->opts, err))
+    struct image *img = &reader->img;
+    struct bmp_header *h = img->meta->state;
+    if (read_head(h, reader->file, err) ||
+        simple_bgr_shape(img, (uint32_t)h->width, height(h),
+                         has_alpha(h) ? 4 : 3, reader->opts, err))
         return -1;
-    return bmp_check_size(&reader->img, head, reader->file, reader->opts, err);
+    return simple_check_size(
+        reader->file, h->pixels_at,
+        is_packed(h) ? 0 : row_size(img, h->bits) * img->height, reader->opts,
+        err);
 }
 
 static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
     const struct bmp_header *head = img->meta->state;
-    if (bmp_read_pixels(img, head, reader->file, reader->opts, err) ||
+    if (read_pixels(img, head, reader->file, reader->opts, err) ||
         describe(reader, err))
         return -1;
     /* Alpha that was left open says nothing where all of it is opaque. */
@@ -252,11 +503,11 @@ static void put_densities(uint8_t *head, const struct image *img,
     put_density(head + AT_DENSITY + 4, d.y * scale);
 }
 
-/* Writes the header of a file that is turned, and returns its size. Masks say
- * that there is alpha, in a header that has room for them, unless the file left
- * that open. */
+/* Writes the header, and returns its size. Masks say that there is alpha, in a
+ * header that has room for them, unless the file left that open. */
 static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
 {
+    const bool own = codec_is_own(&codec_bmp, img);
     size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
     memcpy(head, "BM", 2);
     write_le32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
@@ -266,52 +517,33 @@ static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
     write_le32(head + AT_HEIGHT, img->height);
     write_le16(head + AT_PLANES, 1);
     write_le16(head + AT_BITS, img->alpha ? 32 : 24);
-    if (img->alpha && !leaves_alpha_open(img->meta->state)) {
+    if (img->alpha && !(own && leaves_alpha_open(img->meta->state))) {
         write_le32(head + AT_COMPRESSION, BMP_MASKS);
         for (unsigned i = 0; i < 4; i++)
-            write_le32(head + AT_MASKS + 4 * i, bmp_byte_masks[i]);
+            write_le32(head + AT_MASKS + 4 * i, byte_masks[i]);
     }
     return AT_HEADER + size;
 }
 
-/* Appends the rows, for which `file` has room. */
-static void put_rows(struct bytes *file, const struct image *img, size_t row)
-{
-    struct image view = simple_bgr_view(img);
-    size_t used = (size_t)img->width * img->nplanes;
-    for (uint32_t y = img->height; y-- > 0;) {
-        uint8_t *to = file->data + file->size;
-        interleave_join_row(&view, y, to);
-        memset(to + used, 0, row - used);
-        file->size += row;
-    }
-}
-
-/* Writes a file that is turned: bit fields, runs and palettes have become
- * bytes. */
-static int write_own(struct bytes *file, const struct image *img,
-                     struct err *err)
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
 {
     uint8_t head[AT_HEADER + V4_HEADER] = { 0 };
-    uint64_t row = ((uint64_t)img->width * img->nplanes + 3) / 4 * 4;
-    uint64_t pixels = row * img->height; /* below 2^63 */
+    const size_t row = row_size(img, 8 * img->nplanes),
+                 used = (size_t)img->width * img->nplanes;
+    const uint64_t pixels = (uint64_t)row * img->height; /* below 2^63 */
+    const struct image view = simple_bgr_view(img);
     if (pixels > UINT32_MAX - sizeof head)
         return fail(err, "%u x %u pixels are too many; a BMP has up to 4 GiB",
                     img->width, img->height);
     size_t size = put_head(head, img, pixels);
     if (!bytes_append(file, head, size) || !bytes_reserve(file, pixels))
         return fail_memory(err, "no memory for the file");
-    put_rows(file, img, row);
-    return 0;
-}
-
-static int encode(struct bytes *file, const struct image *img,
-                  const struct save_opts *opts, struct err *err)
-{
-    bool own = codec_is_own(&codec_bmp, img);
-    if (own ? write_own(file, img, err) : stb_write_bmp(file, img, err))
-        return -1;
-    /* The density stands at the same place in both headers. */
+    for (uint32_t y = img->height; y-- > 0; file->size += row) {
+        uint8_t *to = file->data + file->size;
+        interleave_join_row(&view, y, to);
+        memset(to + used, 0, row - used);
+    }
     if (img->meta && opts->strip == STRIP_NOTHING)
         put_densities(file->data, img, opts->warnings);
     return 0;
@@ -321,7 +553,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     const uint8_t *p = file.data;
-    uint64_t row = ((uint64_t)img->width * img->nplanes + 3) / 4 * 4;
+    uint64_t row = row_size(img, 8 * img->nplanes);
     (void)opts;
     if (file.size < AT_HEADER + INFO_HEADER || !probe(p, file.size) ||
         read_le32(p + AT_WIDTH) != img->width ||

@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/codec.h"
-#include "codecs/simple/simple.h"
-#include "codecs/simple/stb_write.h"
+#include "codecs/simple/rgbe.h"
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -361,13 +359,28 @@ static int write_own(struct bytes *file, const struct image *img,
     return status;
 }
 
+/* Writes another picture. The library is given pixels that are exact; those
+ * below 1e-32 become black. */
+static int write_other(struct bytes *file, const struct image *img,
+                       struct rgbe_lost *lost, struct err *err)
+{
+    float *pixels = simple_stb_pixels(img, err);
+    for (size_t i = 0; pixels && i < (size_t)img->width * img->height; i++) {
+        float *p = pixels + 3 * i;
+        rgbe_round(p, lost);
+        if (p[0] < 1e-32f && p[1] < 1e-32f && p[2] < 1e-32f)
+            lost->clipped += (p[0] > 0) + (p[1] > 0) + (p[2] > 0);
+    }
+    return pixels ? simple_stb_hdr(file, img, pixels, err) : -1;
+}
+
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     bool own = codec_is_own(&codec_hdr, img);
     struct rgbe_lost lost = { 0 };
     if (own ? write_own(file, img, opts, &lost, err)
-            : stb_write_hdr(file, img, &lost, err))
+            : write_other(file, img, &lost, err))
         return -1;
     warn_inexact(lost, opts->warnings);
     return 0;

@@ -1,336 +1,204 @@
-/* Headers of text, and rows of samples. */
+/* PNM, PAM and PFM: rows of samples behind a header of text. */
 #include "codecs/simple/netpbm.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
-#include "codecs/image/row_sink.h"
 
-static const char comment[] = "comment";
-
-/* ---- Reading a header --------------------------------------------------- */
-
-bool netpbm_is_blank(uint8_t c)
+static bool is_text(const struct image *img)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    const struct netpbm_state *state = img->meta->state;
+    return state->digit >= PNM_BITS && state->digit <= PNM_RAW;
 }
 
-static bool read_comment(struct netpbm_reader *r)
+/* Returns the bytes that a row takes in a file, unless it is text. */
+static size_t row_size(const struct image *img)
 {
-    const uint8_t *begin = ++r->at;
-    while (r->at < r->end && *r->at != '\n' && *r->at != '\r')
-        r->at++;
-    if (!r->meta ||
-        meta_add(r->meta, comment, 0, begin, (size_t)(r->at - begin)))
-        return true;
-    r->starved = !meta_is_full(r->meta);
-    return false;
+    const struct netpbm_state *state = img->meta->state;
+    if (state->digit == PNM_BITS + PNM_RAW)
+        return ((size_t)img->width + 7) / 8;
+    return (size_t)img->width * img->nplanes * cell_size(img->cell);
 }
 
-bool netpbm_skip_blanks(struct netpbm_reader *r)
-{
-    while (r->at < r->end) {
-        if (*r->at == '#') {
-            if (!read_comment(r))
-                return false;
-        } else if (netpbm_is_blank(*r->at)) {
-            r->at++;
-        } else {
-            break;
-        }
-    }
-    return true;
-}
+/* ---- Reading a row --------------------------------------------------------*/
 
-bool netpbm_read_number(struct netpbm_reader *r, uint32_t *number)
-{
-    uint64_t n = 0;
-    if (!netpbm_skip_blanks(r))
-        return false;
-    const uint8_t *begin = r->at;
-    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') {
-        n = 10 * n + *r->at++ - '0';
-        if (n > INT32_MAX)
-            return false;
-    }
-    *number = (uint32_t)n;
-    return r->at > begin;
-}
-
-bool netpbm_read_word(struct netpbm_reader *r, char *word, size_t room)
-{
-    size_t n = 0;
-    if (!netpbm_skip_blanks(r))
-        return false;
-    while (r->at < r->end && !netpbm_is_blank(*r->at)) {
-        if (n + 1 == room || *r->at == '\0')
-            return false;
-        word[n++] = (char)*r->at++;
-    }
-    word[n] = '\0';
-    return n > 0;
-}
-
-bool netpbm_end_header(struct netpbm_reader *r)
-{
-    if (r->at < r->end && *r->at == '#' && !read_comment(r))
-        return false;
-    return r->at < r->end && netpbm_is_blank(*r->at++);
-}
-
-/* ---- Comments ----------------------------------------------------------- */
-
-static bool is_comment(const struct metadata_block *block)
-{
-    return strcmp(block->name, comment) == 0;
-}
-
-static bool write_comment(struct bytes *file, const char *lead,
-                          const uint8_t *data, size_t size)
-{
-    return bytes_append(file, lead, strlen(lead)) &&
-           bytes_append(file, data, size) && bytes_append(file, "\n", 1);
-}
-
-/* A comment ends at a newline or a carriage return, so each line of a text is
- * one. */
-static bool write_text(struct bytes *file, struct bytes text)
-{
-    for (size_t at = 0, n; at < text.size; at += n + 1) {
-        const uint8_t *line = text.data + at;
-        for (n = 0; at + n < text.size && line[n] != '\n'; n++)
-            if (line[n] == '\r')
-                break;
-        if (n > 0 && !write_comment(file, "# ", line, n))
-            return false;
-    }
-    return true;
-}
-
-static bool write_blocks(struct bytes *file, const struct meta *meta)
-{
-    for (size_t i = 0; i < meta->nblocks; i++)
-        if (is_comment(&meta->block[i]) &&
-            !write_comment(file, "#", meta->block[i].data, meta->block[i].size))
-            return false;
-    return true;
-}
-
-static bool write_comments(struct bytes *file, const struct image *img,
-                           const struct codec *codec,
-                           const struct save_opts *opts)
-{
-    if (!img->meta || opts->strip != STRIP_NOTHING)
-        return true;
-    if (codec_is_own(codec, img))
-        return write_blocks(file, img->meta);
-    return !(codec->capabilities.metadata & HOLDS_COMMENT) ||
-           write_text(file, img->meta->comment);
-}
-
-int netpbm_write_header(struct bytes *file, const struct image *img,
-                        const struct codec *codec, const struct save_opts *opts,
-                        const char *magic, const char *fields, struct err *err)
-{
-    return bytes_append(file, magic, strlen(magic)) &&
-                   bytes_append(file, "\n", 1) &&
-                   write_comments(file, img, codec, opts) &&
-                   bytes_append(file, fields, strlen(fields))
-               ? 0
-               : fail_memory(err, "no memory for the file");
-}
-
-/* Joins all comments to the one that other formats hold. */
-static int make_portable(struct meta *meta, struct err *err)
-{
-    bool first = true;
-    for (size_t i = 0; i < meta->nblocks; i++) {
-        struct metadata_block *block = &meta->block[i];
-        size_t skip = block->size > 0 && block->data[0] == ' ';
-        if (!is_comment(block))
-            continue;
-        block->portable = true;
-        if ((!first && !bytes_append(&meta->comment, "\n", 1)) ||
-            !bytes_append(&meta->comment, block->data + skip,
-                          block->size - skip))
-            return fail_memory(err, "no memory for the comments");
-        first = false;
-    }
-    return meta_comment_utf8(meta, err);
-}
-
-/* ---- Samples ------------------------------------------------------------ */
-
-int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err)
-{
-    if (maxval == 0 || maxval > 65535)
-        return fail(err, "maxval %u is out of range; expected 1 to 65535",
-                    maxval);
-    img->maxval = maxval;
-    img->cell = maxval > 255 ? CELL_U16 : CELL_U8;
-    return 0;
-}
-
-static size_t row_cells(const struct image *img)
-{
-    return (size_t)img->width * img->nplanes;
-}
-
-uint64_t netpbm_samples_size(const struct image *img)
-{
-    return (uint64_t)row_cells(img) * cell_size(img->cell) * img->height;
-}
-
-/* Returns whether no sample of a row is above maxval. */
-static bool row_fits(const void *row, size_t n, const struct image *img)
-{
-    return img->maxval == (img->cell == CELL_U8 ? 255 : 65535) ||
-           interleave_max(img->cell, row, n) <= img->maxval;
-}
-
-static void clip_row(void *row, size_t n, const struct image *img)
-{
-    for (size_t i = 0; i < n; i++)
-        if (img->cell == CELL_U8 && ((uint8_t *)row)[i] > img->maxval)
-            ((uint8_t *)row)[i] = (uint8_t)img->maxval;
-        else if (img->cell == CELL_U16 && ((uint16_t *)row)[i] > img->maxval)
-            ((uint16_t *)row)[i] = (uint16_t)img->maxval;
-}
-
-int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
-                        const struct load_opts *opts, struct err *err)
-{
-    if (!opts->tolerant)
-        return fail(err, "row %u has a sample above the maxval, %u", y,
-                    img->maxval);
-    if (!*clipped)
-        warn(opts->warnings, "samples above the maxval are taken as %u",
-             img->maxval);
-    *clipped = true;
-    return 0;
-}
-
-/* Copies row i of `size` bytes; where fewer are left, zeros follow them. */
-static void read_row(const struct netpbm_reader *r, uint32_t i, uint8_t *row,
-                     size_t size)
-{
-    size_t from = i * size < netpbm_left(r) ? i * size : netpbm_left(r);
-    size_t n = netpbm_left(r) - from < size ? netpbm_left(r) - from : size;
-    memcpy(row, r->at + from, n);
-    memset(row + n, 0, size - n);
-}
-
-int netpbm_open_rows(struct row_sink *rows, struct reader *reader,
-                     struct err *err)
-{
-    const struct load_opts *opts = reader->opts;
-    const struct decode_plan *plan = reader->plan;
-    if (image_is_stored(&reader->img, &opts->limits))
-        return row_sink_open_stored(rows, &reader->img, plan->turn,
-                                    plan->turner, opts->limits.scratch, err);
-    return row_sink_open(rows, &reader->img, plan->turn, plan->turner,
-                         opts->mem, err);
-}
-
-int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
+/* Notes a sample of row y that is above maxval: an error, or tolerant a warning
+ * for the first one. */
+static int note_clipped(struct netpbm_reader *r, uint32_t y, uint32_t maxval,
                         struct err *err)
 {
-    struct image *img = &reader->img;
-    const struct load_opts *opts = reader->opts;
-    size_t samples = row_cells(img), n = samples * cell_size(img->cell);
-    uint8_t *row = memory_alloc(n);
-    struct row_sink rows = { 0 };
-    bool floats = img->cell == CELL_F32, clipped = false;
-    const struct pfm_state *pfm = img->meta->state;
-    uint32_t at;
-    struct bytes_passed passed = bytes_passed_begin(reader->file);
-    int status = row ? netpbm_open_rows(&rows, reader, err)
-                     : fail_memory(err, "no memory for a row");
-    for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
-        uint32_t i = floats ? rows.height - 1 - y : y;
-        read_row(r, i, row, n);
-        bytes_pass(&passed, r->at + i * n);
-        interleave_set_order(img->cell, row, samples,
-                             !floats || pfm->big_endian);
-        if (!floats && !row_fits(row, samples, img)) {
-            status = netpbm_note_clipped(&clipped, y, img, opts, err);
-            clip_row(row, samples, img);
+    if (!r->opts->tolerant)
+        return fail(err, "row %u has a sample above the maxval, %u", y, maxval);
+    if (!r->clipped)
+        warn(r->opts->warnings, "samples above the maxval are taken as %u",
+             maxval);
+    r->clipped = true;
+    return 0;
+}
+
+/* Reads row y of bytes to row `at` of img; where some are missing, they are 0.
+ */
+static int read_samples(struct netpbm_reader *r, const struct image *img,
+                        uint32_t at, uint32_t y, bool big_endian,
+                        struct err *err)
+{
+    const size_t samples = (size_t)r->width * img->nplanes,
+                 size = samples * cell_size(img->cell),
+                 n = netpbm_left(r) < size ? netpbm_left(r) : size;
+    int status = 0;
+    memcpy(r->row, r->at, n);
+    memset(r->row + n, 0, size - n);
+    interleave_set_order(img->cell, r->row, samples, big_endian);
+    if (img->cell != CELL_F32 && img->maxval != 255 && img->maxval != 65535 &&
+        interleave_max(img->cell, r->row, samples) > img->maxval) {
+        uint8_t *bytes = r->row;
+        uint16_t *words = (uint16_t *)(void *)r->row;
+        status = note_clipped(r, y, img->maxval, err);
+        for (size_t i = 0; i < samples; i++)
+            if (img->cell == CELL_U8 && bytes[i] > img->maxval)
+                bytes[i] = (uint8_t)img->maxval;
+            else if (img->cell == CELL_U16 && words[i] > img->maxval)
+                words[i] = (uint16_t)img->maxval;
+    }
+    interleave_split_row(img, at, r->row);
+    return status;
+}
+
+/* Eight pixels a byte, the first in its high bit; 1 is black, and so are bits
+ * that are missing. */
+static void read_bits(struct netpbm_reader *r, const struct image *img,
+                      uint32_t at)
+{
+    uint8_t *row = plane_row(&img->plane[0], at);
+    const size_t left = netpbm_left(r), size = ((size_t)r->width + 7) / 8,
+                 n = left < size ? 8 * left : r->width;
+    interleave_unpack(row, n, r->at, 1);
+    for (size_t x = 0; x < n; x++)
+        row[x] ^= 1;
+    memset(row + n, 0, r->width - n);
+}
+
+/* Reads a sample of text. Bits need no blanks between them. */
+static bool text_sample(struct netpbm_reader *r, bool bits, uint32_t *sample)
+{
+    if (!bits)
+        return netpbm_read_number(r, sample);
+    if (!netpbm_skip_blanks(r) || r->at == r->end ||
+        (*r->at != '0' && *r->at != '1'))
+        return false;
+    *sample = *r->at++ == '0';
+    return true;
+}
+
+/* Reads row y of text. A sample that is missing or malformed is an error, or
+ * tolerant the end of what is read; then what is missing is 0. */
+static int read_text(struct netpbm_reader *r, const struct image *img,
+                     uint32_t at, uint32_t y, bool bits, struct err *err)
+{
+    const bool tolerant = r->opts->tolerant;
+    for (unsigned i = 0; i < img->nplanes && tolerant; i++)
+        memset(plane_row(&img->plane[i], at), 0,
+               r->width * cell_size(img->cell));
+    for (size_t k = 0; k < (size_t)r->width * img->nplanes; k++) {
+        const uint32_t x = (uint32_t)(k / img->nplanes);
+        void *row = plane_row(&img->plane[k % img->nplanes], at);
+        uint32_t sample = 0;
+        const bool read = text_sample(r, bits, &sample);
+        if ((!read || sample > img->maxval) && !tolerant)
+            return fail(err, "column %u of row %u is not a number up to %u", x,
+                        y, img->maxval);
+        if (!read) {
+            if (!r->cut)
+                simple_warn_cut(r->opts);
+            r->cut = true;
+            r->at = r->end;
+            return 0;
         }
+        if (sample > img->maxval) {
+            note_clipped(r, y, img->maxval, err);
+            sample = img->maxval;
+        }
+        if (img->cell == CELL_U8)
+            ((uint8_t *)row)[x] = (uint8_t)sample;
+        else
+            ((uint16_t *)row)[x] = (uint16_t)sample;
+    }
+    return 0;
+}
+
+/* ---- Reading a file -------------------------------------------------------*/
+
+/* Returns the bytes of so many numbers; UINT64_MAX if they are not all there,
+ * or more. */
+static uint64_t text_size(const struct netpbm_reader *r, uint64_t samples,
+                          struct bytes_passed passed)
+{
+    bool within = false;
+    for (const uint8_t *at = r->at; at < r->end; at++) {
+        if (at == r->end - 1 || *at == '\n')
+            bytes_pass(&passed, at);
+        bool blank = netpbm_is_blank(*at);
+        samples -= !blank && !within;
+        within = !blank;
+    }
+    return samples == 0 && !within ? netpbm_left(r) : UINT64_MAX;
+}
+
+/* Returns the least bytes that all samples take. A number takes a character at
+ * least, and one more parts it from the next, unless it is a bit. */
+static uint64_t least_size(const struct image *img)
+{
+    const struct netpbm_state *state = img->meta->state;
+    const uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
+    return !is_text(img)              ? (uint64_t)row_size(img) * img->height
+           : state->digit == PNM_BITS ? samples
+                                      : 2 * samples - 1;
+}
+
+/* Reads all rows; those of floats stand from the bottom row up. */
+static int read_rows(struct reader *reader, struct netpbm_reader *r,
+                     struct err *err)
+{
+    struct image *img = &reader->img;
+    const struct netpbm_state *state = img->meta->state;
+    const struct decode_plan *plan = reader->plan;
+    const struct limits *limits = &reader->opts->limits;
+    const uint8_t *begin = r->at;
+    const size_t size = is_text(img) ? 0 : row_size(img), left = netpbm_left(r);
+    const bool bits = netpbm_kind(state) == PNM_BITS;
+    struct bytes_passed passed = bytes_passed_begin(reader->file);
+    struct row_sink rows = { 0 };
+    r->width = img->width;
+    r->row = memory_alloc(size ? size : 1);
+    int status = !r->row ? fail_memory(err, "no memory for a row")
+                 : image_is_stored(img, limits)
+                     ? row_sink_open_stored(&rows, img, plan->turn,
+                                            plan->turner, limits->scratch, err)
+                     : row_sink_open(&rows, img, plan->turn, plan->turner,
+                                     reader->opts->mem, err);
+    for (uint32_t y = 0, at; y < rows.height && status == 0; y++) {
+        const size_t i = img->cell == CELL_F32 ? rows.height - 1 - y : y;
         const struct image *to = row_sink_at(&rows, y, &at);
-        interleave_split_row(to, at, row);
+        if (size)
+            r->at = begin + (i * size < left ? i * size : left);
+        if (!size)
+            status = read_text(r, to, at, y, bits, err);
+        else if (bits)
+            read_bits(r, to, at);
+        else
+            status = read_samples(r, to, at, y, state->big_endian, err);
+        bytes_pass(&passed, r->at);
         if (status == 0)
             status = row_sink_done(&rows, y, err);
     }
-    n *= rows.height;
-    r->at += n < netpbm_left(r) ? n : netpbm_left(r);
+    if (size)
+        r->at = begin + (rows.height * size < left ? rows.height * size : left);
     row_sink_close(&rows);
-    memory_free(row);
+    memory_free(r->row);
     return status;
-}
-
-int netpbm_write_rows(struct bytes *file, const struct image *img,
-                      const struct netpbm_rows *rows,
-                      const struct save_opts *opts, struct err *err)
-{
-    struct row_source source = row_source_open(img, opts->pool);
-    int status = 0;
-    if (!opts->flush && !bytes_reserve(file, rows->size * img->height))
-        status = fail_memory(err, "no memory for the file");
-    for (uint32_t i = 0, at; i < img->height && status == 0; i++) {
-        uint32_t y = rows->upwards ? img->height - 1 - i : i;
-        status = row_source_reach(&source, y, err);
-        if (status == 0 && !bytes_reserve(file, rows->size))
-            status = fail_memory(err, "no memory for the file");
-        if (status)
-            break;
-        const struct image *from = row_source_at(&source, y, &at);
-        rows->join(from, at, file->data + file->size, rows);
-        file->size += rows->size;
-        status = flush_file(opts->flush, file, err);
-    }
-    row_source_close(&source);
-    return status;
-}
-
-void netpbm_join_samples(const struct image *img, uint32_t y, uint8_t *row,
-                         const struct netpbm_rows *rows)
-{
-    interleave_join_row(img, y, row);
-    interleave_set_order(img->cell, row, row_cells(img), rows->big_endian);
-}
-
-int netpbm_write_samples(struct bytes *file, const struct image *img,
-                         bool big_endian, const struct save_opts *opts,
-                         struct err *err)
-{
-    const struct netpbm_rows rows = {
-        .size = row_cells(img) * cell_size(img->cell),
-        .upwards = img->cell == CELL_F32,
-        .big_endian = big_endian,
-        .join = netpbm_join_samples,
-    };
-    return netpbm_write_rows(file, img, &rows, opts, err);
-}
-
-/* ---- The file ----------------------------------------------------------- */
-
-/* Only blanks may follow the picture: anything else may be another picture. */
-static int check_end(struct netpbm_reader *r, const struct load_opts *opts,
-                     struct err *err)
-{
-    while (r->at < r->end && netpbm_is_blank(*r->at))
-        r->at++;
-    if (r->at == r->end)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err,
-                    "%zu bytes after the picture; only files of one "
-                    "picture can be turned",
-                    netpbm_left(r));
-    warn(opts->warnings, "%zu bytes after the picture are not kept",
-         netpbm_left(r));
-    return 0;
 }
 
 /* Continues to read a file where the reader stands. */
@@ -340,64 +208,358 @@ static struct netpbm_reader begin(const struct reader *reader)
         .at = reader->file.data + reader->at,
         .end = reader->file.data + reader->file.size,
         .meta = reader->img.meta,
+        .opts = reader->opts,
     };
 }
 
-static uint64_t samples_size(const struct image *img,
-                             const struct netpbm_reader *r)
+static int open(struct reader *reader, struct err *err)
 {
-    const struct netpbm_format *format = img->meta->codec->format;
-    return format->samples_size ? format->samples_size(img, r)
-                                : netpbm_samples_size(img);
-}
-
-int netpbm_open(struct reader *reader, struct err *err)
-{
-    const struct netpbm_format *format = reader->codec->format;
     struct netpbm_reader r = begin(reader);
     struct image *img = &reader->img;
-    if (format->read_header(img, &r, err))
+    if (netpbm_read_header(img, &r, err))
         return r.starved ? fail_memory(err, "no memory for a comment") : -1;
     if (image_check(img->width, img->height, img->nplanes, img->cell,
                     &reader->opts->limits, err))
         return -1;
     reader->at = (size_t)(r.at - reader->file.data);
-    return simple_check_size(reader->file, reader->at, samples_size(img, NULL),
+    return simple_check_size(reader->file, reader->at, least_size(img),
                              reader->opts, err);
 }
 
-int netpbm_decode(struct reader *reader, struct err *err)
+/* Comments may stand behind numbers as well as between them. Behind bytes only
+ * blanks may follow the picture: anything else may be another picture, which is
+ * an error, or tolerant a warning. */
+static int decode(struct reader *reader, struct err *err)
 {
-    const struct netpbm_format *format = reader->codec->format;
+    const bool text = is_text(&reader->img);
     struct netpbm_reader r = begin(reader);
-    r.cut = netpbm_left(&r) < samples_size(&reader->img, NULL);
-    if (format->read_samples(reader, &r, err) ||
-        check_end(&r, reader->opts, err))
+    r.cut = netpbm_left(&r) < least_size(&reader->img);
+    if (read_rows(reader, &r, err))
         return -1;
-    return reader->opts->portable ? make_portable(reader->img.meta, err) : 0;
+    if (text && !netpbm_skip_blanks(&r))
+        return fail_memory(err, "no memory for the comments");
+    while (r.at < r.end && netpbm_is_blank(*r.at))
+        r.at++;
+    if (r.at < r.end && !reader->opts->tolerant)
+        return fail(err,
+                    "%zu bytes after the picture; only files of one "
+                    "picture can be turned",
+                    netpbm_left(&r));
+    if (r.at < r.end)
+        warn(reader->opts->warnings, "%zu bytes after the picture are not kept",
+             netpbm_left(&r));
+    return reader->opts->portable ? netpbm_make_portable(reader->img.meta, err)
+                                  : 0;
 }
 
-int netpbm_check(struct bytes file, const struct image *img,
-                 const struct codec *codec, struct err *err)
+/* ---- Writing --------------------------------------------------------------*/
+
+/* How rows are written. */
+struct netpbm_rows {
+    size_t size;     /* of each, in bytes; of text at most */
+    bool text;       /* numbers in decimal */
+    bool bits;       /* where 1 is black */
+    bool upwards;    /* from the bottom row up */
+    bool big_endian; /* the order of bytes in a sample */
+    bool promote;    /* gray becomes three planes */
+};
+
+/* Writes a number without a blank, and returns its characters. */
+static size_t put_number(uint8_t *to, unsigned v)
 {
-    const struct netpbm_format *format = codec->format;
-    struct image is = { .meta = codec_new_meta(codec) };
-    struct netpbm_reader r = { .at = file.data,
-                               .end = file.data + file.size,
-                               .passed = bytes_passed_begin(file) };
+    size_t n = 1;
+    for (unsigned i = 10; i <= v; i *= 10)
+        n++;
+    for (size_t i = n; i-- > 0; v /= 10)
+        to[i] = (uint8_t)('0' + v % 10);
+    return n;
+}
+
+/* The most characters of a sample, with what stands before it. */
+enum { NUMBER = 6 };
+
+/* Lines end before the 70 characters that pgm(5) allows, and with the row.
+ * Returns the bytes that it takes. */
+static size_t join_text(const struct image *img, uint32_t y, uint8_t *to,
+                        bool bits)
+{
+    size_t column = 0;
+    const uint8_t *begin = to;
+    for (size_t k = 0; k < (size_t)img->width * img->nplanes; k++) {
+        const size_t x = k / img->nplanes;
+        const void *row = plane_row(&img->plane[k % img->nplanes], y);
+        unsigned v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
+                                          : ((const uint16_t *)row)[x];
+        const bool ends = column > 62;
+        *to = ends ? '\n' : ' ';
+        to += column > 0;
+        size_t n = put_number(to, bits ? !v : v);
+        column = ends ? n : column + n + (column > 0);
+        to += n;
+    }
+    *to++ = '\n';
+    return (size_t)(to - begin);
+}
+
+static size_t join_row(const struct image *img, uint32_t y, uint8_t *row,
+                       const struct netpbm_rows *rows)
+{
+    const size_t n = rows->size;
+    if (rows->text)
+        return join_text(img, y, row, rows->bits);
+    if (rows->bits) {
+        interleave_pack(row, plane_row(&img->plane[0], y), img->width, 1);
+        for (size_t i = 0; i < n; i++)
+            row[i] = (uint8_t)~row[i];
+        row[n - 1] &= (uint8_t)(0xff << (8 * n - img->width));
+        return n;
+    }
+    interleave_join_row(img, y, row);
+    interleave_set_order(img->cell, row, (size_t)img->width * img->nplanes,
+                         rows->big_endian);
+    return n;
+}
+
+/* Returns gray as three planes, which are one and the same: they are only read.
+ */
+static struct image promoted(const struct image *img)
+{
+    struct image rgb = *img;
+    rgb.color = COLOR_RGB;
+    rgb.nplanes = 3;
+    rgb.made.bytes = NULL;
+    rgb.plane[1] = rgb.plane[2] = rgb.plane[0];
+    return rgb;
+}
+
+/* Appends all rows, and flushes them. */
+static int write_rows(struct bytes *file, const struct image *img,
+                      const struct netpbm_rows *rows,
+                      const struct save_opts *opts, struct err *err)
+{
+    struct row_source source = row_source_open(img, opts->pool);
+    int status = 0;
+    if (!opts->flush && !rows->text &&
+        !bytes_reserve(file, rows->size * img->height))
+        status = fail_memory(err, "no memory for the file");
+    for (uint32_t i = 0, at; i < img->height && status == 0; i++) {
+        uint32_t y = rows->upwards ? img->height - 1 - i : i;
+        status = row_source_reach(&source, y, err);
+        if (status == 0 && !bytes_reserve(file, rows->size))
+            status = fail_memory(err, "no memory for the file");
+        if (status)
+            break;
+        const struct image *held = row_source_at(&source, y, &at);
+        const struct image rgb = rows->promote ? promoted(held) : *held;
+        file->size += join_row(&rgb, at, file->data + file->size, rows);
+        status = flush_file(opts->flush, file, err);
+    }
+    row_source_close(&source);
+    return status;
+}
+
+/* Writes rows of samples as they are. */
+static int write_samples(struct bytes *file, const struct image *img,
+                         bool big_endian, const struct save_opts *opts,
+                         struct err *err)
+{
+    const struct netpbm_rows rows = {
+        .size = (size_t)img->width * img->nplanes * cell_size(img->cell),
+        .upwards = img->cell == CELL_F32,
+        .big_endian = big_endian,
+    };
+    return write_rows(file, img, &rows, opts, err);
+}
+
+/* The kind that a PNM is written as: that of the suffix, of the file that it
+ * was read from (NULL: another format), or what it holds. Returns 0 if it does
+ * not fit the suffix. */
+static int choose_kind(const struct image *img, const char *suffix,
+                       const struct netpbm_state *own)
+{
+    bool gray = img->color == COLOR_GRAY, bits = gray && img->maxval == 1;
+    if (strcasecmp(suffix, "pbm") == 0)
+        return bits ? PNM_BITS : 0;
+    if (strcasecmp(suffix, "pgm") == 0)
+        return gray ? PNM_GRAYS : 0;
+    if (strcasecmp(suffix, "ppm") == 0)
+        return PNM_COLORS;
+    if (own && gray && netpbm_kind(own) == PNM_GRAYS)
+        return PNM_GRAYS;
+    return bits ? PNM_BITS : gray ? PNM_GRAYS : PNM_COLORS;
+}
+
+static int encode_pnm(struct bytes *file, const struct image *img,
+                      const struct save_opts *opts, struct err *err)
+{
+    const struct netpbm_state *own =
+        codec_is_own(&codec_pnm, img) ? img->meta->state : NULL;
+    const int kind = choose_kind(img, opts->suffix, own);
+    const bool text = own && own->digit <= PNM_RAW;
+    struct netpbm_rows rows = { .text = text,
+                                .bits = kind == PNM_BITS,
+                                .big_endian = true,
+                                .promote = kind == PNM_COLORS &&
+                                           img->color == COLOR_GRAY };
+    const struct image as = rows.promote ? promoted(img) : *img;
+    const size_t samples = (size_t)as.width * as.nplanes;
+    char header[64];
+    if (!kind)
+        return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
+                    opts->suffix, image_color_name(img->color), image_bits(img),
+                    img->color == COLOR_GRAY ? "pgm" : "ppm");
+    int n = sprintf(header, "P%d\n%u %u\n", kind + (text ? 0 : PNM_RAW),
+                    img->width, img->height);
+    if (kind != PNM_BITS)
+        sprintf(header + n, "%u\n", img->maxval);
+    if (netpbm_write_header(file, &as, &codec_pnm, opts, header, err))
+        return -1;
+    if (image_is_made(&as, PACKING_PIXELS))
+        return image_append_made(file, &as, err);
+    rows.size = text        ? samples * NUMBER + 1
+                : rows.bits ? (samples + 7) / 8
+                            : samples * cell_size(img->cell);
+    return write_rows(file, img, &rows, opts, err);
+}
+
+static enum packing packing(enum layout layout)
+{
+    (void)layout;
+    return PACKING_PIXELS;
+}
+
+static int encode_pam(struct bytes *file, const struct image *img,
+                      const struct save_opts *opts, struct err *err)
+{
+    const char *type = netpbm_tuple_type(img, codec_is_own(&codec_pam, img));
+    char header[256];
+    sprintf(header,
+            "P7\nWIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
+            img->width, img->height, img->nplanes, img->maxval,
+            *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
+    if (netpbm_write_header(file, img, &codec_pam, opts, header, err))
+        return -1;
+    return write_samples(file, img, true, opts, err);
+}
+
+static int encode_pfm(struct bytes *file, const struct image *img,
+                      const struct save_opts *opts, struct err *err)
+{
+    static const struct netpbm_state other = { .scale = "-1.0" };
+    const struct netpbm_state *state =
+        codec_is_own(&codec_pfm, img) ? img->meta->state : &other;
+    char header[96];
+    sprintf(header, "P%c\n%u %u\n%s\n", img->color == COLOR_RGB ? 'F' : 'f',
+            img->width, img->height, state->scale);
+    if (netpbm_write_header(file, img, &codec_pfm, opts, header, err))
+        return -1;
+    return write_samples(file, img, state->big_endian, opts, err);
+}
+
+/* ---- The formats ----------------------------------------------------------*/
+
+static bool probe_pnm(const uint8_t *head, size_t size)
+{
+    return size >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
+           (netpbm_is_blank(head[2]) || head[2] == '#');
+}
+
+static bool probe_pam(const uint8_t *head, size_t size)
+{
+    return size >= 3 && memcmp(head, "P7\n", 3) == 0;
+}
+
+static bool probe_pfm(const uint8_t *head, size_t size)
+{
+    return size >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') &&
+           netpbm_is_blank(head[2]);
+}
+
+/* The header must be that of img, and announce as many bytes of samples as
+ * there are. */
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct image is = { .meta = codec_new_meta(&codec_pnm) };
+    struct netpbm_reader r = { .at = file.data, .end = file.data + file.size };
+    (void)opts;
     if (!is.meta)
         return fail_memory(err, "no memory to check the file");
     int status =
-        codec->probe(file.data, file.size)
-            ? format->read_header(&is, &r, err)
+        probe_pnm(file.data, file.size) || probe_pam(file.data, file.size) ||
+                probe_pfm(file.data, file.size)
+            ? netpbm_read_header(&is, &r, err)
             : fail(err, "the file does not begin as one of this format");
     if (status == 0 && (is.width != img->width || is.height != img->height ||
                         is.maxval != img->maxval))
         status = fail(err, "its header is of another picture");
-    uint64_t need = status == 0 ? samples_size(&is, &r) : 0;
+    uint64_t need = 0;
+    if (status == 0)
+        need = is_text(&is)
+                   ? text_size(&r, (uint64_t)is.width * is.nplanes * is.height,
+                               bytes_passed_begin(file))
+                   : least_size(&is);
     if (status == 0 && netpbm_left(&r) != need)
         status = fail(err, "%zu bytes of samples, where there have to be %llu",
                       netpbm_left(&r), (unsigned long long)need);
     image_free(&is);
     return status;
 }
+
+const struct codec codec_pnm = {
+    .name = "pnm",
+    .title = "PNM",
+    .suffixes = (const char *const[]){ "pnm", "pbm", "pgm", "ppm", NULL },
+    .kinds = true,
+    .stores = true,
+    .capabilities = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
+        .any_maxval = true,
+        .metadata = HOLDS_COMMENT,
+    },
+    .state_size = sizeof(struct netpbm_state),
+    .probe = probe_pnm,
+    .open = open,
+    .decode = decode,
+    .encode = encode_pnm,
+    .packing = packing,
+    .check = check,
+};
+
+const struct codec codec_pam = {
+    .name = "pam",
+    .title = "PAM",
+    .suffixes = (const char *const[]){ "pam", NULL },
+    .stores = true,
+    .capabilities = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
+        .alpha = true,
+        .any_maxval = true,
+        .metadata = HOLDS_COMMENT,
+    },
+    .state_size = sizeof(struct netpbm_state),
+    .probe = probe_pam,
+    .open = open,
+    .decode = decode,
+    .encode = encode_pam,
+    .check = check,
+};
+
+const struct codec codec_pfm = {
+    .name = "pfm",
+    .title = "PFM",
+    .suffixes = (const char *const[]){ "pfm", NULL },
+    .stores = true,
+    .capabilities = {
+        .cells = 1 << CELL_F32,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
+    },
+    .state_size = sizeof(struct netpbm_state),
+    .probe = probe_pfm,
+    .open = open,
+    .decode = decode,
+    .encode = encode_pfm,
+    .check = check,
+};

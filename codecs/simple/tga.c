@@ -1,12 +1,11 @@
 /* TGA (Truevision TGA File Format Specification 2.0). A file with a palette, or
  * of 15 or 16 bits a pixel, is written with 24 or 32. */
-#include "codecs/simple/tga.h"
+#include "codecs/simple/simple.h"
 
 #include <string.h>
 
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
-#include "codecs/simple/stb_write.h"
 
 enum {
     HEADER = 18,
@@ -57,6 +56,126 @@ static bool probe(const uint8_t *p, size_t size)
     }
 }
 
+/* ---- Runs -----------------------------------------------------------------*/
+
+/* Packets of 1 to 128 pixels, which are one pixel repeated or several as they
+ * are. */
+enum { RUN = 128, MOST = 128 };
+
+struct tga_rle_reader {
+    const uint8_t *at, *end;
+    size_t pixel;  /* bytes of a pixel, 1 to 4 */
+    unsigned left; /* pixels of the packet that have not been read */
+    bool run;
+    uint8_t repeated[4];
+};
+
+/* Returns where the packets of `n` pixels end that begin at `at`; SIZE_MAX if
+ * the file ends before them. */
+static size_t rle_end(struct bytes file, size_t at, uint64_t n, size_t pixel)
+{
+    while (n > 0 && at < file.size) {
+        size_t count = 1 + (file.data[at] & (RUN - 1));
+        at += 1 + (file.data[at] & RUN ? 1 : count) * pixel;
+        n = n > count ? n - count : 0;
+    }
+    return n > 0 ? SIZE_MAX : at;
+}
+
+static void rle_read(struct tga_rle_reader *r, uint8_t *to, size_t size)
+{
+    size_t left = (size_t)(r->end - r->at);
+    size_t there = left < size ? left : size;
+    memcpy(to, r->at, there);
+    memset(to + there, 0, size - there);
+    r->at += there;
+}
+
+/* Reads `n` pixels, which may end within a packet; past the end of the file
+ * they are 0. */
+static void rle_unpack(struct tga_rle_reader *r, uint8_t *to, uint32_t n)
+{
+    while (n > 0) {
+        if (r->left == 0) {
+            uint8_t lead = 0;
+            rle_read(r, &lead, 1);
+            r->left = 1 + (lead & (RUN - 1));
+            r->run = lead & RUN;
+            if (r->run)
+                rle_read(r, r->repeated, r->pixel);
+        }
+        const uint32_t count = r->left < n ? r->left : n;
+        const size_t all = count * r->pixel;
+        rle_read(r, to, r->run ? 0 : all);
+        if (r->run) /* double what is written until it is enough */
+            memcpy(to, r->repeated, r->pixel);
+        for (size_t done = r->pixel; r->run && done < all; done *= 2)
+            memcpy(to + done, to, done < all - done ? done : all - done);
+        to += all;
+        r->left -= count;
+        n -= count;
+    }
+}
+
+/* Counts the equal pixels from `x` on, up to what a packet holds. */
+static inline uint32_t run_at(const uint8_t *row, uint32_t x, uint32_t n,
+                              size_t pixel)
+{
+    const uint8_t *first = row + x * pixel;
+    uint32_t most = n - x < MOST ? n - x : MOST, count = 1;
+    while (count < most && memcmp(first, first + count * pixel, pixel) == 0)
+        count++;
+    return count;
+}
+
+/* Compiled for each size of a pixel, so that comparing one takes a load or two.
+ */
+static inline __attribute__((always_inline)) size_t
+pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
+{
+    /* The shortest run that saves bytes: one of 2 single bytes saves nothing
+     * and may cost another packet. */
+    const uint32_t worthwhile = pixel == 1 ? 3 : 2;
+    uint8_t *begin = to;
+    uint32_t x = 0, literal = 0; /* pixels before x that are not written yet */
+    while (x < n || literal) {
+        uint32_t run = x < n ? run_at(row, x, n, pixel) : 0;
+        bool worth = run >= worthwhile;
+        if (literal && (worth || run == 0 || literal == MOST)) {
+            *to++ = (uint8_t)(literal - 1);
+            memcpy(to, row + (x - literal) * pixel, literal * pixel);
+            to += literal * pixel;
+            literal = 0;
+        }
+        if (worth) {
+            *to++ = (uint8_t)(RUN | (run - 1));
+            memcpy(to, row + x * pixel, pixel);
+            to += pixel;
+            x += run;
+        } else if (run) {
+            literal++;
+            x++;
+        }
+    }
+    return (size_t)(to - begin);
+}
+
+/* Packs `n` pixels, at least 1, and returns the bytes that this takes: no more
+ * than rle_most(). */
+static size_t rle_pack(uint8_t *to, const uint8_t *row, uint32_t n,
+                       size_t pixel)
+{
+    return pixel == 1   ? pack(to, row, n, 1)
+           : pixel == 2 ? pack(to, row, n, 2)
+           : pixel == 3 ? pack(to, row, n, 3)
+                        : pack(to, row, n, 4);
+}
+
+static size_t rle_most(uint32_t n, size_t pixel)
+{
+    return n * pixel + (n + MOST - 1) / MOST;
+}
+
 /* ---- Reading ------------------------------------------------------------ */
 
 /* Returns where the pixels begin. */
@@ -78,7 +197,7 @@ static size_t pixels_end(struct bytes file)
     uint64_t n = (uint64_t)read_le16(p + AT_WIDTH) * read_le16(p + AT_HEIGHT);
     size_t at = pixels_at(p);
     if (p[AT_TYPE] & PACKED)
-        return tga_rle_end(file, at, n, pixel_size(p));
+        return rle_end(file, at, n, pixel_size(p));
     return at + n * pixel_size(p);
 }
 
@@ -99,16 +218,6 @@ static int check_head(const uint8_t *p, struct err *err)
     return 0;
 }
 
-static int shape(struct image *img, const uint8_t *p,
-                 const struct load_opts *opts, struct err *err)
-{
-    bool gray = (p[AT_TYPE] & ~PACKED) == GRAYS;
-    unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
-    unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
-    return simple_bgr_shape(img, read_le16(p + AT_WIDTH),
-                            read_le16(p + AT_HEIGHT), n, opts, err);
-}
-
 static void mirror(struct image *img)
 {
     for (unsigned i = 0; i < img->nplanes; i++)
@@ -120,17 +229,6 @@ static void mirror(struct image *img)
                 row[b] = keep;
             }
         }
-}
-
-/* Keeps the image ID, and how the file was coded. */
-static int keep_header(struct image *img, const uint8_t *p, struct err *err)
-{
-    if (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID]))
-        return fail_memory(err, "no memory for the decoder");
-    struct tga_state *state = img->meta->state;
-    state->alpha_bits = p[AT_DESCRIPTOR] & ALPHA_BITS;
-    state->packed = p[AT_TYPE] & PACKED;
-    return 0;
 }
 
 static void warn_lost(struct bytes file, size_t pixels,
@@ -220,7 +318,7 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down)
         uint32_t y = down ? i : img->height - 1 - i;
         const uint8_t *row = s->row;
         if (s->packed)
-            tga_rle_unpack(&s->runs, s->row, img->width);
+            rle_unpack(&s->runs, s->row, img->width);
         else
             row = s->rows.data + (size_t)i * img->width * s->pixel;
         if (s->palette || (s->pixel == 2 && img->nplanes == 3))
@@ -230,35 +328,40 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down)
     }
 }
 
-/* Fails if not all pixels are there; tolerant, those that are not become 0. */
-static int check_size(const struct image *img, struct bytes file,
-                      const struct load_opts *opts, struct err *err)
-{
-    const uint8_t *p = file.data;
-    if (!(p[AT_TYPE] & PACKED))
-        return simple_check_size(file, pixels_at(p),
-                                 pixel_size(p) * img->width * img->height, opts,
-                                 err);
-    if (pixels_end(file) <= file.size)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err, "the image data is cut short");
-    simple_warn_cut(opts);
-    return 0;
-}
-
+/* Keeps the image ID, and how the file was coded. Fails if not all pixels are
+ * there; tolerant, those that are not become 0. */
 static int open(struct reader *reader, struct err *err)
 {
+    const struct load_opts *opts = reader->opts;
     struct image *img = &reader->img;
+    struct tga_state *state = img->meta->state;
     struct bytes file = reader->file;
     const uint8_t *p = file.data;
+    const unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS],
+                   nplanes = (p[AT_TYPE] & ~PACKED) == GRAYS ? bits / 8
+                             : bits == 32                    ? 4
+                                                             : 3;
     if (file.size < HEADER + (size_t)p[AT_ID])
         return fail(err, "the file is cut short");
-    if (check_head(p, err) || shape(img, p, reader->opts, err) ||
-        keep_header(img, p, err) || check_size(img, file, reader->opts, err))
+    if (check_head(p, err) ||
+        simple_bgr_shape(img, read_le16(p + AT_WIDTH), read_le16(p + AT_HEIGHT),
+                         nplanes, opts, err))
         return -1;
-    size_t end = pixels_end(file);
-    warn_lost(file, end < file.size ? end : file.size, reader->opts->warnings);
+    if (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID]))
+        return fail_memory(err, "no memory for the decoder");
+    state->alpha_bits = p[AT_DESCRIPTOR] & ALPHA_BITS;
+    state->packed = p[AT_TYPE] & PACKED;
+    const size_t end = pixels_end(file);
+    if (!state->packed &&
+        simple_check_size(file, pixels_at(p),
+                          pixel_size(p) * img->width * img->height, opts, err))
+        return -1;
+    if (state->packed && end > file.size) {
+        if (!opts->tolerant)
+            return fail(err, "the image data is cut short");
+        simple_warn_cut(opts);
+    }
+    warn_lost(file, end < file.size ? end : file.size, opts->warnings);
     return 0;
 }
 
@@ -359,7 +462,7 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
     struct image view = simple_bgr_view(img);
     size_t row = (size_t)img->width * img->nplanes;
     uint8_t *plain = packed ? memory_alloc(row) : NULL;
-    size_t most = packed ? tga_rle_most(img->width, img->nplanes) : row;
+    size_t most = packed ? rle_most(img->width, img->nplanes) : row;
     if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
         memory_free(plain);
         return fail_memory(err, "no memory for the file");
@@ -368,7 +471,7 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
         uint8_t *to = file->data + file->size;
         interleave_join_row(&view, y, packed ? plain : to);
         file->size +=
-            packed ? tga_rle_pack(to, plain, img->width, img->nplanes) : row;
+            packed ? rle_pack(to, plain, img->width, img->nplanes) : row;
     }
     memory_free(plain);
     return 0;
@@ -383,8 +486,10 @@ static int encode(struct bytes *file, const struct image *img,
                     "%u x %u pixels are too many; a TGA has up to 65535 "
                     "each way",
                     img->width, img->height);
-    if (!codec_is_own(&codec_tga, img))
-        return stb_write_tga(file, img, err);
+    if (!codec_is_own(&codec_tga, img)) {
+        void *pixels = simple_stb_pixels(img, err);
+        return pixels ? simple_stb_tga(file, img, pixels, err) : -1;
+    }
     const struct tga_state *state = img->meta->state;
     if (!put_head(file, img, state, opts->strip))
         return fail_memory(err, "no memory for the file");

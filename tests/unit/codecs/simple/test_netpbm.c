@@ -432,7 +432,7 @@ static void fill(struct image *img, uint64_t *state)
 static void check_trip(const struct codec *codec, uint32_t maxval,
                        unsigned nplanes, uint32_t width, bool ascii)
 {
-    struct pnm_state text = { .digit = 1 };
+    struct netpbm_state text = { .digit = 1 };
     struct meta meta = { .codec = codec, .state = &text };
     struct image img = {
         .cell = !maxval        ? CELL_F32

@@ -172,8 +172,8 @@ TEST(pnm_text)
                            i % 3 == 2 ? COLOR_RGB : COLOR_GRAY,
                            i % 3 == 2 ? 3 : 1, 101, 3);
         img.meta = codec_new_meta(&codec_pnm);
-        *(struct pnm_state *)img.meta->state =
-            (struct pnm_state){ .digit = 1 + (int)(i % 3) };
+        *(struct netpbm_state *)img.meta->state =
+            (struct netpbm_state){ .digit = 1 + (int)(i % 3) };
         struct bytes file =
             written(&codec_pnm, &img, suffixes[i % 3], &warnings);
         size_t line = 0, longest = 0;
@@ -355,8 +355,8 @@ TEST(pfm_files)
             CELL_F32, 0, n == 1 ? COLOR_GRAY : COLOR_RGB, n, 37, 11);
         check_round_trip(c, &img, "pfm");
         img.meta = codec_new_meta(c);
-        *(struct pfm_state *)img.meta->state =
-            (struct pfm_state){ .scale = "1", .big_endian = true };
+        *(struct netpbm_state *)img.meta->state =
+            (struct netpbm_state){ .scale = "1", .big_endian = true };
         check_round_trip(c, &img, "pfm");
         image_free(&img);
     }
