@@ -9,7 +9,7 @@
 
 #include "cli/json/json.h"
 #include "cli/report/report.h"
-#include "codecs/npy/npy.h"
+#include "codecs/npy/header.h"
 
 struct stack {
     const struct options *opts;

@@ -10,16 +10,21 @@
  * joined while it is in a cache; several small pictures make one tile. The
  * memory that this takes does not depend on the array. No library turns arrays
  * of any cell so: numpy itself copies them cell by cell. */
-#include "codecs/base/memory.h"
-#include "codecs/npy/npy.h"
+#include "codecs/npy/grid.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/limit.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- The shape of the grid ------------------------------------------------*/
 
@@ -37,15 +42,6 @@ static uint64_t product(const struct npy_header *header, unsigned begin,
     return all;
 }
 
-/* Returns which axis, in the order of memory, is the rows. Columns are the
- * next. */
-static unsigned find_rows(const struct npy_header *header, enum layout layout)
-{
-    const char *name = layout_name(layout);
-    unsigned h = (unsigned)(strchr(name, 'h') - name);
-    return header->fortran ? header->naxes - 2 - h : h;
-}
-
 static int too_large(const struct npy_header *header, uint64_t bytes,
                      const struct limits *limits, struct err *err)
 {
@@ -55,11 +51,31 @@ static int too_large(const struct npy_header *header, uint64_t bytes,
     return limit_refuse_memory(what, bytes, limits, err);
 }
 
-int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
-                enum layout layout, size_t cell, const struct limits *limits,
-                struct err *err)
+/* Returns whether a grid needs more bytes, before and after a turn, than the
+ * limits allow. */
+static bool is_beyond(const struct npy_grid *grid, const struct limits *limits)
 {
-    unsigned at = find_rows(header, layout);
+    const uint64_t all = grid_size(grid);
+    return 2 * all > limit_bytes(limits, all);
+}
+
+static int refuse(const struct npy_grid *grid, const struct npy_header *header,
+                  const struct limits *limits, struct err *err)
+{
+    const uint64_t all = grid_size(grid);
+    struct limits told = *limits;
+    told.bytes = limit_bytes(limits, all);
+    return too_large(header, 2 * all, &told, err);
+}
+
+/* Columns are the axis behind the rows, in the order of memory. */
+int grid_of(struct npy_grid *grid, const struct npy_header *header,
+            enum layout layout, size_t cell, const struct limits *limits,
+            struct err *err)
+{
+    const char *name = layout_name(layout);
+    const unsigned h = (unsigned)(strchr(name, 'h') - name),
+                   at = header->fortran ? header->naxes - 2 - h : h;
     uint64_t rows = product(header, at, at + 1);
     uint64_t columns = product(header, at + 1, at + 2);
     uint64_t pixel = product(header, at + 2, header->naxes), all;
@@ -76,30 +92,61 @@ int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
     grid->rows = (uint32_t)rows;
     grid->columns = (uint32_t)columns;
     grid->pixel = (size_t)pixel;
-    return npy_is_beyond(grid, limits) && !limits->scratch
-               ? npy_refuse(grid, header, limits, err)
+    return is_beyond(grid, limits) && !limits->scratch
+               ? refuse(grid, header, limits, err)
                : 0;
 }
 
-bool npy_is_beyond(const struct npy_grid *grid, const struct limits *limits)
+static uint64_t picture_size(const struct npy_grid *grid)
 {
-    const uint64_t all = npy_grid_size(grid);
-    return 2 * all > limit_bytes(limits, all);
+    return (uint64_t)grid->rows * grid->columns * grid->pixel;
 }
 
-int npy_refuse(const struct npy_grid *grid, const struct npy_header *header,
-               const struct limits *limits, struct err *err)
+static size_t row_size(const struct npy_grid *grid)
 {
-    const uint64_t all = npy_grid_size(grid);
-    struct limits told = *limits;
-    told.bytes = limit_bytes(limits, all);
-    return too_large(header, 2 * all, &told, err);
+    return grid->columns * grid->pixel;
 }
 
-/* ---- An array that is being turned ----------------------------------------*/
+/* Returns the bytes of a piece that is in memory, before and after its turn. */
+static size_t piece_of(const struct scratch *scratch)
+{
+    return (size_t)(scratch->memory / 2);
+}
 
-/* Pixels of more cells are copied one by one. */
-enum { CELLS_OF_PIXEL = 4 };
+int grid_plan(struct npy_grid *grid, const struct npy_header *header,
+              enum xform t, const struct limits *limits, struct err *err)
+{
+    const struct scratch *scratch = limits->scratch;
+    const size_t turned_row =
+        (xform_transposes(t) ? grid->rows : grid->columns) * grid->pixel;
+    grid->large = is_beyond(grid, limits);
+    if (grid->large &&
+        (!scratch || grid_size(grid) > limits->stored ||
+         row_size(grid) > piece_of(scratch) || turned_row > piece_of(scratch)))
+        return refuse(grid, header, limits, err);
+    if (limits->reserve)
+        limits->reserve(limits->context,
+                        grid->large ? scratch->memory : 2 * grid_size(grid));
+    return 0;
+}
+
+/* ---- Tiles ----------------------------------------------------------------*/
+
+/* The first failure of several threads, which is the one that is reported. */
+struct first_failure {
+    pthread_mutex_t lock;
+    struct err *err;
+    atomic_bool failed;
+};
+
+static void note_failure(struct first_failure *failure, const struct err *err)
+{
+    pthread_mutex_lock(&failure->lock);
+    if (!atomic_load(&failure->failed))
+        *failure->err = *err;
+    atomic_store(&failure->failed, true);
+    pthread_mutex_unlock(&failure->lock);
+}
 
 /* The planes of a tile before and after the turn, which one thread uses at a
  * time. */
@@ -108,7 +155,12 @@ struct tile_planes {
     struct image from, to;
 };
 
-struct grid_turn {
+struct tiling {
+    uint32_t rows, columns, pictures; /* of a tile */
+    uint32_t down, across;            /* tiles of a picture */
+};
+
+struct tile_turn {
     const struct npy_grid *grid;
     enum xform t;
     const uint8_t *from;
@@ -116,12 +168,9 @@ struct grid_turn {
     const struct load_opts *opts;
     enum cell cell;
     unsigned cells; /* of a pixel; 0: pixels are copied one by one */
-    uint32_t rows, columns, pictures; /* of a tile */
-    uint32_t down, across;            /* tiles of a picture */
-    pthread_mutex_t lock;
-    struct tile_planes *idle; /* under the lock, as err is */
-    struct err *err;
-    atomic_bool failed;
+    struct tiling tiling;
+    struct first_failure failure;
+    struct tile_planes *idle; /* under the lock of that */
 };
 
 /* Some pixels of some pictures, at their position in the source. */
@@ -130,57 +179,54 @@ struct tile {
     uint32_t pictures, x, y, width, height;
 };
 
-static uint32_t least(uint64_t a, uint32_t b)
+/* Chooses the largest cells that make up a pixel, if few of them do. A tile has
+ * about the number of bytes that suits the turner. It is square where rows
+ * become columns, else as wide as the picture. */
+static void choose_tile(struct tile_turn *w)
 {
-    return a < b ? (uint32_t)a : b;
-}
-
-/* Chooses the largest cells that make up a pixel, if few of them do. */
-static void choose_cells(struct grid_turn *w)
-{
-    size_t pixel = w->grid->pixel;
+    enum { CELLS_OF_PIXEL = 4 }; /* pixels of more are copied one by one */
+    const struct npy_grid *grid = w->grid;
+    const size_t pixel = grid->pixel;
+    uint64_t pixels = w->opts->turner->tile / pixel + 1;
+    uint32_t side = 64, rows = 1, columns, pictures = 1;
     w->cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
     size_t cells = pixel / cell_size(w->cell);
     w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
-}
-
-/* A tile has about the number of bytes that suits the turner. It is square
- * where rows become columns, else as wide as the picture. */
-static void choose_tile(struct grid_turn *w)
-{
-    const struct npy_grid *grid = w->grid;
-    uint64_t pixels = w->opts->turner->tile / grid->pixel + 1;
-    uint32_t side = 64;
     while (xform_transposes(w->t) && (uint64_t)side * side * 4 <= pixels)
         side *= 2;
-    w->rows = xform_transposes(w->t) ? least(side, grid->rows) : 1;
-    w->columns = least(pixels / w->rows + 1, grid->columns);
-    w->rows = least(pixels / w->columns + 1, grid->rows);
-    w->pictures = 1;
-    if (w->rows == grid->rows && w->columns == grid->columns && w->cells)
-        w->pictures =
-            least(pixels / w->rows / w->columns + 1, IMAGE_PLANES / w->cells);
-    w->pictures = least(grid->pictures, w->pictures);
-    w->down = (grid->rows - 1) / w->rows + 1;
-    w->across = (grid->columns - 1) / w->columns + 1;
+    if (xform_transposes(w->t))
+        rows = (uint32_t)least(side, grid->rows);
+    columns = (uint32_t)least(pixels / rows + 1, grid->columns);
+    rows = (uint32_t)least(pixels / columns + 1, grid->rows);
+    if (rows == grid->rows && columns == grid->columns && w->cells)
+        pictures = (uint32_t)least(pixels / rows / columns + 1,
+                                   IMAGE_PLANES / w->cells);
+    w->tiling = (struct tiling){
+        .rows = rows,
+        .columns = columns,
+        .pictures = (uint32_t)least(grid->pictures, pictures),
+        .down = (grid->rows - 1) / rows + 1,
+        .across = (grid->columns - 1) / columns + 1,
+    };
 }
 
-static struct tile tile_at(const struct grid_turn *w, size_t i)
+static struct tile tile_at(const struct tile_turn *w, size_t i)
 {
     const struct npy_grid *grid = w->grid;
+    const struct tiling *g = &w->tiling;
     struct tile tile = {
-        .x = (uint32_t)(i % w->across) * w->columns,
-        .y = (uint32_t)(i / w->across % w->down) * w->rows,
-        .picture = (uint64_t)(i / w->across / w->down) * w->pictures,
+        .x = (uint32_t)(i % g->across) * g->columns,
+        .y = (uint32_t)(i / g->across % g->down) * g->rows,
+        .picture = (uint64_t)(i / g->across / g->down) * g->pictures,
     };
-    tile.width = least(grid->columns - tile.x, w->columns);
-    tile.height = least(grid->rows - tile.y, w->rows);
-    tile.pictures = least(grid->pictures - tile.picture, w->pictures);
+    tile.width = (uint32_t)least(grid->columns - tile.x, g->columns);
+    tile.height = (uint32_t)least(grid->rows - tile.y, g->rows);
+    tile.pictures = (uint32_t)least(grid->pictures - tile.picture, g->pictures);
     return tile;
 }
 
 /* Returns where the p-th picture of a tile begins in the source. */
-static const uint8_t *tile_source(const struct grid_turn *w,
+static const uint8_t *tile_source(const struct tile_turn *w,
                                   const struct tile *tile, uint32_t p)
 {
     const struct npy_grid *grid = w->grid;
@@ -189,7 +235,7 @@ static const uint8_t *tile_source(const struct grid_turn *w,
 }
 
 /* Returns where it begins in the result. */
-static uint8_t *tile_target(const struct grid_turn *w, const struct tile *tile,
+static uint8_t *tile_target(const struct tile_turn *w, const struct tile *tile,
                             uint32_t p)
 {
     const struct npy_grid *grid = w->grid;
@@ -204,11 +250,9 @@ static uint8_t *tile_target(const struct grid_turn *w, const struct tile *tile,
     return w->to + (row * width + (columns ? y : x)) * grid->pixel;
 }
 
-/* ---- A tile whose pixels are copied ---------------------------------------*/
-
 /* Copies pixels in the order in which they are written. A step to the right in
  * the result is `right` bytes in the source, a step down is `below`. */
-static void copy_pixels(const struct grid_turn *w, const struct tile *tile)
+static void copy_pixels(const struct tile_turn *w, const struct tile *tile)
 {
     bool columns = xform_transposes(w->t);
     uint32_t width = columns ? tile->height : tile->width;
@@ -232,8 +276,6 @@ static void copy_pixels(const struct grid_turn *w, const struct tile *tile)
     }
 }
 
-/* ---- A tile of planes -----------------------------------------------------*/
-
 /* Shrinks an image, which has room for more, to the size of a tile. */
 static void set_size(struct image *img, uint32_t width, uint32_t height,
                      unsigned nplanes)
@@ -248,7 +290,7 @@ static void set_size(struct image *img, uint32_t width, uint32_t height,
 }
 
 /* Returns the planes of the p-th picture of a tile. */
-static struct image picture_of(const struct grid_turn *w,
+static struct image picture_of(const struct tile_turn *w,
                                const struct image *img, uint32_t p)
 {
     struct image one = { .cell = img->cell,
@@ -259,14 +301,14 @@ static struct image picture_of(const struct grid_turn *w,
     return one;
 }
 
-static int turn_tile(const struct grid_turn *w, struct tile_planes *planes,
+static int turn_tile(const struct tile_turn *w, struct tile_planes *planes,
                      const struct tile *tile, struct err *err)
 {
     const struct npy_grid *grid = w->grid;
     struct image *from = &planes->from, *to = &planes->to;
     bool columns = xform_transposes(w->t);
     unsigned nplanes = tile->pictures * w->cells;
-    size_t stride = grid->columns * grid->pixel;
+    size_t stride = row_size(grid);
     set_size(from, tile->width, tile->height, nplanes);
     set_size(to, columns ? tile->height : tile->width,
              columns ? tile->width : tile->height, nplanes);
@@ -289,8 +331,6 @@ static int turn_tile(const struct grid_turn *w, struct tile_planes *planes,
     return 0;
 }
 
-/* ---- Threads --------------------------------------------------------------*/
-
 static void planes_free(struct tile_planes *planes)
 {
     image_free(&planes->from);
@@ -298,18 +338,25 @@ static void planes_free(struct tile_planes *planes)
     memory_free(planes);
 }
 
-static struct tile_planes *planes_new(const struct grid_turn *w,
-                                      struct err *err)
+/* Returns planes that no thread uses, or new ones; NULL without memory. */
+static struct tile_planes *planes_take(struct tile_turn *w, struct err *err)
 {
-    struct tile_planes *planes = memory_alloc_zeroed(1, sizeof *planes);
+    pthread_mutex_lock(&w->failure.lock);
+    struct tile_planes *planes = w->idle;
+    if (planes)
+        w->idle = planes->next;
+    pthread_mutex_unlock(&w->failure.lock);
+    if (planes)
+        return planes;
+    planes = memory_alloc_zeroed(1, sizeof *planes);
     if (!planes) {
         fail_memory(err, "no memory to turn an array");
         return NULL;
     }
     planes->from = (struct image){ .cell = w->cell,
-                                   .width = w->columns,
-                                   .height = w->rows,
-                                   .nplanes = w->pictures * w->cells };
+                                   .width = w->tiling.columns,
+                                   .height = w->tiling.rows,
+                                   .nplanes = w->tiling.pictures * w->cells };
     if (image_alloc(&planes->from, w->opts->mem, err) == 0 &&
         image_like(&planes->to, &planes->from, w->t, w->opts->mem, err) == 0)
         return planes;
@@ -317,40 +364,12 @@ static struct tile_planes *planes_new(const struct grid_turn *w,
     return NULL;
 }
 
-static struct tile_planes *planes_take(struct grid_turn *w, struct err *err)
-{
-    pthread_mutex_lock(&w->lock);
-    struct tile_planes *planes = w->idle;
-    if (planes)
-        w->idle = planes->next;
-    pthread_mutex_unlock(&w->lock);
-    return planes ? planes : planes_new(w, err);
-}
-
-static void planes_return(struct grid_turn *w, struct tile_planes *planes)
-{
-    pthread_mutex_lock(&w->lock);
-    planes->next = w->idle;
-    w->idle = planes;
-    pthread_mutex_unlock(&w->lock);
-}
-
-/* Keeps the first failure, which is the one that is reported. */
-static void give_up(struct grid_turn *w, const struct err *err)
-{
-    pthread_mutex_lock(&w->lock);
-    if (!atomic_load(&w->failed))
-        *w->err = *err;
-    atomic_store(&w->failed, true);
-    pthread_mutex_unlock(&w->lock);
-}
-
 static void work(void *context, size_t i)
 {
-    struct grid_turn *w = context;
+    struct tile_turn *w = context;
     struct tile tile = tile_at(w, i);
     struct err err;
-    if (atomic_load(&w->failed))
+    if (atomic_load(&w->failure.failed))
         return;
     if (!w->cells) {
         copy_pixels(w, &tile);
@@ -358,44 +377,260 @@ static void work(void *context, size_t i)
     }
     struct tile_planes *planes = planes_take(w, &err);
     if (!planes || turn_tile(w, planes, &tile, &err))
-        give_up(w, &err);
-    if (planes)
-        planes_return(w, planes);
+        note_failure(&w->failure, &err);
+    if (!planes)
+        return;
+    pthread_mutex_lock(&w->failure.lock);
+    planes->next = w->idle;
+    w->idle = planes;
+    pthread_mutex_unlock(&w->failure.lock);
 }
 
-/* Where rows stay as they are, each is one pixel as wide as the picture, so
- * that whole rows are copied. */
-static struct npy_grid grid_by_rows(const struct npy_grid *grid, enum xform t)
+/* Turns every picture of a grid from `from` to `to`, which do not overlap, a
+ * tile at a time. Where rows stay as they are, each is one pixel as wide as the
+ * picture, so that whole rows are copied. */
+static int turn_tiles(uint8_t *to, const uint8_t *from,
+                      const struct npy_grid *grid, enum xform t,
+                      const struct load_opts *opts, struct err *err)
 {
-    struct npy_grid rows = *grid;
-    if (t & ~(unsigned)XFORM_MIRROR_Y)
-        return rows;
-    rows.pixel *= rows.columns;
-    rows.columns = 1;
-    return rows;
-}
-
-int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
-                  enum xform t, const struct load_opts *opts, struct err *err)
-{
-    const struct npy_grid whole = grid_by_rows(grid, t);
-    struct grid_turn w = {
+    struct npy_grid whole = *grid;
+    struct tile_turn w = {
         .grid = &whole,
         .t = t,
         .from = from,
         .to = to,
         .opts = opts,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .err = err,
+        .failure = { .lock = PTHREAD_MUTEX_INITIALIZER, .err = err },
     };
-    choose_cells(&w);
+    if (!(t & ~(unsigned)XFORM_MIRROR_Y)) {
+        whole.pixel *= whole.columns;
+        whole.columns = 1;
+    }
     choose_tile(&w);
-    size_t n =
-        (size_t)((grid->pictures - 1) / w.pictures + 1) * w.down * w.across;
+    size_t n = (size_t)((grid->pictures - 1) / w.tiling.pictures + 1) *
+               w.tiling.down * w.tiling.across;
     thread_pool_run(opts->turner->parallel ? opts->pool : NULL, work, &w, n);
     for (struct tile_planes *planes = w.idle, *next; planes; planes = next) {
         next = planes->next;
         planes_free(planes);
     }
-    return atomic_load(&w.failed) ? -1 : 0;
+    return atomic_load(&w.failure.failed) ? -1 : 0;
+}
+
+/* ---- An array that is more than memory is to hold -------------------------
+ *
+ * It is read in order, in pieces that lie in one place: some pictures, or some
+ * rows of one. Each is turned on its own. Where rows stay rows it is a piece of
+ * the output, too. Where they become columns it is some columns of all rows:
+ * then it goes to the scratch file as it is, and rows of the output are put
+ * together from all pieces of a picture. */
+
+struct grid_pieces {
+    struct bytes *out;
+    struct bytes cells; /* of the array; a file that is cut short has fewer */
+    struct bytes_passed passed;
+    const struct npy_grid *grid;
+    enum xform t;
+    const struct load_opts *opts;
+    size_t most; /* bytes of a piece */
+    struct err *err;
+};
+
+/* Turns what stands `at` bytes behind the first cell. Where the file is cut
+ * short, zeros follow. */
+static int turn_piece(struct grid_pieces *w, const struct npy_grid *piece,
+                      uint64_t at, uint8_t *to)
+{
+    struct bytes rest = { .data = w->cells.data }, padded;
+    if (at < w->cells.size) {
+        rest.data += at;
+        rest.size = w->cells.size - (size_t)at;
+    }
+    if (!bytes_pad(&padded, rest, grid_size(piece)))
+        return fail_memory(w->err, "no memory for a part of an array");
+    int status = turn_tiles(to, padded.data, piece, w->t, w->opts, w->err);
+    /* Pieces may come from the last one on. */
+    bytes_pass(&w->passed, rest.data);
+    bytes_pass(&w->passed, rest.data + least(rest.size, grid_size(piece)));
+    bytes_free(&padded);
+    return status;
+}
+
+/* Turns a piece to the end of the output. */
+static int append_piece(struct grid_pieces *w, const struct npy_grid *piece,
+                        uint64_t at)
+{
+    if (!bytes_reserve(w->out, grid_size(piece)))
+        return fail_memory(w->err, "no memory for the file");
+    if (turn_piece(w, piece, at, w->out->data + w->out->size))
+        return -1;
+    w->out->size += grid_size(piece);
+    return flush_file(w->opts->flush, w->out, w->err);
+}
+
+/* Small pictures: several make a piece. */
+static int turn_pictures(struct grid_pieces *w)
+{
+    const uint64_t size = picture_size(w->grid);
+    struct npy_grid piece = *w->grid;
+    int status = 0;
+    for (uint64_t i = 0; i < w->grid->pictures && status == 0;
+         i += piece.pictures) {
+        piece.pictures = least(w->most / size, w->grid->pictures - i);
+        status = append_piece(w, &piece, i * size);
+    }
+    return status;
+}
+
+/* Rows, which stay rows, of a picture that begins `at` bytes behind the first
+ * cell. */
+static int turn_rows(struct grid_pieces *w, uint64_t at)
+{
+    const size_t row = row_size(w->grid);
+    struct npy_grid piece = *w->grid;
+    int status = 0;
+    piece.pictures = 1;
+    for (uint32_t left = w->grid->rows; left && status == 0;
+         left -= piece.rows) {
+        piece.rows = (uint32_t)least(w->most / row, left);
+        uint32_t y =
+            w->t & XFORM_MIRROR_Y ? left - piece.rows : w->grid->rows - left;
+        status = append_piece(w, &piece, at + y * (uint64_t)row);
+    }
+    return status;
+}
+
+/* Rows that become columns: a picture in the scratch file, and some of its
+ * turned rows in memory. */
+struct strips {
+    const struct grid_pieces *w;
+    const struct scratch *scratch;
+    uint32_t band; /* rows of the stored picture in each piece */
+    uint32_t y, n; /* the turned rows */
+    uint8_t *rows;
+    struct first_failure failure;
+};
+
+/* Writes the picture, each of its pieces turned. */
+static int write_strips(const struct strips *s, struct grid_pieces *w,
+                        uint64_t at)
+{
+    const size_t row = row_size(w->grid);
+    struct npy_grid piece = *w->grid;
+    int status = 0;
+    piece.pictures = 1;
+    for (uint32_t y = 0; y < w->grid->rows && status == 0; y += piece.rows) {
+        piece.rows = (uint32_t)least(s->band, w->grid->rows - y);
+        status = turn_piece(w, &piece, at + y * (uint64_t)row, s->rows);
+        if (status == 0)
+            status = s->scratch->write(s->scratch->context, y * (uint64_t)row,
+                                       s->rows, grid_size(&piece), w->err);
+    }
+    return status;
+}
+
+/* Bytes that are read at a time: they stay in a cache until they are copied. */
+enum { CHUNK = 256 << 10 };
+
+/* Reads what a piece, which begins at row `begin` of the stored picture, has of
+ * the turned rows. */
+static int read_strip(const struct strips *s, uint32_t begin, uint8_t *buffer,
+                      struct err *err)
+{
+    const struct npy_grid *grid = s->w->grid;
+    const uint32_t band = (uint32_t)least(s->band, grid->rows - begin);
+    const bool back = s->w->t & XFORM_MIRROR_X;
+    const uint32_t x = back ? grid->rows - begin - band : begin;
+    const size_t part = band * grid->pixel, row = grid->rows * grid->pixel;
+    const uint64_t at =
+        begin * (uint64_t)row_size(grid) + s->y * (uint64_t)part;
+    uint32_t step = part < CHUNK ? (uint32_t)(CHUNK / part) : 1;
+    for (uint32_t i = 0; i < s->n; i += step) {
+        step = (uint32_t)least(step, s->n - i);
+        if (s->scratch->read(s->scratch->context, at + i * (uint64_t)part,
+                             buffer, step * part, err))
+            return -1;
+        for (uint32_t k = 0; k < step; k++)
+            memcpy(s->rows + (i + k) * row + x * grid->pixel, buffer + k * part,
+                   part);
+    }
+    return 0;
+}
+
+static void read_next(void *context, size_t i)
+{
+    struct strips *s = context;
+    struct err err;
+    const size_t part = s->band * s->w->grid->pixel;
+    uint8_t *buffer = memory_alloc(part < CHUNK ? CHUNK : part);
+    int status = buffer ? read_strip(s, (uint32_t)i * s->band, buffer, &err)
+                        : fail_memory(&err, "no memory for some rows");
+    memory_free(buffer);
+    if (status)
+        note_failure(&s->failure, &err);
+}
+
+/* Turns a picture: writes it, then reads the turned rows, some at a time, to
+ * the end of the output. */
+static int turn_strips(struct grid_pieces *w, uint64_t at)
+{
+    const struct npy_grid *grid = w->grid;
+    const size_t row = grid->rows * grid->pixel;
+    struct strips s = { .w = w,
+                        .scratch = w->opts->limits.scratch,
+                        .failure = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                                     .err = w->err } };
+    s.band = (uint32_t)least(w->most / row_size(grid), grid->rows);
+    uint8_t *piece = memory_alloc(s.band * row_size(grid));
+    s.rows = piece;
+    int status =
+        piece ? s.scratch->begin(s.scratch->context, picture_size(grid), w->err)
+              : fail_memory(w->err, "no memory to turn an array");
+    if (status == 0)
+        status = write_strips(&s, w, at);
+    memory_free(piece);
+    for (; s.y < grid->columns && status == 0; s.y += s.n) {
+        s.n = (uint32_t)least(w->most / row, grid->columns - s.y);
+        if (!bytes_reserve(w->out, s.n * row))
+            return fail_memory(w->err, "no memory for the file");
+        s.rows = w->out->data + w->out->size;
+        thread_pool_run(w->opts->pool, read_next, &s,
+                        (grid->rows - 1) / s.band + 1);
+        if (atomic_load(&s.failure.failed))
+            return -1;
+        w->out->size += s.n * row;
+        status = flush_file(w->opts->flush, w->out, w->err);
+    }
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------*/
+
+int grid_turn(struct bytes *out, struct bytes cells,
+              const struct npy_grid *grid, enum xform t,
+              const struct load_opts *opts, struct err *err)
+{
+    const uint64_t size = picture_size(grid);
+    struct grid_pieces w = { .out = out,
+                             .cells = cells,
+                             .grid = grid,
+                             .t = t,
+                             .opts = opts,
+                             .err = err };
+    int status = 0;
+    if (!grid->large) {
+        if (!bytes_reserve(out, grid_size(grid)))
+            return fail_memory(err, "no memory for the file");
+        status = turn_piece(&w, grid, 0, out->data + out->size);
+        out->size += status ? 0 : grid_size(grid);
+        return status;
+    }
+    w.passed = bytes_passed_begin(cells);
+    w.most = piece_of(opts->limits.scratch);
+    if (size <= w.most)
+        return turn_pictures(&w);
+    for (uint64_t i = 0; i < grid->pictures && status == 0; i++)
+        status = xform_transposes(t) ? turn_strips(&w, i * size)
+                                     : turn_rows(&w, i * size);
+    return status;
 }

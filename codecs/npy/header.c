@@ -1,5 +1,5 @@
 /* The header of NPY: a Python dictionary of three keys. */
-#include "codecs/npy/npy.h"
+#include "codecs/npy/header.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -193,8 +193,7 @@ int npy_read_header(struct npy_header *header, struct bytes file,
 
 /* ---- What a cell is -------------------------------------------------------*/
 
-static int find_cell_size(const struct npy_header *header, size_t *size,
-                          struct err *err)
+int npy_suits(const struct npy_header *header, size_t *cell, struct err *err)
 {
     /* The number behind these kinds counts bytes, but for U characters of 4
      * bytes. Times have 8 bytes, and their unit in brackets. */
@@ -216,18 +215,26 @@ static int find_cell_size(const struct npy_header *header, size_t *size,
     if (kind && p.at++ && take_number(&p, &n) && n > 0 && n <= 1 << 20 &&
         ((strchr(counted, kind) && p.at == p.end) ||
          (strchr(times, kind) && n == 8))) {
-        *size = kind == 'U' ? 4 * (size_t)n : (size_t)n;
-        return 0;
+        *cell = kind == 'U' ? 4 * (size_t)n : (size_t)n;
+        return layout_check(header->shape, header->naxes, err);
     }
     return fail(err, "cells of the unknown type '%s' cannot be turned",
                 header->descr);
 }
 
-int npy_suits(const struct npy_header *header, size_t *cell, struct err *err)
+void npy_note(struct array_note *note, const struct npy_header *header,
+              enum layout asked)
 {
-    if (find_cell_size(header, cell, err))
-        return -1;
-    return layout_check(header->shape, header->naxes, err);
+    struct err ignored;
+    size_t cell;
+    snprintf(note->type, sizeof note->type, "%s", header->descr);
+    memcpy(note->shape, header->shape, sizeof note->shape);
+    note->naxes = header->naxes;
+    note->fortran = header->fortran;
+    if (npy_suits(header, &cell, &ignored) ||
+        layout_choose(&note->layout, asked, header->shape, header->naxes,
+                      &ignored))
+        note->layout = LAYOUT_AUTO;
 }
 
 /* ---- Writing --------------------------------------------------------------*/

@@ -1,15 +1,14 @@
 /* NPY as a codec.
  *
- * An array that stays one is turned as it is, by grid.c. To become a picture of
+ * An array that stays one is turned as it is, by grid.h. To become a picture of
  * another format, or to get samples of another depth, it must hold one picture
  * of u1, u2 or f4: 1 channel is gray, 2 are gray and alpha, 3 RGB, 4 RGB and
  * alpha, and any other number has no meaning that is known here. */
-#include "codecs/npy/npy.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
+#include "codecs/npy/grid.h"
 
 static const char *const types[] = { "u1", "u2", "f4" };
 enum { TYPES = sizeof types / sizeof *types };
@@ -47,21 +46,6 @@ static uint64_t axis_size(const struct npy_header *header, enum layout layout,
     return at ? header->shape[at - name] : 1;
 }
 
-void npy_note(struct array_note *note, const struct npy_header *header,
-              enum layout asked)
-{
-    struct err ignored;
-    size_t cell;
-    snprintf(note->type, sizeof note->type, "%s", header->descr);
-    memcpy(note->shape, header->shape, sizeof note->shape);
-    note->naxes = header->naxes;
-    note->fortran = header->fortran;
-    if (npy_suits(header, &cell, &ignored) ||
-        layout_choose(&note->layout, asked, header->shape, header->naxes,
-                      &ignored))
-        note->layout = LAYOUT_AUTO;
-}
-
 /* ---- Reading --------------------------------------------------------------*/
 
 /* The array of a file. */
@@ -71,7 +55,6 @@ struct array {
     size_t cell; /* bytes */
     struct npy_grid grid;
     struct bytes data; /* of the file, which it borrows */
-    bool mapped;       /* the file is */
 };
 
 static int check_size(struct bytes data, size_t need,
@@ -98,12 +81,11 @@ static int find_array(struct array *a, struct bytes file,
     if (npy_suits(header, &a->cell, err) ||
         layout_choose(&a->layout, opts->layout, header->shape, header->naxes,
                       err) ||
-        npy_grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
+        grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
         return -1;
-    a->mapped = bytes_are_mapped(file);
-    a->data.data = file.data + header->size;
-    a->data.size = file.size - header->size;
-    return check_size(a->data, npy_grid_size(&a->grid), opts, err);
+    a->data =
+        (struct bytes){ file.data + header->size, file.size - header->size, 0 };
+    return check_size(a->data, grid_size(&a->grid), opts, err);
 }
 
 static int shape_cells(struct image *img, const char *descr, struct err *err)
@@ -196,16 +178,6 @@ static void read_planes(struct image *img, const struct array *a)
     }
 }
 
-/* Replaces data that is cut short by a copy with zeros at its end. Whether it
- * did or not, bytes_free() frees a->data. */
-static int complete(struct array *a, struct err *err)
-{
-    size_t need = npy_grid_size(&a->grid);
-    return bytes_pad(&a->data, a->data, need)
-               ? 0
-               : fail_memory(err, "no memory for %zu bytes of data", need);
-}
-
 static int open(struct reader *reader, struct err *err)
 {
     struct npy_state *state = reader->img.meta->state;
@@ -244,8 +216,11 @@ static int decode(struct reader *reader, struct err *err)
     if (find_array(&a, reader->file, reader->opts, err) ||
         shape_cells(img, a.header.descr, err) ||
         shape_planes(img, &a, reader->opts, err) ||
-        image_alloc(img, reader->opts->mem, err) || complete(&a, err))
+        image_alloc(img, reader->opts->mem, err))
         return -1;
+    const size_t need = grid_size(&a.grid);
+    if (!bytes_pad(&a.data, a.data, need))
+        return fail_memory(err, "no memory for %zu bytes of data", need);
     read_planes(img, &a);
     bytes_free(&a.data);
     return 0;
@@ -253,59 +228,8 @@ static int decode(struct reader *reader, struct err *err)
 
 /* ---- Turning an array as it is --------------------------------------------*/
 
-/* Returns the header after the turn, and makes *t the turn as it is seen in
- * memory: in Fortran order rows are columns. */
-static struct npy_header turn_header(const struct array *a, enum xform *t)
-{
-    struct npy_header header = a->header;
-    size_t h =
-        (size_t)(strchr(layout_name(a->layout), 'h') - layout_name(a->layout));
-    if (xform_transposes(*t)) {
-        header.shape[h] = a->header.shape[h + 1];
-        header.shape[h + 1] = a->header.shape[h];
-    }
-    if (header.fortran)
-        *t = xform_then(xform_then(XFORM_TRANSPOSE, *t), XFORM_TRANSPOSE);
-    return header;
-}
-
-static int write_turned(struct bytes *out, struct array *a, enum xform t,
-                        const struct load_opts *opts, struct err *err)
-{
-    size_t size = npy_grid_size(&a->grid);
-    int status = complete(a, err);
-    if (status == 0 && !bytes_reserve(out, size))
-        status = fail_memory(err, "no memory for the file");
-    if (status == 0)
-        status = npy_turn_grid(out->data + out->size, a->data.data, &a->grid, t,
-                               opts, err);
-    if (status == 0)
-        out->size += size;
-    bytes_free(&a->data);
-    return status;
-}
-
-/* Through a file, if it is more than memory is to hold. */
-static int turn_array(struct bytes *out, struct array *a, enum xform t,
-                      const struct load_opts *opts, struct err *err)
-{
-    const struct limits *limits = &opts->limits;
-    const struct npy_header header = turn_header(a, &t);
-    const bool large = npy_is_beyond(&a->grid, limits);
-    if (large && !npy_suits_pieces(&a->grid, t, limits))
-        return npy_refuse(&a->grid, &a->header, limits, err);
-    if (limits->reserve)
-        limits->reserve(limits->context, large ? limits->scratch->memory
-                                               : 2 * npy_grid_size(&a->grid));
-    if (npy_write_header(out, &header, err))
-        return -1;
-    if (!large)
-        return write_turned(out, a, t, opts, err);
-    const struct bytes cells = { a->data.data, a->data.size,
-                                 a->mapped ? SIZE_MAX : 0 };
-    return npy_turn_pieces(out, cells, &a->grid, t, opts, err);
-}
-
+/* In memory the turn is another one where rows are columns, in Fortran order.
+ */
 static int turn(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err)
 {
@@ -313,12 +237,26 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
     if (npy_read_header(&a.header, file, err) ||
         find_array(&a, file, opts, err))
         return -1;
-    bool columns = xform_transposes(t);
-    img->width = (uint32_t)axis_size(&a.header, a.layout, columns ? 'h' : 'w');
-    img->height = (uint32_t)axis_size(&a.header, a.layout, columns ? 'w' : 'h');
-    if (t == XFORM_NONE && a.data.size == npy_grid_size(&a.grid))
+    struct npy_header header = a.header;
+    const char *name = layout_name(a.layout);
+    const size_t h = (size_t)(strchr(name, 'h') - name);
+    if (xform_transposes(t)) {
+        header.shape[h] = a.header.shape[h + 1];
+        header.shape[h + 1] = a.header.shape[h];
+    }
+    img->width = (uint32_t)axis_size(&header, a.layout, 'w');
+    img->height = (uint32_t)axis_size(&header, a.layout, 'h');
+    if (t == XFORM_NONE && a.data.size == grid_size(&a.grid))
         return 0;
-    return turn_array(out, &a, t, opts, err);
+    if (header.fortran)
+        t = xform_then(xform_then(XFORM_TRANSPOSE, t), XFORM_TRANSPOSE);
+    if (bytes_are_mapped(file))
+        a.data.capacity = SIZE_MAX;
+    return grid_plan(&a.grid, &a.header, t, &opts->limits, err) ||
+                   npy_write_header(out, &header, err) ||
+                   grid_turn(out, a.data, &a.grid, t, opts, err)
+               ? -1
+               : 0;
 }
 
 /* ---- Writing --------------------------------------------------------------*/
@@ -392,22 +330,6 @@ static enum packing packing(enum layout layout)
     }
 }
 
-static int put_cells(struct bytes *file, const struct image *img,
-                     const struct npy_header *header, enum layout layout,
-                     struct err *err)
-{
-    const size_t size = cell_size(img->cell);
-    const size_t all = (size_t)img->width * img->height * img->nplanes * size;
-    if (image_is_made(img, packing(layout)))
-        return image_append_made(file, img, err);
-    if (!bytes_reserve(file, all))
-        return fail_memory(err, "no memory for the file");
-    write_planes(file->data + file->size, img,
-                 strides_of(header, layout, size));
-    file->size += all;
-    return 0;
-}
-
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
@@ -421,9 +343,17 @@ static int encode(struct bytes *file, const struct image *img,
     const struct npy_header header = header_of(img, layout, state);
     if (npy_write_header(file, &header, err))
         return -1;
-    const size_t begin = file->size;
-    if (put_cells(file, img, &header, layout, err))
-        return -1;
+    const size_t begin = file->size, size = cell_size(img->cell);
+    if (image_is_made(img, packing(layout))) {
+        if (image_append_made(file, img, err))
+            return -1;
+    } else if (!bytes_reserve(file, cells * size)) {
+        return fail_memory(err, "no memory for the file");
+    } else {
+        write_planes(file->data + begin, img,
+                     strides_of(&header, layout, size));
+        file->size += cells * size;
+    }
     interleave_set_order(img->cell, file->data + begin, cells,
                          state->big_endian);
     return 0;

@@ -8,7 +8,7 @@
 
 #include "codecs/base/memory.h"
 #include "codecs/image/limit.h"
-#include "codecs/npy/npy.h"
+#include "codecs/npy/header.h"
 #include "codecs/npy/zip.h"
 
 static bool probe(const uint8_t *head, size_t size)

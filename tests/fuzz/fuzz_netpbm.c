@@ -1,7 +1,7 @@
 /* Any bytes as PNM, PAM, PFM, NPY or NPZ: what is read survives writing and
  * reading. */
 #include "codecs/codec.h"
-#include "codecs/npy/npy.h"
+#include "codecs/npy/header.h"
 
 #include <stdlib.h>
 #include <string.h>

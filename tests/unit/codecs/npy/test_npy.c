@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/npy/npy.h"
+#include "codecs/npy/header.h"
 #include "tests/support/formats.h"
 #include "tests/support/oracle.h"
 

@@ -1,6 +1,6 @@
 /* Headers of NPY arrays as programs write them are read, and malformed ones are
  * refused. */
-#include "codecs/npy/npy.h"
+#include "codecs/npy/header.h"
 
 #include <string.h>
 
