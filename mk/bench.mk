@@ -13,18 +13,21 @@
 #                      what is slower, larger or hungrier than in another build
 #   make bench-tables  the tables of BENCHMARKS.md about whole processes
 #   make turns chart-kernels chart-files
-#                      the pictures of the README, the second on a GPU
+#                      the pictures of the README; the second also those of all
+#                      kernels, on a GPU
 
 .PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
         bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard \
         bench-tables
 
-# The pictures of the README: the turns of a sample, the kernels on a GPU, and whole
-# processes beside those that make deps-bench installs.
+# The pictures of the README: the turns of a sample, the kernels on a GPU (all as they
+# are measured, the best as BENCHMARKS.md has them), and whole processes beside those
+# that make deps-bench installs.
 turns: $(BUILD)/gimgxf
 	samples/make-turns $(BUILD)/gimgxf >samples/turns.svg
 chart-kernels: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench --only transpose --svg samples/kernels-h200.svg
+	tests/bench/chart-kernels samples/kernels.svg
 chart-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/chart-files samples/files.svg
 

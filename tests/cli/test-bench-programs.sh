@@ -59,4 +59,7 @@ else
 fi
 "$ROOT/samples/make-turns" "$program" >turns.svg
 check 'the turns' [ "$(grep -c '^<image ' turns.svg)" = 8 ]
+"$ROOT/tests/bench/chart-kernels" kernels.svg
+check 'the chart of kernels is what BENCHMARKS.md says' \
+    same kernels.svg "$ROOT/samples/kernels.svg"
 finish
