@@ -249,9 +249,8 @@ static bool is_wanted(struct bench *bench, const struct suite_entry *e,
             strcasestr(e->section->source, only));
 }
 
-/* Runs all cases of a bed. */
-static int run_bed(struct bench *bench, const struct suite_bed_type *type,
-                   void *bed, struct err *err)
+static int run_entries(struct bench *bench, const struct suite_bed_type *type,
+                       void *bed, struct err *err)
 {
     struct suite_entry e;
     for (size_t i = 0; type->entry(bed, i, &e); i++) {
@@ -273,45 +272,38 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
     return 0;
 }
 
+/* Runs all cases of a bed on so many of the devices. */
+static int run_bed(struct bench *bench, const struct suite_bed_type *type,
+                   unsigned ndevices, struct err *err)
+{
+    const struct suite_place place = { .suite = backend_choose_suite(),
+                                       .device = bench->opts.devices.number,
+                                       .ndevices = ndevices,
+                                       .timed = !bench->opts.profile };
+    void *bed = type->begin(&place, err);
+    int status = bed ? run_entries(bench, type, bed, err) : -1;
+    if (bed)
+        type->end(bed);
+    return status;
+}
+
 /* ---- What is run --------------------------------------------------------- */
-
-static int run_host(struct bench *bench, const struct kernel_suite *suite,
-                    unsigned ndevices, struct err *err)
-{
-    struct host_bed *bed =
-        bench_host_new(suite, bench->opts.devices.number, ndevices, err);
-    int status = bed ? run_bed(bench, &bench_host_bed, bed, err) : -1;
-    bench_host_free(bed);
-    return status;
-}
-
-static int run_jpeg(struct bench *bench, const struct kernel_suite *suite,
-                    struct err *err)
-{
-    const struct bench_opts *o = &bench->opts;
-    struct jpeg_bed *bed = o->cpu || o->profile
-                               ? NULL
-                               : bench_jpeg_new(suite, o->devices.number[0]);
-    int status = bed ? run_bed(bench, &bench_jpeg_bed, bed, err) : 0;
-    bench_jpeg_free(bed);
-    return status;
-}
 
 /* Runs the sweep as well if nothing else has the name that was asked for. */
 static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
-                   void *gpu, struct err *err)
+                   struct err *err)
 {
     const struct bench_opts *o = &bench->opts;
-    if (run_bed(bench, &suite->bed, gpu, err) ||
-        (!o->profile && run_host(bench, suite, 1, err)) ||
-        (!o->profile && o->devices.count > 1 &&
-         run_host(bench, suite, o->devices.count, err)) ||
-        run_jpeg(bench, suite, err))
+    const unsigned n = o->devices.count;
+    if (run_bed(bench, &suite->bed, 1, err) ||
+        (!o->profile && (run_bed(bench, &bench_host_bed, 1, err) ||
+                         (n > 1 && run_bed(bench, &bench_host_bed, n, err)) ||
+                         run_bed(bench, &bench_jpeg_bed, 1, err))))
         return -1;
     if (bench->nrows || o->sweep)
         return 0;
     bench->opts.sweep = true;
-    return run_bed(bench, &suite->bed, gpu, err);
+    return run_bed(bench, &suite->bed, 1, err);
 }
 
 /* Writes the model of the processor, from /proc/cpuinfo, and how many there
@@ -332,13 +324,18 @@ static void name_processor(char *name, size_t size)
 
 static int run_cpu(struct bench *bench, struct err *err)
 {
+    const struct bench_opts *o = &bench->opts;
     struct err text;
-    if (!bench->opts.cpu) {
+    if (!o->cpu) {
         fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
         report_error(NULL, text.text);
     }
-    name_processor(bench->machine.text, sizeof bench->machine.text);
-    return run_host(bench, NULL, 0, err) || run_jpeg(bench, NULL, err) ? -1 : 0;
+    name_processor(bench->machine, sizeof bench->machine);
+    return run_bed(bench, &bench_host_bed, 0, err) ||
+                   (!o->cpu && !o->profile &&
+                    run_bed(bench, &bench_jpeg_bed, 0, err))
+               ? -1
+               : 0;
 }
 
 /* Turns "all", or no list, into numbers, and checks that all devices exist. */
@@ -360,26 +357,22 @@ static int name_devices(struct device_list *list, int count, struct err *err)
     return 0;
 }
 
-/* Opens the first of the devices, which runs kernels. Returns NULL if there
- * is none, with the reason in bench->gpu_left_out. */
-static void *open_gpu(struct bench *bench, const struct kernel_suite *suite)
+/* Finds the devices. Returns whether there are any, else with the reason in
+ * bench->gpu_left_out. */
+static bool find_gpus(struct bench *bench, const struct kernel_suite *suite)
 {
     struct bench_opts *o = &bench->opts;
     struct err *why = &bench->gpu_left_out;
-    void *gpu = NULL;
     if (!suite)
         fail(why, "this build has no CUDA");
     else if (o->cpu)
         fail(why, "as asked for");
-    else if (suite->open(&gpu, o->devices.number[0], !o->profile,
-                         &bench->machine, why) == 0 &&
-             name_devices(&o->devices, bench->machine.devices, why)) {
-        suite->free(gpu);
-        gpu = NULL;
-    }
-    if (!gpu)
-        bench->machine.devices = 0;
-    return gpu;
+    else if (suite->describe(o->devices.number[0], &bench->gpus, bench->machine,
+                             why) == 0 &&
+             name_devices(&o->devices, bench->gpus, why) == 0)
+        return true;
+    bench->gpus = 0;
+    return false;
 }
 
 static int finish(const struct bench *bench, struct err *err)
@@ -397,7 +390,7 @@ static int finish(const struct bench *bench, struct err *err)
 static int run_all(struct bench *bench)
 {
     const struct kernel_suite *suite = backend_choose_suite();
-    void *gpu = open_gpu(bench, suite);
+    const bool gpu = find_gpus(bench, suite);
     const struct bench_opts *o = &bench->opts;
     struct err err, text;
     if (!gpu && o->devices.text) {
@@ -406,9 +399,7 @@ static int run_all(struct bench *bench)
         report_error(NULL, text.text);
         return STATUS_DEVICE;
     }
-    int failed = gpu ? run_gpu(bench, suite, gpu, &err) : run_cpu(bench, &err);
-    if (gpu)
-        suite->free(gpu);
+    int failed = gpu ? run_gpu(bench, suite, &err) : run_cpu(bench, &err);
     if (failed)
         report_error(NULL, err.text);
     else if (bench->nrows == 0 && o->only) {

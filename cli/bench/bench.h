@@ -35,8 +35,9 @@ struct bench_row {
 /* Everything that was run. */
 struct bench {
     struct bench_opts opts;
-    struct suite_machine machine; /* the GPU if one is used, else the CPU */
-    struct err gpu_left_out;      /* why; "" if it was not */
+    char machine[400];       /* the GPU if one is used, else the CPU */
+    int gpus;                /* that there are; 0 if none is used */
+    struct err gpu_left_out; /* why; "" if it was not */
     struct bench_row *row;
     size_t nrows;
     unsigned wrong;     /* rows with wrong results that nobody knew of */
@@ -50,23 +51,10 @@ int bench_main(int argc, char **argv);
 /* Prints its help on stdout. */
 void bench_help(void);
 
-/* The bed of planes that the CPU turns, beside memcpy; or, with a suite, of
- * pictures that go to these GPUs and back, beside plain copies. Returns NULL
- * without memory or the backend, with the reason in `err`. */
-struct host_bed;
-extern const struct suite_bed_type bench_host_bed;
-struct host_bed *bench_host_new(const struct kernel_suite *suite,
-                                const int *device, unsigned ndevices,
-                                struct err *err);
-void bench_host_free(struct host_bed *bed);
-
-/* The bed of coded JPEG scans that this device turns, beside NVIDIA's codec, if
- * `suite` is not NULL, and the processors. Returns NULL if there is no such
- * device, or no memory. */
-struct jpeg_bed;
-extern const struct suite_bed_type bench_jpeg_bed;
-struct jpeg_bed *bench_jpeg_new(const struct kernel_suite *suite, int device);
-void bench_jpeg_free(struct jpeg_bed *bed);
+/* Beds: planes that the CPU turns, beside memcpy, or pictures that go to GPUs
+ * and back, beside plain copies; and coded JPEG scans that a device turns, if
+ * there is one, beside NVIDIA's codec and the processors. */
+extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed;
 
 /* Returns how many processors there are. */
 unsigned bench_processors(void);

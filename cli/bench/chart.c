@@ -32,26 +32,9 @@ static const struct {
 };
 enum { ORIGINS = sizeof origins / sizeof origins[0] };
 
-static const char title_style[] =
-    "font-size=\"26\" font-weight=\"bold\" fill=\"#222222\"";
-static const char source_style[] =
-    "font-size=\"17\" font-weight=\"bold\" fill=\"#222222\"";
-static const char name_style[] = "font-size=\"15\" fill=\"#222222\"";
-static const char small_style[] = "font-size=\"13\" fill=\"#222222\"";
-static const char number_style[] =
-    "font-size=\"13\" fill=\"#222222\" text-anchor=\"end\"";
-static const char size_style[] =
-    "font-size=\"12\" fill=\"#777777\" text-anchor=\"end\"";
-static const char gray_style[] = "font-size=\"13\" fill=\"#777777\"";
-static const char unit_style[] =
-    "font-size=\"13\" fill=\"#777777\" text-anchor=\"end\"";
-static const char wrong_style[] = "font-size=\"13\" fill=\"#c0392b\"";
-static const char copy_style[] =
-    "font-size=\"12\" fill=\"#222222\" text-anchor=\"middle\"";
-
 /* Writes text of at most 400 characters. */
 __attribute__((format(printf, 5, 6))) static void
-put_text(FILE *out, double x, double y, const char *style, const char *format,
+put_text(FILE *out, double x, double y, const char *class, const char *format,
          ...)
 {
     char text[512];
@@ -59,7 +42,7 @@ put_text(FILE *out, double x, double y, const char *style, const char *format,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(out, "<text x=\"%.0f\" y=\"%.0f\" %s>", x, y, style);
+    fprintf(out, "<text x=\"%.0f\" y=\"%.0f\" class=\"%s\">", x, y, class);
     for (const char *c = text; *c; c++)
         if (*c == '&' || *c == '<' || *c == '>')
             fprintf(out, "&#%d;", *c);
@@ -84,22 +67,22 @@ static void draw_row(FILE *out, const struct bench_row *row, double y)
     const struct suite_result *r = &row->result;
     const char *edge = " stroke=\"#c0392b\" stroke-dasharray=\"4 3\"";
     const double x = LEFT + UNIT * SHARE_MAX;
-    put_text(out, MARGIN, y + 16, name_style, "%s", row->title);
-    put_text(out, LEFT - 12, y + 16, size_style, "%s", row->size);
+    put_text(out, MARGIN, y + 16, "name", "%s", row->title);
+    put_text(out, LEFT - 12, y + 16, "size", "%s", row->size);
     put_bar(out, 1, y, "#f1f3f5", "");
     put_bar(out, row->share, y, origins[row->entry.origin].color,
             r->wrong ? edge : "");
     if (row->part)
-        put_text(out, x + 56, y + 16, number_style, "%.2f us", row->us);
+        put_text(out, x + 56, y + 16, "number", "%.2f us", row->us);
     else if (r->files)
-        put_text(out, x + 56, y + 16, number_style, "%.0f/s", row->rate);
+        put_text(out, x + 56, y + 16, "number", "%.0f/s", row->rate);
     else
-        put_text(out, x + 56, y + 16, number_style, "%.0f", row->gbs);
-    put_text(out, x + 112, y + 16, number_style, "%.3f", row->share);
+        put_text(out, x + 56, y + 16, "number", "%.0f", row->gbs);
+    put_text(out, x + 112, y + 16, "number", "%.3f", row->share);
     if (r->wrong)
-        put_text(out, x + 126, y + 16, wrong_style, "wrong result");
+        put_text(out, x + 126, y + 16, "wrong", "wrong result");
     else if (r->in_l2)
-        put_text(out, x + 126, y + 16, gray_style, "in L2");
+        put_text(out, x + 126, y + 16, "gray", "in L2");
 }
 
 /* Draws the rows that were timed, or nothing if `out` is NULL. Returns how far
@@ -119,7 +102,7 @@ static double draw_rows(FILE *out, const struct bench *bench, bool *files)
         if (strcmp(source, of) != 0) {
             y += GROUP;
             if (out)
-                put_text(out, MARGIN, y - 10, source_style, "%s", of);
+                put_text(out, MARGIN, y - 10, "source", "%s", of);
         }
         if (out)
             draw_row(out, row, y);
@@ -133,26 +116,32 @@ static void draw(FILE *out, const struct bench *bench)
 {
     bool files;
     const double height = draw_rows(NULL, bench, &files) + 2 * MARGIN;
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
-            "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" stroke=\"none\">\n"
-            "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n",
-            WIDTH, height, WIDTH, height, WIDTH, height);
-    put_text(out, MARGIN, 44, title_style, "%s",
+    fprintf(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" "
+        "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+        "font-family=\"Helvetica, Arial, sans-serif\" stroke=\"none\">\n"
+        "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n"
+        "<style>text{font-size:13px;fill:#222}"
+        ".title{font-size:26px}.source{font-size:17px}.name{font-size:15px}"
+        ".title,.source{font-weight:bold}.size,.copy{font-size:12px}"
+        ".gray,.size{fill:#777}.wrong{fill:#c0392b}.copy{text-anchor:middle}"
+        ".number,.size,.end{text-anchor:end}</style>\n",
+        WIDTH, height, WIDTH, height, WIDTH, height);
+    put_text(out, MARGIN, 44, "title", "%s",
              files ? "Turning JPEG files as they are coded"
                    : "Turning pictures at the speed of memory");
-    put_text(out, MARGIN, 66, gray_style, "%s", bench->machine.text);
+    put_text(out, MARGIN, 66, "gray", "%s", bench->machine);
     for (int i = 0; i < ORIGINS; i++) {
         fprintf(out,
                 "<rect x=\"%d\" y=\"80\" width=\"14\" height=\"14\" "
                 "fill=\"%s\"/>\n",
                 MARGIN + i * 120, origins[i].color);
-        put_text(out, MARGIN + i * 120 + 20, 92, small_style, "%s",
+        put_text(out, MARGIN + i * 120 + 20, 92, "legend", "%s",
                  origins[i].title);
     }
-    put_text(out, WIDTH - MARGIN, 92, unit_style, "%s",
+    put_text(out, WIDTH - MARGIN, 92, "gray end", "%s",
              files ? "microseconds a file, or files a second; share"
                    : "GB/s read and written, share of a plain copy");
     (void)draw_rows(out, bench, &files);
@@ -162,7 +151,7 @@ static void draw(FILE *out, const struct bench *bench)
                 "stroke=\"#222222\" stroke-width=\"1.5\" "
                 "stroke-dasharray=\"2 3\"/>\n",
                 LEFT + UNIT, TOP + 4, LEFT + UNIT, height - MARGIN);
-        put_text(out, LEFT + UNIT, TOP, copy_style, "plain copy");
+        put_text(out, LEFT + UNIT, TOP, "copy", "plain copy");
     }
     fputs("</svg>\n", out);
 }

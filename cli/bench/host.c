@@ -326,31 +326,25 @@ static void host_close(void *context)
     bed->pool = NULL;
 }
 
-struct host_bed *bench_host_new(const struct kernel_suite *suite,
-                                const int *device, unsigned ndevices,
-                                struct err *err)
+static void *host_begin(const struct suite_place *place, struct err *err)
 {
     struct host_bed *bed = calloc(1, sizeof *bed);
     if (!bed) {
         fail(err, "no memory");
         return NULL;
     }
-    bed->suite = suite;
-    bed->device = device;
-    bed->ndevices = ndevices;
-    bed->backend = suite ? backend_choose("cuda", err) : &backend_cpu;
+    bed->suite = place->ndevices ? place->suite : NULL;
+    bed->device = place->device;
+    bed->ndevices = place->ndevices;
+    bed->backend = bed->suite ? backend_choose("cuda", err) : &backend_cpu;
     if (bed->backend)
         return bed;
     free(bed);
     return NULL;
 }
 
-void bench_host_free(struct host_bed *bed)
-{
-    free(bed);
-}
-
 /* Each round takes some 10 ms and more, longer than what disturbs it. */
-const struct suite_bed_type bench_host_bed = { 11,         host_entry,
-                                               host_open,  host_round,
-                                               host_check, host_close };
+const struct suite_bed_type bench_host_bed = {
+    11,        host_begin, free,       host_entry,
+    host_open, host_round, host_check, host_close,
+};

@@ -43,8 +43,8 @@ struct jpeg_stream {
 };
 
 struct jpeg_bed {
-    const struct scan_engine_type *type;
-    const struct kernel_suite *suite; /* NULL: there is none */
+    const struct scan_engine_type *type; /* NULL: there is no device */
+    const struct kernel_suite *suite;    /* NULL: the same */
     int device;
 
     /* Of a size: they stay for later cases. */
@@ -53,8 +53,6 @@ struct jpeg_bed {
     unsigned count;   /* of a batch: the sources in turns */
     size_t bytes;     /* of the coded data of a batch */
     double reference; /* seconds of a file, of the first case; 0: none */
-    double least;     /* seconds of the fastest decoder of nvJPEG; 0: none */
-    enum suite_decoder fastest;
 
     /* Of the case that is open. */
     const struct jpeg_case *jcase;
@@ -123,6 +121,8 @@ static const struct jpeg_case {
     { "nvJPEG, decode by circuits", .decodes = true, .by = SUITE_CIRCUITS },
     { "nvJPEG, encode", .encodes = true },
     { "nvJPEG, decode and encode", .decodes = true, .encodes = true },
+    { "nvJPEG, decode by circuits and encode", .decodes = true, .encodes = true,
+      .by = SUITE_CIRCUITS },
     { "one processor", .processors = 1 },
     { "all processors", .processors = 2 },
 };
@@ -135,8 +135,8 @@ static bool is_nvjpeg(const struct jpeg_case *c)
 
 static bool jpeg_entry(const void *context, size_t i, struct suite_entry *e)
 {
+    const struct jpeg_bed *bed = context;
     const struct jpeg_case *c = &cases[i < CASES ? i : 0];
-    (void)context;
     *e = (struct suite_entry){
         .section = c->kernels ? &by_kernel : &whole,
         .name = c->name,
@@ -148,7 +148,7 @@ static bool jpeg_entry(const void *context, size_t i, struct suite_entry *e)
         .shapes = shapes,
         .parts = c->kernels ? kernel_names : NULL
     };
-    return i < CASES;
+    return bed->type && i < CASES;
 }
 
 /* ---- Pictures ------------------------------------------------------------ */
@@ -276,8 +276,7 @@ static int make_pictures(struct jpeg_bed *bed, struct suite_shape shape,
     bed->bytes = 0;
     for (unsigned i = 0; i < bed->count; i++)
         bed->bytes += aligned(data_of(bed, i).size);
-    bed->reference = bed->least = 0;
-    bed->fastest = SUITE_DEFAULT;
+    bed->reference = 0;
     bed->shape = shape;
     return 0;
 }
@@ -410,7 +409,7 @@ static int open_nvjpeg(struct jpeg_bed *bed, struct suite_result *result,
                                      .quality = QUALITY,
                                      .device = bed->device,
                                      .threads = bench_processors(),
-                                     .by = c->encodes ? bed->fastest : c->by,
+                                     .by = c->by,
                                      .decodes = c->decodes,
                                      .encodes = c->encodes };
     for (unsigned i = 0; i < SOURCES; i++)
@@ -455,15 +454,8 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
 static void jpeg_close(void *context)
 {
     struct jpeg_bed *bed = context;
-    const struct jpeg_case *c = bed->jcase;
-    const double seconds = bed->rounds ? bed->sum / bed->rounds : 0;
-    if (bed->reference == 0 && !c->kernels && bed->rounds)
-        bed->reference = seconds / bed->files;
-    if (c->decodes && bed->rounds &&
-        (bed->least == 0 || seconds < bed->least)) {
-        bed->least = seconds;
-        bed->fastest = c->by;
-    }
+    if (bed->reference == 0 && !bed->jcase->kernels && bed->rounds)
+        bed->reference = bed->sum / bed->rounds / bed->files;
     for (unsigned i = 0; i < STREAMS; i++) {
         struct jpeg_stream *s = &bed->stream[i];
         if (s->engine)
@@ -479,29 +471,29 @@ static void jpeg_close(void *context)
     bed->pool = NULL;
 }
 
-struct jpeg_bed *bench_jpeg_new(const struct kernel_suite *suite, int device)
+static void *jpeg_begin(const struct suite_place *place, struct err *err)
 {
     const struct scan_engine_type *type = backend_choose_engine();
+    struct jpeg_bed *bed = calloc(1, sizeof *bed);
     struct err ignored;
     unsigned devices;
-    struct jpeg_bed *bed = !type || type->devices(&devices, &ignored)
-                               ? NULL
-                               : calloc(1, sizeof *bed);
-    if (bed) {
-        bed->type = type;
-        bed->suite = suite;
-        bed->device = device;
+    if (!bed) {
+        fail(err, "no memory");
+        return NULL;
     }
+    bed->type = type && type->devices(&devices, &ignored) == 0 ? type : NULL;
+    bed->suite = place->ndevices ? place->suite : NULL;
+    bed->device = place->device[0];
     return bed;
 }
 
-void bench_jpeg_free(struct jpeg_bed *bed)
+static void jpeg_end(void *bed)
 {
-    if (bed)
-        free_pictures(bed);
+    free_pictures(bed);
     free(bed);
 }
 
-const struct suite_bed_type bench_jpeg_bed = { 11,         jpeg_entry,
-                                               jpeg_open,  jpeg_round,
-                                               jpeg_check, jpeg_close };
+const struct suite_bed_type bench_jpeg_bed = {
+    11,        jpeg_begin, jpeg_end,   jpeg_entry,
+    jpeg_open, jpeg_round, jpeg_check, jpeg_close,
+};

@@ -51,7 +51,7 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
                "of JPEG files microseconds, files a second, and a share.\n"
                "* as published; banks: the most lanes at one, putting and "
                "getting.\n",
-               bench->machine.text);
+               bench->machine);
     if (bench->nrows == 1 ||
         strcmp(bench->row[bench->nrows - 2].entry.section->source, source) != 0)
         printf("\n%s\n", source);
@@ -140,8 +140,8 @@ void bench_show_json(const struct bench *bench)
 {
     struct json_writer json = { .out = stdout };
     json_open(&json, NULL, '{');
-    json_string(&json, "machine", bench->machine.text);
-    json_number(&json, "gpus", bench->machine.devices);
+    json_string(&json, "machine", bench->machine);
+    json_number(&json, "gpus", bench->gpus);
     json_text(&json, "gpu_left_out", bench->gpu_left_out.text);
     json_open(&json, "results", '[');
     for (size_t i = 0; i < bench->nrows; i++)

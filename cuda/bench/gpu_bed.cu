@@ -33,7 +33,7 @@ static constexpr unsigned LAUNCHES = 2000; /* of a round, at most */
 
 struct gpu_bed {
     bool timed;
-    uint64_t l2;
+    int l2; /* bytes */
     cudaStream_t stream;
     cudaEvent_t event[3];
     unsigned long long *wrong; /* on the device */
@@ -95,93 +95,72 @@ static constexpr unsigned THREADS = 256;
 static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
 static constexpr int GARBAGE = 0xa5;
 
-/* The same plane of all pictures of a task. */
-struct planes {
-    struct plane first;
-    unsigned npictures;
-    size_t apart; /* bytes from one picture to the next */
-    struct verify_plane what;
-    unsigned nplanes; /* what the plane's number goes up by */
-};
-
-/* Plane p of all pictures, before the turn or after it. */
-static struct planes planes_of(const struct kernel_task *task,
-                               const struct image *img, unsigned p)
+/* Gives plane i of all pictures of a task, before the turn or after it, and
+ * what it is verified by. */
+static struct plane plane_at(const struct kernel_task *task,
+                             const struct image *img, unsigned i,
+                             struct verify_plane *what)
 {
-    return { img->plane[p],
-             task->npictures,
-             img->size,
-             { img->cell, p, (unsigned)task->turn,
-               (uint32_t)cell_size(img->cell) },
-             img->nplanes };
-}
-
-static __host__ __device__ uint64_t count_cells(const struct planes &planes)
-{
-    return (uint64_t)planes.first.width * planes.first.height *
-           planes.npictures;
-}
-
-static unsigned grid_over(const struct planes &planes)
-{
-    uint64_t blocks = (count_cells(planes) + THREADS - 1) / THREADS;
-    return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
-}
-
-/* Gives the plane of picture i, and what it is verified by. */
-static __host__ __device__ struct plane
-plane_of(const struct planes &planes, unsigned i, struct verify_plane *what)
-{
-    struct plane plane = planes.first;
-    plane.data += i * planes.apart;
-    *what = planes.what;
-    what->number += i * planes.nplanes;
+    struct plane plane = img->plane[i % img->nplanes];
+    plane.data += i / img->nplanes * img->size;
+    *what = { img->cell, i, (unsigned)task->turn,
+              (uint32_t)cell_size(img->cell) };
     return plane;
 }
 
-/* Writes the cells of sources if `wrong` is NULL; else adds the number of cells
- * of results that are not right. */
-template <bool CHECK>
-static __device__ void visit(struct planes planes, unsigned long long *wrong)
+static unsigned planes_of(const struct kernel_task *task)
 {
-    const uint32_t width = planes.first.width;
-    const uint64_t cells = (uint64_t)width * planes.first.height;
+    return task->npictures * task->src.nplanes;
+}
+
+static uint64_t cells_of(const struct plane *plane)
+{
+    return (uint64_t)plane->width * plane->height;
+}
+
+static unsigned grid_over(const struct plane *plane)
+{
+    uint64_t blocks = (cells_of(plane) + THREADS - 1) / THREADS;
+    return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
+}
+
+__global__ void verify_fill(struct plane plane, struct verify_plane what)
+{
+    const uint64_t cells = (uint64_t)plane.width * plane.height;
+    uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < cells; i += (uint64_t)gridDim.x * blockDim.x) {
+        const uint32_t x = (uint32_t)(i % plane.width),
+                       y = (uint32_t)(i / plane.width);
+        verify_put(plane.data + y * plane.stride + (size_t)x * what.size, what,
+                   x, y);
+    }
+}
+
+/* Adds the number of cells that are not right. */
+__global__ void verify_check(struct plane plane, struct verify_plane what,
+                             unsigned long long *wrong)
+{
+    const uint64_t cells = (uint64_t)plane.width * plane.height;
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     unsigned long long mine = 0;
-    for (; i < count_cells(planes); i += (uint64_t)gridDim.x * blockDim.x) {
-        struct verify_plane what;
-        struct plane plane = plane_of(planes, (unsigned)(i / cells), &what);
-        const uint32_t x = (uint32_t)(i % width),
-                       y = (uint32_t)(i % cells / width);
-        if (CHECK)
-            mine += !verify_right(&plane, what, x, y);
-        else
-            verify_put(plane.data + y * plane.stride + (size_t)x * what.size,
-                       what, x, y);
-    }
-    if (CHECK && mine)
+    for (; i < cells; i += (uint64_t)gridDim.x * blockDim.x)
+        mine += !verify_right(&plane, what, (uint32_t)(i % plane.width),
+                              (uint32_t)(i / plane.width));
+    if (mine)
         atomicAdd(wrong, mine);
-}
-
-__global__ void verify_fill(struct planes planes)
-{
-    visit<false>(planes, NULL);
-}
-
-__global__ void verify_check(struct planes planes, unsigned long long *wrong)
-{
-    visit<true>(planes, wrong);
 }
 
 /* Writes the cells of all sources, and garbage into all results. */
 static int prepare(struct gpu_bed *bed, struct err *err)
 {
     cudaError_t status = cudaSuccess;
-    for (unsigned i = 0; i < bed->ntasks && !status; i++) {
-        const struct kernel_task *task = &bed->task[i];
-        for (unsigned p = 0; p < task->src.nplanes; p++) {
-            struct planes planes = planes_of(task, &task->src, p);
-            verify_fill<<<grid_over(planes), THREADS, 0, bed->stream>>>(planes);
+    for (unsigned n = 0; n < bed->ntasks && !status; n++) {
+        const struct kernel_task *task = &bed->task[n];
+        for (unsigned i = 0; i < planes_of(task); i++) {
+            struct verify_plane what;
+            struct plane plane = plane_at(task, &task->src, i, &what);
+            verify_fill<<<grid_over(&plane), THREADS, 0, bed->stream>>>(plane,
+                                                                        what);
         }
         status = cudaGetLastError();
         if (!status)
@@ -207,10 +186,9 @@ static int check_check(const struct gpu_bed *bed,
     if (!status)
         status = cudaStreamSynchronize(bed->stream);
     uint64_t here = 0;
-    for (unsigned i = 0; i < task->npictures * dst->nplanes && !status; i++) {
+    for (unsigned i = 0; i < planes_of(task) && !status; i++) {
         struct verify_plane what;
-        struct plane plane = plane_of(planes_of(task, dst, i % dst->nplanes),
-                                      i / dst->nplanes, &what);
+        struct plane plane = plane_at(task, dst, i, &what);
         plane.data = cells + (plane.data - dst->cells);
         here += verify_count_wrong(&plane, what);
     }
@@ -233,12 +211,13 @@ static int check_task(struct gpu_bed *bed, const struct kernel_task *task,
     uint64_t count = 0;
     cudaError_t status =
         cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
-    for (unsigned p = 0; p < task->dst.nplanes && !status; p++) {
-        struct planes planes = planes_of(task, &task->dst, p);
-        verify_check<<<grid_over(planes), THREADS, 0, bed->stream>>>(
-            planes, bed->wrong);
+    for (unsigned i = 0; i < planes_of(task) && !status; i++) {
+        struct verify_plane what;
+        struct plane plane = plane_at(task, &task->dst, i, &what);
+        verify_check<<<grid_over(&plane), THREADS, 0, bed->stream>>>(
+            plane, what, bed->wrong);
         status = cudaGetLastError();
-        count += count_cells(planes);
+        count += cells_of(&plane);
     }
     if (!status)
         status = cudaMemcpyAsync(&found, bed->wrong, sizeof found,
@@ -327,10 +306,10 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
                  kcase->entry.npictures * cell_size(kcase->entry.cell);
     const uint64_t pair = 2 * (uint64_t)bed->bytes;
     result->bytes = pair;
-    result->in_l2 = pair <= bed->l2;
+    result->in_l2 = pair <= (uint64_t)bed->l2;
     uint64_t n = 1;
     if (bed->timed && !result->in_l2)
-        n = (TIMES_L2 * bed->l2 + pair - 1) / pair;
+        n = (TIMES_L2 * (uint64_t)bed->l2 + pair - 1) / pair;
     n = n > PAIRS ? PAIRS : n < 2 && bed->timed && !result->in_l2 ? 2 : n;
     while (bed->ntasks < n) {
         struct kernel_task *task = &bed->task[bed->ntasks++];
@@ -380,53 +359,31 @@ static void gpu_close(void *context)
 
 /* ---- The device ----------------------------------------------------------*/
 
-static int describe(int device, struct gpu_bed *bed,
-                    struct suite_machine *machine, struct err *err)
+static int describe(int device, int *count, char text[400], struct err *err)
 {
     struct cudaDeviceProp p;
     int driver, runtime;
+    if (backend_cuda.probe(err) ||
+        gpu_check(cudaGetDeviceCount(count), "no CUDA device", err))
+        return -1;
+    if (device < 0 || device >= *count)
+        return fail(err, "CUDA device %d not found; %d found, from 0 on",
+                    device, *count);
     if (gpu_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
         gpu_check(cudaDriverGetVersion(&driver), "the driver", err) ||
         gpu_check(cudaRuntimeGetVersion(&runtime), "the runtime", err))
         return -1;
-    bed->l2 = (uint64_t)p.l2CacheSize;
-    snprintf(machine->text, sizeof machine->text,
+    snprintf(text, 400,
              "%s, sm %d.%d, %d multiprocessors, L2 %.0f MB, memory %.0f GB, "
              "CUDA %d.%d, driver for %d.%d",
              p.name, p.major, p.minor, p.multiProcessorCount,
-             (double)bed->l2 / 1e6, (double)p.totalGlobalMem / 1e9,
+             (double)p.l2CacheSize / 1e6, (double)p.totalGlobalMem / 1e9,
              runtime / 1000, runtime % 1000 / 10, driver / 1000,
              driver % 1000 / 10);
     return 0;
 }
 
-static int start(struct gpu_bed *bed, int device, struct suite_machine *machine,
-                 struct err *err)
-{
-    int count = 0;
-    if (backend_cuda.probe(err) ||
-        gpu_check(cudaGetDeviceCount(&count), "no CUDA device", err))
-        return -1;
-    if (device < 0 || device >= count)
-        return fail(err, "CUDA device %d not found; %d found, from 0 on",
-                    device, count);
-    if (gpu_check(cudaSetDevice(device), "choosing the device", err) ||
-        describe(device, bed, machine, err) ||
-        gpu_check(
-            cudaStreamCreateWithFlags(&bed->stream, cudaStreamNonBlocking),
-            "making a stream", err) ||
-        gpu_check(cudaMalloc(&bed->wrong, sizeof *bed->wrong),
-                  "memory of the device", err))
-        return -1;
-    for (int i = 0; i < 3; i++)
-        if (gpu_check(cudaEventCreate(&bed->event[i]), "making an event", err))
-            return -1;
-    machine->devices = count;
-    bed->libraries = libraries_new();
-    return bed->libraries ? 0 : fail(err, "no memory");
-}
-
-static void free_bed(void *context)
+static void gpu_end(void *context)
 {
     struct gpu_bed *bed = (struct gpu_bed *)context;
     libraries_free(bed->libraries);
@@ -440,26 +397,39 @@ static void free_bed(void *context)
     free(bed);
 }
 
-static int open_bed(void **context, int device, bool timed,
-                    struct suite_machine *machine, struct err *err)
+static void *gpu_begin(const struct suite_place *place, struct err *err)
 {
     struct gpu_bed *bed = (struct gpu_bed *)calloc(1, sizeof *bed);
-    if (!bed)
-        return fail(err, "no memory");
-    bed->timed = timed;
-    *context = bed;
-    if (start(bed, device, machine, err) == 0)
-        return 0;
-    free_bed(bed);
-    *context = NULL;
-    return -1;
+    struct libraries *libraries = libraries_new();
+    if (!bed || !libraries) {
+        fail(err, "no memory");
+        free(bed);
+        free(libraries);
+        return NULL;
+    }
+    bed->timed = place->timed;
+    bed->libraries = libraries;
+    cudaError_t status = cudaSetDevice(place->device[0]);
+    if (!status)
+        status = cudaDeviceGetAttribute(&bed->l2, cudaDevAttrL2CacheSize,
+                                        place->device[0]);
+    if (!status)
+        status = cudaStreamCreateWithFlags(&bed->stream, cudaStreamNonBlocking);
+    if (!status)
+        status = cudaMalloc(&bed->wrong, sizeof *bed->wrong);
+    for (int i = 0; i < 3 && !status; i++)
+        status = cudaEventCreate(&bed->event[i]);
+    if (gpu_check(status, "using the device", err) == 0)
+        return bed;
+    gpu_end(bed);
+    return NULL;
 }
 
 /* Enough rounds that a few disturbed ones do not move the median. */
 const struct kernel_suite kernel_suite_cuda = {
-    { 31, gpu_entry, gpu_open, gpu_round, gpu_check_result, gpu_close },
-    open_bed,
-    free_bed,
+    { 31, gpu_begin, gpu_end, gpu_entry, gpu_open, gpu_round, gpu_check_result,
+      gpu_close },
+    describe,
     bus_open,
     bus_measure,
     bus_close,

@@ -79,10 +79,23 @@ struct suite_result {
     unsigned rounds;
 };
 
+struct kernel_suite;
+
+/* Where cases run. */
+struct suite_place {
+    const struct kernel_suite *suite; /* NULL: this build has no CUDA */
+    const int *device;                /* the first one runs kernels */
+    unsigned ndevices;                /* 0: the CPU turns */
+    bool timed; /* else each case is launched once, to be checked or profiled */
+};
+
 /* A bed runs one case at a time. All functions that can fail return 0; on
  * failure -1, with the reason in `err`: then later cases will fail as well. */
 struct suite_bed_type {
     unsigned rounds; /* how many are good here */
+    /* Makes a bed, whose end the caller calls. Returns NULL on failure. */
+    void *(*begin)(const struct suite_place *place, struct err *err);
+    void (*end)(void *bed);
     /* Gives case i. Returns false if there are only i. */
     bool (*entry)(const void *bed, size_t i, struct suite_entry *entry);
     /* Makes ready case i for a source of this shape, which must be closed in
@@ -96,11 +109,6 @@ struct suite_bed_type {
     /* Runs it once more, over garbage, and counts the cells that are wrong. */
     int (*check)(void *bed, struct suite_result *result, struct err *err);
     void (*close)(void *bed);
-};
-
-struct suite_machine {
-    int devices;    /* that there are, of which the others are not named */
-    char text[400]; /* what it is, in words */
 };
 
 /* Pictures for NVIDIA's codec of JPEG: so many, of these files in turns. */
@@ -122,11 +130,9 @@ struct suite_codec; /* NVIDIA's codec of JPEG at work */
 
 struct kernel_suite {
     struct suite_bed_type bed;
-    /* Opens a device as a bed, which the caller frees. Unless it is `timed`,
-     * each case is launched once, to be checked or profiled. */
-    int (*open)(void **bed, int device, bool timed,
-                struct suite_machine *machine, struct err *err);
-    void (*free)(void *bed);
+    /* Describes a device in words, and counts all. Fails if it cannot be used.
+     */
+    int (*describe)(int device, int *count, char text[400], struct err *err);
     /* Opens the bus to these devices, to be measured by copies of `bytes`
      * from and to page-locked memory. The caller closes it. */
     int (*bus_open)(struct suite_bus **bus, const int *device,

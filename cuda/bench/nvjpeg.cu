@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codecs/base/thread_pool.h"
 #include "cuda/gpu/gpu_check.h"
@@ -47,27 +48,34 @@ struct nvjpeg_functions {
                     unsigned char *data, size_t *size, cudaStream_t stream);
 };
 
+/* Finds all functions, in the order of their struct. */
 static bool find_functions(struct nvjpeg_functions *f)
 {
-    void *l = libraries_open("libnvjpeg");
-    return l && libraries_find(l, "nvjpegCreateEx", &f->create) &&
-           libraries_find(l, "nvjpegDestroy", &f->destroy) &&
-           libraries_find(l, "nvjpegJpegStateCreate", &f->state_create) &&
-           libraries_find(l, "nvjpegJpegStateDestroy", &f->state_destroy) &&
-           libraries_find(l, "nvjpegDecodeBatchedInitialize", &f->batch) &&
-           libraries_find(l, "nvjpegDecodeBatched", &f->decode) &&
-           libraries_find(l, "nvjpegEncoderStateCreate", &f->encoder_create) &&
-           libraries_find(l, "nvjpegEncoderStateDestroy",
-                          &f->encoder_destroy) &&
-           libraries_find(l, "nvjpegEncoderParamsCreate", &f->params_create) &&
-           libraries_find(l, "nvjpegEncoderParamsDestroy",
-                          &f->params_destroy) &&
-           libraries_find(l, "nvjpegEncoderParamsSetQuality",
-                          &f->set_quality) &&
-           libraries_find(l, "nvjpegEncoderParamsSetSamplingFactors",
-                          &f->set_sampling) &&
-           libraries_find(l, "nvjpegEncodeYUV", &f->encode) &&
-           libraries_find(l, "nvjpegEncodeRetrieveBitstream", &f->retrieve);
+    static const char *const names[] = { "CreateEx",
+                                         "Destroy",
+                                         "JpegStateCreate",
+                                         "JpegStateDestroy",
+                                         "DecodeBatchedInitialize",
+                                         "DecodeBatched",
+                                         "EncoderStateCreate",
+                                         "EncoderStateDestroy",
+                                         "EncoderParamsCreate",
+                                         "EncoderParamsDestroy",
+                                         "EncoderParamsSetQuality",
+                                         "EncoderParamsSetSamplingFactors",
+                                         "EncodeYUV",
+                                         "EncodeRetrieveBitstream" };
+    constexpr size_t N = sizeof names / sizeof *names;
+    static_assert(sizeof *f == N * sizeof(void *), "a name for each");
+    void *library = libraries_open("libnvjpeg"), *found[N] = {};
+    bool all = library != NULL;
+    for (size_t i = 0; i < N && all; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "nvjpeg%s", names[i]);
+        all = libraries_find(library, name, &found[i]);
+    }
+    memcpy(f, found, sizeof *f);
+    return all;
 }
 
 /* ---- Opening -------------------------------------------------------------*/
