@@ -7,4 +7,4 @@ needs python3
 fake=${program%/gimgxf}/fake-gpu/gimgxf
 [ -x "$fake" ] || skip_all 'this build has no CUDA'
 mkdir faults
-python3 "$ROOT/tests/support/gpu_faults.py" "$fake" "$PLACE/faults" "${GPU_FAULTS-29}"
+python3 "$ROOT/tests/support/gpu_faults.py" "$fake" "$PLACE/faults" "${GPU_FAULTS-43}"

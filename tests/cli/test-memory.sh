@@ -7,4 +7,4 @@ library=${program%/gimgxf}/tests/starve.so
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
     skip_all 'this build has an allocator of its own'
-python3 "$ROOT/tests/support/starve.py" "$program" "$library" "$PLACE" "${STARVE-15}"
+python3 "$ROOT/tests/support/starve.py" "$program" "$library" "$PLACE" "${STARVE-9}"

@@ -68,11 +68,11 @@ for size in '70001 1' '1 70001' '70001 2' '3 70001' '70001 17' '70001 33'; do
     { printf 'P6 %s 255\n' "$size" && noise $(($1 * $2 * 3)); } >narrow.ppm
     { printf 'P5 %s 65535\n' "$size" && noise $(($1 * $2 * 2)); } >narrow.pgm
     { printf 'PF\n%s\n-1.0\n' "$size" && noise $(($1 * $2 * 12)); } >narrow.pfm
-    pick 2 $turns
+    pick 1 $turns
     for op in $picked; do
         through narrow.ppm ppm $op
     done
-    pick 2 0 1 2 3
+    pick 1 0 1 2 3
     for way in $picked; do
         through narrow.${ways[way]}
     done
@@ -109,7 +109,6 @@ if has_tool python3; then
     for op in $picked; do
         through passes.png png $op --png-level 3
     done
-    through passes-bits.png png rotate90
     through passes-bits.png png flipv
     through passes-palette.png png transverse
     through passes-palette.png ppm rotate270 --background black
@@ -117,8 +116,8 @@ if has_tool python3; then
     through passes-deep.png pam fliph
     for cut in 60 95; do # of a hundred parts, in the last pass or two before
         head -c $(($(wc -c <passes.png) * cut / 100)) passes.png >cut.png
-        through cut.png png rotate90 --tolerant
-        through cut.png png flipv --tolerant
+        pick 1 rotate90 flipv
+        through cut.png png $picked --tolerant
         gimgxf --max-memory 16M rotate90 cut.png gone.png 2>said
         gimgxf rotate90 cut.png gone.png 2>said.whole
         check 'cut passes: the same message' diff said said.whole
@@ -133,7 +132,6 @@ if has_tool python3; then
         done
     done
     through moving.png png copy
-    through moving.png png copy --png-level 3
     through moving.png ppm rotate90
     through moving-passes.png png rotate270
     gimgxf -v --max-memory 40M rotate90 moving.png less.png 2>said

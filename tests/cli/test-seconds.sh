@@ -65,7 +65,7 @@ turn 0
 check 'none is given up without a leap' [ $? = 0 ]
 mv out want
 reads=$(cat reads)
-whole && step=1 || step=3 # of the moments
+whole && step=1 || step=5 # of the moments
 for ((at = 1; at <= reads; at += step)); do
     turn "$at"
     status=$? late=

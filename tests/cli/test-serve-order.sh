@@ -41,7 +41,7 @@ for op in rotate90 rotate180 rotate270 fliph; do
     gimgxf $op large.png large-$op.png
 done
 
-for j in 1 2 8; do
+for j in 1 8; do
     cp large.png four.png
     for i in 1 2 3 4; do
         job rotate90 four.png four.png

@@ -64,7 +64,7 @@ def moving(kind, apart):
 def main():
     for name, kind, apart in (('moving', Kind(8, 2, 0), 0),
                               ('apart', Kind(8, 6, 0), 1),
-                              ('moving-passes', Kind(16, 2, 1), 0)):
+                              ('moving-passes', Kind(8, 2, 1), 0)):
         with open(name + '.png', 'wb') as file:
             file.write(moving(kind, apart))
     for name, kind in PICTURES.items():

@@ -152,7 +152,7 @@ void scan_trial_large(const struct scan_engine_type *type)
     add(&trial, other, XFORM_TRANSPOSE, false);
     bytes_free(&other);
     const bool whole = tests_are_whole();
-    for (unsigned k = 0; k < KINDS; k += 2)
+    for (unsigned k = 0; k < KINDS; k += whole ? 2 : 4)
         for (unsigned way = whole ? k % 3 : k * 3 % 8; way < 8;
              way += whole ? 2 : 8) {
             struct bytes file = make_kind(k, 901, 603, way % 3 * 37, way);

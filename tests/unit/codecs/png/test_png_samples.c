@@ -93,14 +93,14 @@ static struct png_range idats_of(struct bytes file)
     return idats;
 }
 
-/* Each library, on each number of threads, says what libpng says. `sure`: what
+/* Each library, on one thread and several, says what libpng says. `sure`: what
  * libpng takes they take too, and do not leave it to libpng. */
 static void check_read(const char *what, struct bytes file,
                        const struct shape *s, bool sure)
 {
     uint16_t *cells = libpng_cells(file, s);
     for (int f = 0; flates[f]; f++)
-        for (int p = 0; p < POOLS; p++) {
+        for (int p = 0; p < POOLS; p += tests_are_whole() ? 1 : 2) {
             struct image img = shape_image(s);
             struct row_sink rows = { .img = &img, .height = img.height };
             img.meta = meta_new(&codec_png);
@@ -207,7 +207,7 @@ static void check_damage(const struct shape *s)
     struct bytes z = stream_of(s, 0);
     for (size_t size = 1; size <= z.size; size++)
         check_stream("cut", s, z.data, size, size == z.size);
-    for (size_t bit = 0; bit < 8 * z.size; bit += 3) {
+    for (size_t bit = 0; bit < 8 * z.size; bit += tests_are_whole() ? 3 : 7) {
         z.data[bit / 8] ^= 1 << bit % 8;
         check_stream("flipped", s, z.data, z.size, false);
         z.data[bit / 8] ^= 1 << bit % 8;
