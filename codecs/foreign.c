@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/base/utf8.h"
 
 /* ---- The formats ----------------------------------------------------------
  */

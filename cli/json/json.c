@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/base/utf8.h"
+#include "codecs/base/bytes.h"
 
 struct json_parser {
     const char *start, *at, *end;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/json/json.h"
-#include "codecs/base/utf8.h"
+#include "codecs/base/bytes.h"
 
 /* Prints control characters, among them those of two bytes in UTF-8 (C1), and
  * bytes that are not UTF-8 as \n, \t or \x1b. */

@@ -14,7 +14,7 @@
 
 #include "cli/options/command_line.h"
 #include "cli/options/option_table.h"
-#include "codecs/base/utf8.h"
+#include "codecs/base/bytes.h"
 
 static int add_word(struct serve_job *job, struct err *err, const char *format,
                     const char *a, const char *b)

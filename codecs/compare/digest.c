@@ -12,7 +12,6 @@
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/jpeg.h"
 #include "codecs/png/animation.h"
-#include "codecs/png/frame_file.h"
 
 enum { WORD = 4, BLOCK = 64 };
 

@@ -11,7 +11,6 @@
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/jpeg.h"
 #include "codecs/png/animation.h"
-#include "codecs/png/frame_file.h"
 
 /* ---- Two planes, cell by cell -------------------------------------------- */
 

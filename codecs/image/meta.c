@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/base/utf8.h"
 
 /* A hostile file can be all blocks. 2^16 of them are more than any program
  * writes, and some MiB of bookkeeping. */

@@ -16,7 +16,6 @@
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
-#include "codecs/png/frame_file.h"
 
 /* ---- What the chunks say ------------------------------------------------- */
 

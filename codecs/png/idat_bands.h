@@ -1,4 +1,4 @@
-/* The rows of a PNG that is not interlaced, in bands. idat_choice.h filters and
+/* The rows of a PNG that is not interlaced, in bands. idat_choice.c filters and
  * deflates them, and idat_write.c makes chunks of what comes out.
  *
  * Each band is deflated on its own, ends at a byte, and only the last one holds
@@ -54,7 +54,7 @@ struct idat_bands {
     uint32_t per_band; /* rows of a band */
     uint32_t before;   /* rows before a band that matches may refer to */
     size_t filtered_size, out_size, trial_size;
-    uint8_t *filter; /* the choice of filter_choice.h for each band */
+    uint8_t *filter;               /* the choice of filter.h for each band */
     const struct account *account; /* whose time ends the work, too; or NULL */
     atomic_bool failed; /* memory or time has run out: no thread goes on */
 
@@ -98,10 +98,35 @@ uint32_t idat_bands_rows(const struct idat_bands *b, size_t i);
 struct idat_scratch *idat_bands_take(struct idat_bands *b);
 void idat_bands_give(struct idat_bands *b, struct idat_scratch *scratch);
 
-/* Filters n rows from y on to `out`, all by one choice of filter_choice.h, or
+/* Filters n rows from y on to `out`, all by one choice of filter.h, or
  * each by that of its band. */
 enum { IDAT_FILTER_OF_BAND = -1 };
 void idat_bands_filter(const struct idat_bands *b, struct idat_scratch *scratch,
                        int chosen, uint32_t y, uint32_t n, uint8_t *out);
+
+/* ---- How bands are filtered and deflated ----------------------------------*/
+
+/* How the bands of a PNG are filtered and deflated: by what is tried.
+ *
+ * The filter is chosen for all bands before any is deflated, since matches
+ * refer to what the rows before a band have become. Usually one is chosen for
+ * all, by strips of the picture, and more are tried if all of these repeat
+ * much; where size counts, one for each band, by what optimal.h would make of
+ * parts of it.
+ *
+ * The strips also tell which matches are worth looking for. Whether any are is
+ * asked of a part of each band: many photographs have next to none, so that
+ * Huffman codes alone do, at twice the speed and more; screenshots are made of
+ * matches. */
+
+/* Chooses the filter of each band. Returns -1 with the reason if rows cannot be
+ * read. */
+int idat_choice_make(struct idat_bands *b, struct err *err);
+
+/* Filters and deflates band i to `out`. Returns the number of bytes, or 0 on
+ * failure, and sets *filtered to its filtered rows in the scratch memory. */
+size_t idat_choice_deflate(const struct idat_bands *b,
+                           struct idat_scratch *scratch, uint32_t i,
+                           uint8_t *out, const uint8_t **filtered);
 
 #endif

@@ -1,13 +1,13 @@
 /* How filters and coders are tried. */
-#include "codecs/png/idat_choice.h"
+#include "codecs/png/idat_bands.h"
 
 #include <string.h>
 
-#include "codecs/deflate/flate.h"
 #include "codecs/deflate/deflate_block.h"
+#include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
-#include "codecs/png/filter_choice.h"
+#include "codecs/png/filter.h"
 
 enum {
     SEGMENT = 8,       /* bands: the first refers to nothing before it */

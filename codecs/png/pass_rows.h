@@ -9,7 +9,7 @@
 #define CODECS_PNG_PASS_ROWS_H
 
 #include "codecs/image/row_sink.h"
-#include "codecs/png/adam7.h"
+#include "codecs/png/scanline.h"
 
 struct pass_rows {
     struct row_sink *rows;

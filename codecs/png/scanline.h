@@ -7,6 +7,8 @@
 
 #include "codecs/image/image.h"
 
+/* ---- Rows -----------------------------------------------------------------*/
+
 /* Returns the bytes of a row of img, without the type of its filter. */
 size_t scanline_size(const struct image *img);
 
@@ -20,5 +22,32 @@ void scanline_split(const struct image *img, uint32_t y, const uint8_t *row);
  * 0.
  */
 void scanline_join(const struct image *img, uint32_t y, uint8_t *row);
+
+/* ---- Passes of interlaced pictures ----------------------------------------*/
+
+/* Interlaced pictures (Third Edition, section 8): seven passes, each a picture
+ * of some of the pixels. */
+
+enum { ADAM7_PASSES = 7 };
+
+/* Pixels x + i * dx, y + j * dy for i < width, j < height. */
+struct adam7_pass {
+    uint32_t x, y, dx, dy, width, height;
+};
+
+/* Sets the passes of a picture, without empty ones. Returns how many there are.
+ */
+unsigned adam7_passes(struct adam7_pass pass[ADAM7_PASSES], uint32_t width,
+                      uint32_t height);
+
+/* Copies the only row of `line`, pass->width pixels, to where they belong in
+ * row y of img. */
+void adam7_spread(const struct image *img, uint32_t y,
+                  const struct adam7_pass *pass, const struct image *line);
+
+/* The inverse, of pixels side by side: joins what a pass has of row y of img to
+ * `row`, in native byte order. */
+void adam7_join(void *row, const struct image *img, uint32_t y,
+                const struct adam7_pass *pass);
 
 #endif

@@ -1,6 +1,6 @@
 /* Each choice filters rows by the type that it says, or by the one for which
  * they become the simplest. */
-#include "codecs/png/filter_choice.h"
+#include "codecs/png/filter.h"
 
 #include <math.h>
 #include <stdbool.h>
