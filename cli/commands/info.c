@@ -11,13 +11,12 @@
 /* ---- In words -------------------------------------------------------------
  */
 
-/* Returns whether an earlier block has the name of this one. */
-static bool seen_before(const struct meta *meta, size_t i)
+/* What a picture without metadata has beside its pixels. */
+static const struct meta nothing = { .nblocks = 0 };
+
+static const struct meta *meta_of(const struct image *img)
 {
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
-            return true;
-    return false;
+    return img->meta ? img->meta : &nothing;
 }
 
 /* A file with very many blocks or arrays is described by its first ones. */
@@ -31,11 +30,12 @@ static void print_blocks(const struct meta *meta)
 {
     const char *lead = "  metadata: ";
     for (size_t i = 0; i < listed(meta->nblocks); i++) {
-        size_t count = 0;
-        if (seen_before(meta, i) || meta->block[i].kind == BLOCK_FRAME)
+        size_t count = 0, before = 0;
+        for (size_t k = 0; k < meta->nblocks; k++)
+            if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
+                *(k < i ? &before : &count) += 1;
+        if (before || meta->block[i].kind == BLOCK_FRAME)
             continue;
-        for (size_t k = i; k < meta->nblocks; k++)
-            count += strcmp(meta->block[k].name, meta->block[i].name) == 0;
         fputs(lead, stdout);
         report_put_escaped(stdout, meta->block[i].name);
         if (count > 1)
@@ -59,17 +59,6 @@ static void print_array(const struct array_note *array)
     puts(array->fortran ? ", Fortran order" : "");
 }
 
-/* Prints a file whose arrays are not a picture to us. */
-static void print_arrays(const char *file, const struct image *img,
-                         const struct result *result)
-{
-    report_put_escaped(stdout, file);
-    printf(": %s", result->from->title);
-    if (img->width)
-        printf(", %u x %u", img->width, img->height);
-    putchar('\n');
-}
-
 static void print_animation(const struct animation *a)
 {
     printf(", animated: %u frame%s, %.4g s in all", a->frames,
@@ -84,16 +73,6 @@ static void print_animation(const struct animation *a)
         printf(", the default image is no frame");
 }
 
-static void print_coding(const struct coding_note *note)
-{
-    if (*note->subsampling)
-        printf(", %s", note->subsampling);
-    printf(", %s", note->coding);
-    if (note->restart)
-        printf(", restart markers every %u MCU%s", note->restart,
-               note->restart > 1 ? "s" : "");
-}
-
 /* The size as shown: the tag may exchange the axes. */
 static uint32_t shown_width(const struct image *img)
 {
@@ -105,12 +84,21 @@ static uint32_t shown_height(const struct image *img)
     return img->orientation > 4 ? img->width : img->height;
 }
 
+/* Prints what is known of a file; of one whose arrays are not a picture to us
+ * no more than its size. */
 static void print_color(const char *file, const struct image *img,
                         const struct result *result)
 {
-    const struct meta *meta = img->meta;
+    const struct meta *meta = meta_of(img);
+    const struct coding_note *note = &meta->coding;
     report_put_escaped(stdout, file);
-    printf(": %s, %u x %u", result->from->title, img->width, img->height);
+    printf(": %s", result->from->title);
+    if (img->nplanes || img->width)
+        printf(", %u x %u", img->width, img->height);
+    if (!img->nplanes) {
+        putchar('\n');
+        return;
+    }
     if (shown_width(img) != img->width)
         printf(" (shown as %u x %u)", shown_width(img), shown_height(img));
     printf(", %s%s", image_color_name(img->color),
@@ -121,17 +109,22 @@ static void print_color(const char *file, const struct image *img,
         printf(", 32-bit float");
     else
         printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
-    if (meta && meta->interlaced)
+    if (meta->interlaced)
         printf(", interlaced");
-    if (meta && meta->coding.coding)
-        print_coding(&meta->coding);
-    if (meta && meta->animation.frames)
+    if (note->coding && *note->subsampling)
+        printf(", %s", note->subsampling);
+    if (note->coding)
+        printf(", %s", note->coding);
+    if (note->coding && note->restart)
+        printf(", restart markers every %u MCU%s", note->restart,
+               note->restart > 1 ? "s" : "");
+    if (meta->animation.frames)
         print_animation(&meta->animation);
     if (img->orientation != 1)
         printf(", orientation %u (shown by %s), as %s says", img->orientation,
                xform_name(xform_from_exif(img->orientation)),
                orientation_place(meta->orientation.place));
-    if (meta && meta->orientation.other)
+    if (meta->orientation.other)
         printf(", although %s says %u",
                orientation_place(meta->orientation.other_place),
                meta->orientation.other);
@@ -170,15 +163,12 @@ static void print_turns(const enum how *turns)
 static void print_picture(const char *file,
                           const struct description *description)
 {
-    const struct image *img = &description->img;
-    const struct meta *meta = img->meta;
-    (img->nplanes ? print_color : print_arrays)(file, img,
-                                                &description->result);
+    const struct meta *meta = meta_of(&description->img);
+    print_color(file, &description->img, &description->result);
     if (description->result.from->lossy) /* of the others each is lossless */
         print_turns(description->turns);
-    if (meta)
-        print_blocks(meta);
-    for (size_t i = 0; meta && i < listed(meta->narrays); i++)
+    print_blocks(meta);
+    for (size_t i = 0; i < listed(meta->narrays); i++)
         print_array(&meta->array[i]);
 }
 
@@ -206,17 +196,15 @@ static void json_arrays(struct json_writer *json, const struct meta *meta)
 }
 
 /* Adds where the orientation stands, and what another tag says instead. */
-static void json_tags(struct json_writer *json, const struct meta *meta)
+static void json_tags(struct json_writer *json, const struct orientation *o)
 {
-    const struct orientation o =
-        meta ? meta->orientation : (struct orientation){ 0 };
     json_string(json, "orientation_from",
-                o.place ? orientation_place(o.place) : NULL);
-    if (!o.other)
+                o->place ? orientation_place(o->place) : NULL);
+    if (!o->other)
         return;
     json_open(json, "orientation_other", '{');
-    json_number(json, "orientation", o.other);
-    json_string(json, "from", orientation_place(o.other_place));
+    json_number(json, "orientation", o->other);
+    json_string(json, "from", orientation_place(o->other_place));
     json_close(json, '}');
 }
 
@@ -235,7 +223,7 @@ static void json_animation(struct json_writer *json, const struct animation *a)
 static void json_metadata(struct json_writer *json, const struct meta *meta)
 {
     json_open(json, "metadata", '[');
-    for (size_t i = 0; meta && i < listed(meta->nblocks); i++) {
+    for (size_t i = 0; i < listed(meta->nblocks); i++) {
         if (meta->block[i].kind == BLOCK_FRAME)
             continue;
         json_open(json, NULL, '{');
@@ -246,24 +234,6 @@ static void json_metadata(struct json_writer *json, const struct meta *meta)
     json_close(json, ']');
 }
 
-static void json_turns(struct json_writer *json, const enum how *turns)
-{
-    json_open(json, "turns", '{');
-    for (unsigned t = 0; t < XFORM_COUNT; t++)
-        json_string(json, turn_name(t), job_how_name(turns[t]));
-    json_close(json, '}');
-}
-
-static struct coding_note coding_of(const struct meta *meta)
-{
-    return meta ? meta->coding : (struct coding_note){ NULL };
-}
-
-static const char *text_or_null(const char *text)
-{
-    return *text ? text : NULL;
-}
-
 static void json_picture(const char *file,
                          const struct description *description,
                          const struct err *err)
@@ -271,8 +241,8 @@ static void json_picture(const char *file,
     struct json_writer json = { .out = stdout };
     const struct image *img = &description->img;
     const struct result *result = &description->result;
-    const struct meta *meta = img->meta;
-    const struct coding_note coding = coding_of(meta);
+    const struct meta *meta = meta_of(img);
+    const char *subsampling = meta->coding.subsampling;
     json_open(&json, NULL, '{');
     json_string(&json, "input", file);
     if (!err) {
@@ -288,18 +258,23 @@ static void json_picture(const char *file,
         json_bool(&json, "float", img->cell == CELL_F32);
         json_number(&json, "maxval", img->maxval);
         json_number(&json, "orientation", img->orientation);
-        json_tags(&json, meta);
-        json_bool(&json, "interlaced", meta && meta->interlaced);
-        json_bool(&json, "progressive", meta && meta->progressive);
-        json_string(&json, "coding", coding.coding);
-        json_string(&json, "subsampling", text_or_null(coding.subsampling));
-        json_number(&json, "restart", coding.restart);
+        json_tags(&json, &meta->orientation);
+        json_bool(&json, "interlaced", meta->interlaced);
+        json_bool(&json, "progressive", meta->progressive);
+        json_string(&json, "coding", meta->coding.coding);
+        json_string(&json, "subsampling", *subsampling ? subsampling : NULL);
+        json_number(&json, "restart", meta->coding.restart);
         json_metadata(&json, meta);
-        if (img->width)
-            json_turns(&json, description->turns);
-        if (meta && meta->animation.frames)
+        if (img->width) {
+            json_open(&json, "turns", '{');
+            for (unsigned t = 0; t < XFORM_COUNT; t++)
+                json_string(&json, turn_name(t),
+                            job_how_name(description->turns[t]));
+            json_close(&json, '}');
+        }
+        if (meta->animation.frames)
             json_animation(&json, &meta->animation);
-        if (meta && meta->narrays)
+        if (meta->narrays)
             json_arrays(&json, meta);
         json_number(&json, "bytes", (double)result->bytes_in);
     }

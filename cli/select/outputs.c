@@ -118,23 +118,17 @@ struct suffix {
     size_t length;
 };
 
-/* Returns whether a suffix names this format already. If suffixes choose among
- * kinds of the format, it must be the same suffix. */
-static bool names_format(struct suffix suffix, const char *format)
-{
-    char text[16] = "";
-    if (suffix.length >= sizeof text)
-        return false;
-    memcpy(text, suffix.text, suffix.length);
-    const struct codec *codec = codec_by_name(text);
-    return codec && codec == codec_by_name(format) &&
-           (!codec->kinds || strcasecmp(text, format) == 0);
-}
-
+/* Adds a suffix, or that of the format unless it names that already. If
+ * suffixes choose among kinds of the format, it must be the same suffix. */
 static void add_suffix(struct path_text *name, struct suffix suffix,
                        const char *format)
 {
-    if (!format || names_format(suffix, format)) {
+    char text[16] = "";
+    if (suffix.length < sizeof text)
+        memcpy(text, suffix.text, suffix.length);
+    const struct codec *codec = codec_by_name(text);
+    if (!format || (codec && codec == codec_by_name(format) &&
+                    (!codec->kinds || strcasecmp(text, format) == 0))) {
         path_text_add(name, suffix.text, suffix.length);
         return;
     }
@@ -142,13 +136,6 @@ static void add_suffix(struct path_text *name, struct suffix suffix,
         char lower = (char)tolower((unsigned char)*format);
         path_text_add(name, &lower, 1);
     }
-}
-
-/* "photo-r." for a file without a suffix becomes "photo-r". */
-static void drop_dot(struct path_text *name, const struct template_part *before)
-{
-    if (before->field == FIELD_TEXT && before->text[before->length - 1] == '.')
-        name->text[--name->length] = '\0';
 }
 
 /* Adds the directory; for "/" the slash of the template is enough. */
@@ -194,8 +181,9 @@ static void expand_template(const struct name_template *t,
         case FIELD_EXT:
             if (suffix.length || opts->format_name)
                 add_suffix(name, suffix, opts->format_name);
-            else if (i)
-                drop_dot(name, part - 1);
+            else if (i && part[-1].field == FIELD_TEXT &&
+                     part[-1].text[part[-1].length - 1] == '.')
+                name->text[--name->length] = '\0'; /* "photo-r." */
             break;
         case FIELD_OP:
             path_text_add(name, opts->op_name, strlen(opts->op_name));
@@ -226,12 +214,12 @@ struct shown outputs_show(const char *name)
 
 /* ---- The options ------------------------------------------------------- */
 
-/* The name of an output without --output. */
-#define AS_INPUT "{stem}.{ext}"
-
-static int check_template(const struct options *opts, struct err *err)
+int outputs_init(struct outputs *outputs, const struct options *opts,
+                 struct err *err)
 {
-    const char *text = opts->output;
+    const char *text = opts->output ? opts->output : "{stem}.{ext}";
+    struct stat st;
+    outputs->opts = opts;
     if (strcmp(text, "-") == 0)
         return fail(err, "--output: a batch cannot write to standard output; "
                          "write ./- for a file of that name");
@@ -240,18 +228,7 @@ static int check_template(const struct options *opts, struct err *err)
             err,
             "--output: %s must be a relative name, since --directory is given",
             outputs_show(text).text);
-    return 0;
-}
-
-int outputs_init(struct outputs *outputs, const struct options *opts,
-                 struct err *err)
-{
-    struct stat st;
-    outputs->opts = opts;
-    if (opts->output && check_template(opts, err))
-        return -1;
-    if (parse_template(&outputs->template,
-                       opts->output ? opts->output : AS_INPUT, err))
+    if (parse_template(&outputs->template, text, err))
         return -1;
     if (opts->directory)
         path_text_set(&outputs->folder, opts->directory);
@@ -309,21 +286,6 @@ static int check_folder(const struct outputs *outputs,
     return 0;
 }
 
-static int check_format(const struct outputs *outputs,
-                        const struct input *input, const struct path_text *name,
-                        struct err *err)
-{
-    struct job job = {
-        .input = input->name,
-        .output = name->text,
-        .opts = outputs->opts,
-    };
-    struct err why;
-    if (job_choose_format(&job, &why))
-        return fail(err, "%s: %s", outputs_show(name->text).text, why.text);
-    return 0;
-}
-
 /* Returns whether a name can only be a directory's: it ends in ".", ".." or a
  * slash. */
 static bool is_directory(const char *name)
@@ -336,6 +298,12 @@ static bool is_directory(const char *name)
 int outputs_name(const struct outputs *outputs, const struct input *input,
                  struct path_text *name, struct err *err)
 {
+    struct job job = {
+        .input = input->name,
+        .output = name->text,
+        .opts = outputs->opts,
+    };
+    struct err why;
     put_together(outputs, input, name);
     if (input->directory)
         return 0; /* it fails when its turn comes */
@@ -356,5 +324,7 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         return fail(err, "'%s', what %s becomes, is not the name of a file",
                     outputs_show(name->text).text,
                     outputs_show(input->name).text);
-    return check_format(outputs, input, name, err);
+    return job_choose_format(&job, &why)
+               ? fail(err, "%s: %s", outputs_show(name->text).text, why.text)
+               : 0;
 }
