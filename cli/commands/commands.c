@@ -77,26 +77,18 @@ static int do_all(const struct each_input_work *all,
     return 0;
 }
 
-static int gather(struct inputs *inputs, const struct options *opts,
-                  struct err *err)
-{
-    /* Standard input is one file, and never part of a list. */
-    if (opts->nfiles == 1 && !opts->files_from &&
-        strcmp(opts->file[0], "-") == 0)
-        return inputs_add(inputs, &(struct input){ .name = "-" }, err);
-    if (gather_inputs(inputs, opts, NULL, err))
-        return -1;
-    inputs_sort_passed(inputs);
-    for (size_t i = 0; i < inputs->passed.count; i++)
-        report_passed(&inputs->passed.list[i], opts);
-    return 0;
-}
-
 bool each_input(const struct options *opts, const struct each_input_work *all)
 {
+    /* Standard input is one file, and never part of a list. */
+    const bool one = opts->nfiles == 1 && !opts->files_from &&
+                     strcmp(opts->file[0], "-") == 0;
     struct inputs inputs = { 0 };
     struct err err;
-    int status = gather(&inputs, opts, &err);
+    int status = one ? inputs_add(&inputs, &(struct input){ .name = "-" }, &err)
+                     : gather_inputs(&inputs, opts, NULL, &err);
+    inputs_sort_passed(&inputs);
+    for (size_t i = 0; status == 0 && i < inputs.passed.count; i++)
+        report_passed(&inputs.passed.list[i], opts);
     if (status == 0)
         status = do_all(all, opts, &inputs, &err);
     if (status == 0)
@@ -158,27 +150,21 @@ static void print_checked_json(const struct checked_file *s)
     putchar('\n');
 }
 
-static struct err not_checked(const struct err *why)
-{
-    struct err err;
-    fail(&err, "not checked: %s", why->text);
-    return err;
-}
-
 static void print_checked(void *context, void *task)
 {
     struct checking *all = context;
     struct checked_file *s = task;
     const struct options *opts = all->opts;
+    struct err text = s->err;
     all->files++;
     all->unsound += s->soundness == UNSOUND;
     all->unknown += s->soundness == SOUNDNESS_UNKNOWN;
     if (opts->verbose) /* most are of what a turn would lose */
         report_warnings(s->input.name, opts, &s->result.warnings, 0);
+    if (s->soundness == SOUNDNESS_UNKNOWN)
+        fail(&text, "not checked: %s", s->err.text);
     if (s->soundness != SOUND)
-        report_error(s->input.name, s->soundness == UNSOUND
-                                        ? s->err.text
-                                        : not_checked(&s->err).text);
+        report_error(s->input.name, text.text);
     if (opts->json) {
         print_checked_json(s);
     } else if (opts->verbose && s->soundness == SOUND) {
@@ -186,18 +172,6 @@ static void print_checked(void *context, void *task)
         printf(": sound, %s, %u x %u\n", s->result.from->title, s->result.width,
                s->result.height);
     }
-}
-
-static void print_summary(const struct checking *all)
-{
-    char unknown[48] = "";
-    struct err text;
-    if (all->unknown)
-        snprintf(unknown, sizeof unknown, "; not checked: %" PRIu64,
-                 all->unknown);
-    fail(&text, "%" PRIu64 " of %" PRIu64 " files are not sound%s",
-         all->unsound, all->files, unknown);
-    report_error(NULL, text.text);
 }
 
 bool check_run(const struct options *opts)
@@ -208,11 +182,18 @@ bool check_run(const struct options *opts)
                                           .work = examine,
                                           .report = print_checked,
                                           .context = &all };
+    char unknown[48] = "";
+    struct err text;
     resource_limits_init(&all.limits, opts->limits.bytes, opts->threads);
     bool done = each_input(opts, &work);
     resource_limits_end(&all.limits);
+    if (all.unknown)
+        snprintf(unknown, sizeof unknown, "; not checked: %" PRIu64,
+                 all.unknown);
+    fail(&text, "%" PRIu64 " of %" PRIu64 " files are not sound%s", all.unsound,
+         all.files, unknown);
     if (all.unsound + all.unknown && all.files > 1 && !opts->quiet)
-        print_summary(&all);
+        report_error(NULL, text.text);
     return done && !all.unsound && !all.unknown;
 }
 
@@ -339,33 +320,22 @@ bool relate_run(const struct options *opts)
 
 /* ---- version ------------------------------------------------------------ */
 
-static void print_libraries(void)
+void version_print(void)
 {
     struct library list[LIBRARIES_MAX];
     size_t n = libraries_list(list);
+    char text[256];
+    struct err why;
+    puts("gimgxf " GIMGXF_VERSION);
     printf("libraries: ");
     for (size_t i = 0; i < n; i++)
         printf("%s%s %s", i ? ", " : "", list[i].name, list[i].version);
     putchar('\n');
-}
-
-static void print_gpus(void)
-{
-    char text[256];
-    struct err why;
+    if (backend_cpu.describe(0, text, sizeof text))
+        printf("SIMD: %s\n", text);
     const struct backend *cuda = backend_choose("cuda", &why);
     if (!cuda)
         printf("GPU: none; %s\n", why.text);
     for (unsigned i = 0; cuda && cuda->describe(i, text, sizeof text); i++)
         printf("GPU %u: %s\n", i, text);
-}
-
-void version_print(void)
-{
-    char text[256];
-    puts("gimgxf " GIMGXF_VERSION);
-    print_libraries();
-    if (backend_cpu.describe(0, text, sizeof text))
-        printf("SIMD: %s\n", text);
-    print_gpus();
 }

@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -147,39 +148,27 @@ static int go_down(struct path_walk *w)
 /* As many links as the kernel follows on the way to one file. */
 enum { LINKS_MAX = 40 };
 
-/* The rule of fs.protected_symlinks for directories that all may write to,
- * which the kernel applies to the last component only, and only if it is told
- * to. */
-static bool may_follow(const struct stat *directory, const struct stat *link)
+/* Puts what a link says in its place. In directories that all may write to the
+ * rule of fs.protected_symlinks holds, which the kernel applies to the last
+ * component only, and only if it is told to. */
+static int follow_link(struct path_walk *w, const struct stat *link)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
-    return (directory->st_mode & shared) != shared ||
-           link->st_uid == geteuid() || link->st_uid == directory->st_uid;
-}
-
-static int check_link(struct path_walk *w, const struct stat *link)
-{
+    char text[PATH_MAX];
     struct stat directory;
     if (++w->links > LINKS_MAX)
         return path_walk_fail(w->err, ELOOP);
     if (fstat(w->fd, &directory))
         return path_walk_fail(w->err, errno);
-    if (may_follow(&directory, link))
-        return 0;
-    fail_unread(w->err,
-                "%s is a link that another user put into a directory "
-                "that all may write to; it is not followed",
-                w->base);
-    errno = EACCES;
-    return -1;
-}
-
-/* Puts what a link says in its place. */
-static int follow_link(struct path_walk *w, const struct stat *link)
-{
-    char text[PATH_MAX];
-    if (check_link(w, link))
+    if ((directory.st_mode & shared) == shared && link->st_uid != geteuid() &&
+        link->st_uid != directory.st_uid) {
+        fail_unread(w->err,
+                    "%s is a link that another user put into a directory "
+                    "that all may write to; it is not followed",
+                    w->base);
+        errno = EACCES;
         return -1;
+    }
     ssize_t n = readlinkat(w->fd, w->base, text, sizeof text);
     if (n < 0)
         return path_walk_fail(w->err, errno);
@@ -188,27 +177,22 @@ static int follow_link(struct path_walk *w, const struct stat *link)
     return *text == '/' ? begin(w) : 0;
 }
 
-/* Returns whether the link is the last component and stands in /proc: then it
- * leads to something that is open, which need not have a name. */
-static bool is_magic(const struct path_walk *w)
-{
-    struct statfs fs;
-    return w->last && fstatfs(w->fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
-}
-
 /* ---- The walk ----------------------------------------------------------- */
 
 enum step { STEP_FAILED = -1, STEP_ON, STEP_THERE };
 
+/* A link that is the last component and stands in /proc leads to something that
+ * is open, which need not have a name. */
 static enum step step_link(struct path_walk *w, const struct stat *st)
 {
+    struct statfs fs;
     if (w->rules->refuse_links) {
         fail_unread(w->err, "%s has become a link, which is not followed",
                     w->base);
         errno = ELOOP;
         return STEP_FAILED;
     }
-    if (is_magic(w)) {
+    if (w->last && fstatfs(w->fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC) {
         if (w->rules->root)
             return (enum step)path_walk_fail(w->err, ELOOP);
         if (fstatat(w->fd, w->base, &w->opened, 0))
@@ -220,32 +204,9 @@ static enum step step_link(struct path_walk *w, const struct stat *st)
     return follow_link(w, st) ? STEP_FAILED : STEP_ON;
 }
 
-/* Looks at the component, and makes a directory that is missing. */
-static int look_up(struct path_walk *w, struct stat *st)
-{
-    int status = fstatat(w->fd, w->base, st, AT_SYMLINK_NOFOLLOW);
-    if (status == 0 || errno != ENOENT || !w->make || w->last)
-        return status;
-    if (mkdirat(w->fd, w->base, 0777) == 0)
-        w->made++;
-    else if (errno != EEXIST)
-        return -1;
-    return fstatat(w->fd, w->base, st, AT_SYMLINK_NOFOLLOW);
-}
-
-/* Ends the walk at a component that cannot be looked at. It is where the walk
- * was to go if it is missing, and the last one or a directory not to be made.
- */
-static enum step step_missing(struct path_walk *w, int why)
-{
-    if (why == ENOENT && (w->last || w->nearest))
-        return STEP_THERE;
-    path_walk_fail(w->err, why);
-    if (w->make && !w->last)
-        fail(w->err, "its directory cannot be made: %s", strerror(why));
-    return STEP_FAILED;
-}
-
+/* Goes on by a component, and makes a directory that is missing. The walk ends
+ * at one that cannot be looked at, which is where it was to go if it is
+ * missing, and the last one or a directory not to be made. */
 static enum step step(struct path_walk *w)
 {
     struct stat st;
@@ -253,8 +214,22 @@ static enum step step(struct path_walk *w)
         return STEP_ON;
     if (strcmp(w->base, "..") == 0)
         return go_up(w) ? STEP_FAILED : STEP_ON;
-    if (look_up(w, &st))
-        return step_missing(w, errno);
+    int why = fstatat(w->fd, w->base, &st, AT_SYMLINK_NOFOLLOW) ? errno : 0;
+    if (why == ENOENT && w->make && !w->last) {
+        const bool made = mkdirat(w->fd, w->base, 0777) == 0;
+        w->made += made;
+        why = made || errno == EEXIST ? 0 : errno;
+        if (why == 0 && fstatat(w->fd, w->base, &st, AT_SYMLINK_NOFOLLOW))
+            why = errno;
+    }
+    if (why == ENOENT && (w->last || w->nearest))
+        return STEP_THERE;
+    if (why) {
+        path_walk_fail(w->err, why);
+        if (w->make && !w->last)
+            fail(w->err, "its directory cannot be made: %s", strerror(why));
+        return STEP_FAILED;
+    }
     if (S_ISLNK(st.st_mode) && (!w->last || w->follow))
         return step_link(w, &st);
     if (w->last)
@@ -262,32 +237,6 @@ static enum step step(struct path_walk *w)
     if (!S_ISDIR(st.st_mode))
         return (enum step)path_walk_fail(w->err, ENOTDIR);
     return go_down(w) ? STEP_FAILED : STEP_ON;
-}
-
-/* Copies the first component of a name, and moves *name behind it. Of one that
- * is too long so much is copied that the kernel says so. Returns false if there
- * is none. */
-static bool take_component(const char **name, char base[RESOLVE_BASE])
-{
-    *name += strspn(*name, "/");
-    size_t n = strcspn(*name, "/");
-    size_t copied = n < RESOLVE_BASE ? n : RESOLVE_BASE - 1;
-    memcpy(base, *name, copied);
-    base[copied] = '\0';
-    *name += n;
-    return n > 0;
-}
-
-static int walk_all(struct path_walk *w)
-{
-    enum step status = begin(w) ? STEP_FAILED : STEP_ON;
-    while (status == STEP_ON) {
-        if (!take_component(&w->next, w->base))
-            return 0;
-        w->last = *w->next == '\0';
-        status = step(w);
-    }
-    return status == STEP_FAILED ? -1 : 0;
 }
 
 /* Leaves the directories to the kernel if no links are among them. Returns
@@ -328,7 +277,19 @@ static int path_walk(struct path_walk *w, const char *name)
     w->fd = -1;
     memcpy(w->rest, name, n + 1);
     w->next = w->rest;
-    if (walk_all(w) == 0)
+    enum step status = begin(w) ? STEP_FAILED : STEP_ON;
+    while (status == STEP_ON) {
+        w->next += strspn(w->next, "/");
+        n = strcspn(w->next, "/");
+        if (n == 0)
+            return 0;
+        /* Of one that is too long so much that the kernel says so. */
+        snprintf(w->base, sizeof w->base, "%.*s", (int)n, w->next);
+        w->next += n;
+        w->last = *w->next == '\0';
+        status = step(w);
+    }
+    if (status == STEP_THERE)
         return 0;
     int why = errno;
     if (w->fd >= 0)

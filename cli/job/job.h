@@ -129,8 +129,6 @@ struct result {
     size_t bytes_in, bytes_out;
     uint64_t scratch;      /* bytes of cells that went through a file */
     struct timespec mtime; /* of the input */
-    dev_t device;          /* and its identity, if mtime is not 0 */
-    ino_t inode;
     double seconds[STAGES];
     double waited;   /* seconds spent waiting for memory, in no stage */
     enum stage last; /* the last stage that was begun */

@@ -38,8 +38,6 @@ static int read_file(struct job_state *state, size_t head, struct err *err)
     if (file_read(job->input, &read, &state->input, &state->source, err))
         return -1;
     result->mtime = state->source.st.st_mtim;
-    result->device = state->source.st.st_dev;
-    result->inode = state->source.st.st_ino;
     result->bytes_in = state->input.size;
     return result->from ? 0 : fail(err, "the file is empty");
 }

@@ -80,35 +80,28 @@ int manifest_time_compare(struct timespec a, struct timespec b)
 
 /* ---- Opening ----------------------------------------------------------- */
 
-/* Returns whether a file begins as a manifest does: with empty lines, as
- * manifest_index_read() accepts them, then an object. */
-static bool begins_as_manifest(int in)
-{
-    char head[4096];
-    ssize_t n = pread(in, head, sizeof head, 0);
-    for (ssize_t i = 0; i < n; i++)
-        if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
-            return head[i] == '{';
-    return true;
-}
-
-/* Looks at the bytes that are there already. If they cannot be read, they may
- * end within a line, after which an empty line does no harm. */
+/* Looks at the bytes that are there already: a manifest begins with empty
+ * lines, as manifest_index_read() accepts them, then an object. If they cannot
+ * be read, they may end within a line, after which an empty line does no harm.
+ */
 static int check_contents(struct manifest *m, struct err *err)
 {
     struct stat st;
-    char last = '\0';
+    char head[4096], first = '{', last = '\0';
     if (fstat(m->fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
         return 0;
     int in =
         strcmp(m->name, "-") == 0 ? -1 : open(m->name, O_RDONLY | O_CLOEXEC);
-    bool good = in < 0 || begins_as_manifest(in);
+    ssize_t n = in < 0 ? 0 : pread(in, head, sizeof head, 0);
+    for (ssize_t i = n; i-- > 0;)
+        if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
+            first = head[i];
     if (in >= 0) {
         (void)!pread(in, &last, 1, st.st_size - 1);
         close(in);
     }
     m->cut = last != '\n';
-    return good ? 0 : fail(err, "%s: not a manifest", m->name);
+    return first == '{' ? 0 : fail(err, "%s: not a manifest", m->name);
 }
 
 /* Locks an open file: for one that writes, or for any number that read. Pipes
@@ -230,43 +223,6 @@ static void put_record(struct json_writer *json, const struct record *r,
     json_close(json, '}');
 }
 
-/* Makes a line with its newline, and with one before it, which ends a line that
- * was cut short. Returns NULL without memory. */
-static char *make_line(const struct record *record, const struct manifest *m,
-                       size_t *size)
-{
-    char *line = NULL;
-    struct json_writer json = { .out = open_memstream(&line, size) };
-    if (!json.out)
-        return NULL;
-    putc('\n', json.out);
-    put_record(&json, record, m);
-    putc('\n', json.out);
-    bool whole = !ferror(json.out);
-    if (fclose(json.out) || !whole) {
-        free(line);
-        return NULL;
-    }
-    return line;
-}
-
-/* ---- Appending --------------------------------------------------------- */
-
-/* Appends a line, in one write() if the kernel takes it so. */
-static int append(struct manifest *m, const char *line, size_t size,
-                  struct err *err)
-{
-    size_t at = m->cut ? 0 : 1;
-    while (at < size) {
-        ssize_t n = TEMP_FAILURE_RETRY(write(m->fd, line + at, size - at));
-        if (n < 0)
-            return fail_system(err, NULL);
-        at += (size_t)n;
-        m->cut = at < size;
-    }
-    return 0;
-}
-
 /* A new file is safe only when its directory is. Some file systems cannot sync
  * one. */
 static void sync_directory(const char *name)
@@ -283,9 +239,39 @@ static void sync_directory(const char *name)
     }
 }
 
-/* Pipes and the like cannot be synced, and need not be. */
-static int sync_data(struct manifest *m, struct err *err)
+/* A line has a newline before it, too, which ends one that was cut short. It is
+ * appended in one write() if the kernel takes it so. Pipes and the like cannot
+ * be synced, and need not be. */
+int manifest_note(struct manifest *manifest, const struct record *record,
+                  bool safe, struct err *err)
 {
+    struct manifest *m = manifest;
+    char *line = NULL;
+    size_t size;
+    int status = 0;
+    struct json_writer json = { .out = open_memstream(&line, &size) };
+    if (!json.out)
+        return fail(err, "no memory");
+    putc('\n', json.out);
+    put_record(&json, record, m);
+    putc('\n', json.out);
+    bool whole = !ferror(json.out);
+    if (fclose(json.out) || !whole) {
+        free(line);
+        return fail(err, "no memory");
+    }
+    pthread_mutex_lock(&m->mutex);
+    for (size_t at = m->cut ? 0 : 1; at < size && status == 0;) {
+        ssize_t n = TEMP_FAILURE_RETRY(write(m->fd, line + at, size - at));
+        if (n < 0)
+            status = fail_system(err, NULL);
+        else
+            m->cut = (at += (size_t)n) < size;
+    }
+    pthread_mutex_unlock(&m->mutex);
+    free(line);
+    if (status || !safe)
+        return status;
     if (fdatasync(m->fd) && errno != EINVAL && errno != EROFS &&
         errno != ENOTSUP)
         return fail_system(err, NULL);
@@ -295,20 +281,6 @@ static int sync_data(struct manifest *m, struct err *err)
     m->named = true;
     pthread_mutex_unlock(&m->mutex);
     return 0;
-}
-
-int manifest_note(struct manifest *manifest, const struct record *record,
-                  bool safe, struct err *err)
-{
-    size_t size;
-    char *line = make_line(record, manifest, &size);
-    if (!line)
-        return fail(err, "no memory");
-    pthread_mutex_lock(&manifest->mutex);
-    int status = append(manifest, line, size, err);
-    pthread_mutex_unlock(&manifest->mutex);
-    free(line);
-    return status == 0 && safe ? sync_data(manifest, err) : status;
 }
 
 int manifest_close(struct manifest *manifest, struct err *err)

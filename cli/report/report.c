@@ -91,17 +91,12 @@ void report_json_warnings(struct json_writer *json,
     json_close(json, ']');
 }
 
-static bool writes_to_stdout(const struct options *opts)
-{
-    return opts->command == COMMAND_TURN && opts->nfiles > 1 &&
-           strcmp(opts->file[opts->nfiles - 1], "-") == 0;
-}
-
 void report_refusal(const char *status, const char *text,
                     const struct options *opts)
 {
-    struct json_writer json = { .out =
-                                    writes_to_stdout(opts) ? stderr : stdout };
+    const bool taken = opts->command == COMMAND_TURN && opts->nfiles > 1 &&
+                       strcmp(opts->file[opts->nfiles - 1], "-") == 0;
+    struct json_writer json = { .out = taken ? stderr : stdout };
     report_error(NULL, text);
     if (!opts->json)
         return;
@@ -183,27 +178,6 @@ void report_answer(FILE *out, const struct job *job,
     putc('\n', out);
 }
 
-static void print_verified(const struct verified *verified)
-{
-    if (verified->same)
-        fputs("gimgxf: verified: the same, as libraries decode it\n", stderr);
-    else if (verified->done)
-        fprintf(stderr,
-                "gimgxf: verified: %.1f dB apart, as libraries decode "
-                "it\n",
-                verified->psnr);
-}
-
-static void print_digests(const struct digests *digests)
-{
-    if (*digests->input)
-        fprintf(stderr, "gimgxf: SHA-256 as shown, before: %s\n",
-                digests->input);
-    if (*digests->output)
-        fprintf(stderr, "gimgxf: SHA-256 as shown, after: %s\n",
-                digests->output);
-}
-
 static void print_job(const struct job *job, const struct result *result,
                       const char *why_backend)
 {
@@ -224,8 +198,18 @@ static void print_job(const struct job *job, const struct result *result,
         fprintf(stderr,
                 "gimgxf: turned through a temporary file of %llu bytes\n",
                 (unsigned long long)result->scratch);
-    print_verified(&result->verified);
-    print_digests(&result->digests);
+    if (result->verified.same)
+        fputs("gimgxf: verified: the same, as libraries decode it\n", stderr);
+    else if (result->verified.done)
+        fprintf(stderr,
+                "gimgxf: verified: %.1f dB apart, as libraries decode it\n",
+                result->verified.psnr);
+    if (*result->digests.input)
+        fprintf(stderr, "gimgxf: SHA-256 as shown, before: %s\n",
+                result->digests.input);
+    if (*result->digests.output)
+        fprintf(stderr, "gimgxf: SHA-256 as shown, after: %s\n",
+                result->digests.output);
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out, %u thread%s;",
             result->bytes_in, result->bytes_out, result->threads,
             result->threads == 1 ? "" : "s");

@@ -33,37 +33,25 @@ static bool globs_match(const struct globs *globs, const char *name, int flags)
     return false;
 }
 
-/* Copies the first components of a pattern. Returns false if it has no more
- * than these. */
-static bool cut(const char *glob, size_t components, char start[PATH_MAX])
-{
-    const char *at = glob;
-    for (; components; components--) {
-        at = strchr(at, '/');
-        if (!at)
-            return false;
-        at++;
-    }
-    size_t length = (size_t)(at - glob) - 1;
-    if (length >= PATH_MAX)
-        return false;
-    memcpy(start, glob, length);
-    start[length] = '\0';
-    return true;
-}
-
-/* Returns whether a pattern may match a name below this directory; a pattern
- * must name each dot at the beginning of a component. */
+/* Returns whether a pattern may match a name below this directory, by as many
+ * components as that has; a pattern must name each dot at the beginning of a
+ * component. */
 static bool globs_reach(const struct globs *globs, const char *directory)
 {
     char start[PATH_MAX];
-    size_t components = 1;
-    for (const char *at = directory; *at; at++)
-        components += *at == '/';
-    for (unsigned i = 0; i < globs->count; i++)
-        if (cut(globs->glob[i], components, start) &&
-            fnmatch(start, directory, FNM_PATHNAME | FNM_PERIOD) == 0)
-            return true;
+    for (unsigned i = 0; i < globs->count; i++) {
+        const char *end = strchr(globs->glob[i], '/');
+        for (const char *at = directory; *at && end; at++)
+            if (*at == '/')
+                end = strchr(end + 1, '/');
+        const size_t length = end ? (size_t)(end - globs->glob[i]) : PATH_MAX;
+        if (length < sizeof start) {
+            memcpy(start, globs->glob[i], length);
+            start[length] = '\0';
+            if (fnmatch(start, directory, FNM_PATHNAME | FNM_PERIOD) == 0)
+                return true;
+        }
+    }
     return false;
 }
 
@@ -108,41 +96,20 @@ static int by_bytes(const void *a, const void *b)
 
 /* ---- One entry --------------------------------------------------------- */
 
-static bool wanted_directory(const struct directory_walk *w, const char *base)
-{
-    const char *below = w->path + w->below;
-    if (globs_match(&w->opts->exclude, below, 0))
-        return false;
-    return *base != '.' || globs_reach(&w->opts->include, below);
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n >= m && memcmp(name + n - m, end, m) == 0;
-}
-
-/* Counts a file that is not a picture to us. */
-static int pass_over(struct directory_walk *w, const char *base)
-{
-    const struct foreign *format = foreign_by_suffix(path_suffix(base));
-    if (format)
-        return inputs_pass_over(w->inputs, w->path, w->below, format, w->err);
-    w->inputs->passed.others++;
-    return 0;
-}
-
-/* Takes a file if it is wanted. Temporary files of other runs are not, nor
- * backups of earlier ones. Returns 0, or -1 with the reason. */
+/* Takes a file if it is wanted. Temporary files are not, nor backups of earlier
+ * runs. One that is not a picture to us is counted. Returns 0, or -1 with the
+ * reason. */
 static int take_file(struct directory_walk *w, const char *base,
                      struct entries *entries)
 {
     const struct options *opts = w->opts;
     const char *below = w->path + w->below;
+    const char *backup = opts->backup ? opts->backup : "";
+    const size_t n = strlen(base), m = strlen(backup);
     if (strncmp(base, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) == 0)
         return 0;
     w->inputs->seen++;
-    if ((opts->backup && ends_in(base, opts->backup)) ||
+    if ((m && n >= m && strcmp(base + n - m, backup) == 0) ||
         globs_match(&opts->exclude, below, 0))
         return 0;
     if (opts->include.count)
@@ -151,8 +118,13 @@ static int take_file(struct directory_walk *w, const char *base,
                    : 0;
     if (*base == '.')
         return 0;
-    return codec_by_name(path_suffix(base)) ? entries_add(entries, base, w->err)
-                                            : pass_over(w, base);
+    if (codec_by_name(path_suffix(base)))
+        return entries_add(entries, base, w->err);
+    const struct foreign *format = foreign_by_suffix(path_suffix(base));
+    if (format)
+        return inputs_pass_over(w->inputs, w->path, w->below, format, w->err);
+    w->inputs->passed.others++;
+    return 0;
 }
 
 enum entry_kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
@@ -161,17 +133,6 @@ enum entry_kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
  * may be anywhere, and if it is below the root, it is taken where it stands.
  * What cannot be looked at counts as a file, which fails when its turn comes.
  */
-static enum entry_kind kind_of_link(const struct directory_walk *w)
-{
-    struct stat st;
-    if (w->opts->in_place)
-        return KIND_OTHER;
-    if (stat(w->path, &st) == 0)
-        return S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
-    bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    return nowhere ? KIND_OTHER : KIND_FILE;
-}
-
 static enum entry_kind kind_of(const struct directory_walk *w,
                                const struct dirent *entry)
 {
@@ -179,10 +140,16 @@ static enum entry_kind kind_of(const struct directory_walk *w,
     unsigned type = entry->d_type;
     if (type == DT_UNKNOWN)
         type = lstat(w->path, &st) ? DT_REG : IFTODT(st.st_mode);
-    return type == DT_REG   ? KIND_FILE
-           : type == DT_DIR ? KIND_DIRECTORY
-           : type == DT_LNK ? kind_of_link(w)
-                            : KIND_OTHER;
+    if (type != DT_LNK)
+        return type == DT_REG   ? KIND_FILE
+               : type == DT_DIR ? KIND_DIRECTORY
+                                : KIND_OTHER;
+    if (w->opts->in_place)
+        return KIND_OTHER;
+    if (stat(w->path, &st) == 0)
+        return S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
+    bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    return nowhere ? KIND_OTHER : KIND_FILE;
 }
 
 /* Appends a name to the first `length` bytes of the path. */
@@ -200,7 +167,7 @@ static int look(struct directory_walk *w, size_t length,
                 const struct dirent *entry, struct entries *entries)
 {
     char with_slash[sizeof entry->d_name + 1];
-    const char *base = entry->d_name;
+    const char *base = entry->d_name, *below = w->path + w->below;
     if (strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
         return 0;
     if (enter(w, length, base))
@@ -209,7 +176,8 @@ static int look(struct directory_walk *w, size_t length,
     case KIND_FILE:
         return take_file(w, base, entries);
     case KIND_DIRECTORY:
-        if (!wanted_directory(w, base))
+        if (globs_match(&w->opts->exclude, below, 0) ||
+            (*base == '.' && !globs_reach(&w->opts->include, below)))
             return 0;
         *stpcpy(stpcpy(with_slash, base), "/") = '\0';
         return entries_add(entries, with_slash, w->err);
@@ -220,13 +188,6 @@ static int look(struct directory_walk *w, size_t length,
 }
 
 /* ---- A directory ------------------------------------------------------- */
-
-static bool is_folder(const struct directory_walk *w, DIR *directory)
-{
-    struct stat st;
-    return w->has_folder && fstat(dirfd(directory), &st) == 0 &&
-           st.st_dev == w->folder.st_dev && st.st_ino == w->folder.st_ino;
-}
 
 /* Appends the path to the inputs. */
 static int add_input(struct directory_walk *w, bool directory)
@@ -247,8 +208,12 @@ static int read_directory(struct directory_walk *w, size_t length,
 {
     bool root = length == w->below;
     DIR *directory = opendir(w->path);
+    struct stat st;
     bool unread = !directory;
-    bool enters = directory && (root || !is_folder(w, directory));
+    bool is_folder =
+        directory && w->has_folder && fstat(dirfd(directory), &st) == 0 &&
+        st.st_dev == w->folder.st_dev && st.st_ino == w->folder.st_ino;
+    bool enters = directory && (root || !is_folder);
     int status = 0;
     while (enters && status == 0) {
         errno = 0;
