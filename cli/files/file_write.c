@@ -46,39 +46,6 @@ static bool is_source(const struct stat *old, const struct permissions *source)
            source->st.st_dev == old->st_dev && source->st.st_ino == old->st_ino;
 }
 
-static int give_times(int fd, const struct stat *source, struct err *err)
-{
-    struct timespec times[2] = { source->st_atim, source->st_mtim };
-    if (futimens(fd, times))
-        return fail(err, "its times cannot be set: %s", strerror(errno));
-    return 0;
-}
-
-/* Gives the new file the permissions and attributes of the one that it
- * replaces. */
-static int copy_old(const struct file_writer *w, int fd)
-{
-    const struct write_opts *opts = w->opts;
-    struct permissions old = { 0 };
-    int status = attributes_copy(w->place.directory, w->place.base, fd, &old,
-                                 opts->warnings, w->err);
-    if (status == 0 && !opts->preserve)
-        status = permissions_give(&old, fd, PERMISSIONS_NARROW, opts->warnings,
-                                  w->err);
-    permissions_free(&old);
-    return status;
-}
-
-/* Has the bytes on the disk before the source is replaced. Other outputs can be
- * made again after a power cut. */
-static int keep_source_safe(const struct file_writer *w, int fd)
-{
-    if (!w->place.exists || !is_source(&w->place.st, w->opts->source) ||
-        fsync(fd) == 0 || errno == EINVAL || errno == EROFS)
-        return 0;
-    return fail_system(w->err, "cannot be written");
-}
-
 /* Returns the mode that a file is made with. One that is about to get another
  * mode may be read by nobody else until then. */
 static mode_t first_mode(const struct file_writer *w)
@@ -86,30 +53,42 @@ static mode_t first_mode(const struct file_writer *w)
     return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
 }
 
-static unsigned warned(const struct write_opts *opts)
-{
-    return opts->warnings ? opts->warnings->count : 0;
-}
-
-/* Gives a file that nobody sees yet its permissions and attributes. Warnings of
- * one that could not be named, which this one stands for, go. */
-static int dress(const struct file_writer *w, int fd)
+/* Gives a file that nobody sees yet its permissions and attributes, those of
+ * the one that it replaces or of its source. Warnings of one that could not be
+ * named, which this one stands for, go. Before the source is replaced the bytes
+ * are on the disk: other outputs can be made again after a power cut. */
+static int give_attributes(const struct file_writer *w, int fd)
 {
     const struct write_opts *opts = w->opts;
     const struct permissions *source = opts->source;
+    struct permissions old = { 0 };
+    int status = 0;
     if (opts->warnings)
         opts->warnings->count = w->warned;
-    if ((w->place.exists && copy_old(w, fd)) ||
-        (opts->preserve && permissions_give(source, fd, PERMISSIONS_AS_CP,
-                                            opts->warnings, w->err)) ||
-        (opts->preserve && give_times(fd, &source->st, w->err)))
-        return -1;
-    return keep_source_safe(w, fd);
+    if (w->place.exists)
+        status = attributes_copy(w->place.directory, w->place.base, fd, &old,
+                                 opts->warnings, w->err);
+    if (status == 0 && w->place.exists && !opts->preserve)
+        status = permissions_give(&old, fd, PERMISSIONS_NARROW, opts->warnings,
+                                  w->err);
+    permissions_free(&old);
+    if (status == 0 && opts->preserve) {
+        struct timespec times[2] = { source->st.st_atim, source->st.st_mtim };
+        status = permissions_give(source, fd, PERMISSIONS_AS_CP, opts->warnings,
+                                  w->err);
+        if (status == 0 && futimens(fd, times))
+            status =
+                fail(w->err, "its times cannot be set: %s", strerror(errno));
+    }
+    if (status == 0 && w->place.exists && is_source(&w->place.st, source) &&
+        fsync(fd) && errno != EINVAL && errno != EROFS)
+        status = fail_system(w->err, "cannot be written");
+    return status;
 }
 
 static int fill(const struct file_writer *w, int fd)
 {
-    return write_all(fd, w->file, w->err) || dress(w, fd) ? -1 : 0;
+    return write_all(fd, w->file, w->err) || give_attributes(w, fd) ? -1 : 0;
 }
 
 /* ---- Into its place ----------------------------------------------------- */
@@ -174,7 +153,7 @@ static int refuse_backup(const struct file_writer *w)
 }
 
 /* Renames the temporary file to its name. */
-static int settle(struct file_writer *w, struct temporary *temporary)
+static int rename_to_place(struct file_writer *w, struct temporary *temporary)
 {
     int status = WRITTEN;
     struct temporary_place *file = temporary_lock(temporary);
@@ -209,7 +188,7 @@ static int write_unnamed(struct file_writer *w, const int *made, bool *cannot)
     *cannot = fd < 0;
     if (fd < 0)
         return WRITTEN_NOT;
-    if ((made ? dress(w, fd) : fill(w, fd)) == 0) {
+    if ((made ? give_attributes(w, fd) : fill(w, fd)) == 0) {
         if (temporary_give_name(fd, w->place.directory, w->place.base))
             written = WRITTEN;
         else if (errno == EEXIST && opts->no_clobber)
@@ -257,28 +236,32 @@ static int refuse_directory(const struct file_writer *w)
 
 static struct temporary *open_beside(const struct file_writer *w, int *fd)
 {
-    struct temporary *temporary =
-        temporary_open(w->place.directory, O_WRONLY, first_mode(w), fd);
+    struct temporary *temporary = temporary_open(
+        w->place.directory, w->place.base, O_WRONLY, first_mode(w), fd);
     if (!temporary)
         refuse_directory(w);
     return temporary;
 }
 
 /* Closes a file that has all its bytes, unless `status` says otherwise, and
- * renames it. */
+ * renames it. Its lock goes with the last descriptor. */
 static int close_beside(struct file_writer *w, struct temporary *temporary,
                         int fd, int status)
 {
+    int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
-    int written = status ? WRITTEN_NOT : settle(w, temporary);
+    int written = status ? WRITTEN_NOT : rename_to_place(w, temporary);
     temporary_end(temporary);
+    if (locked >= 0)
+        close(locked);
     return written;
 }
 
 /* A file is made without a name where the file system can do that, unless there
  * is such a one, and gets a temporary one just before it is renamed: so a run
- * that is killed leaves nothing. Where it cannot be named it is written again.
+ * that is killed leaves nothing but in that instant. Where it cannot be named
+ * it is written again.
  */
 static int write_beside(struct file_writer *w)
 {
@@ -288,9 +271,12 @@ static int write_beside(struct file_writer *w)
                      : openat(w->place.directory, ".",
                               O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
     struct temporary *temporary = NULL;
-    int status = unnamed < 0 ? 0 : made ? dress(w, unnamed) : fill(w, unnamed);
+    int status = unnamed < 0 ? 0
+                 : made      ? give_attributes(w, unnamed)
+                             : fill(w, unnamed);
     if (unnamed >= 0 && status == 0)
-        temporary = temporary_link(w->place.directory, unnamed, &fd);
+        temporary =
+            temporary_link(w->place.directory, w->place.base, unnamed, &fd);
     if (unnamed >= 0 && !made)
         close(unnamed);
     if (status)
@@ -333,15 +319,6 @@ static int spare_source(const struct stat *old, const struct write_opts *opts,
     if (opts->replaces_source || !is_source(old, opts->source))
         return 0;
     return fail(err, "it is the input itself; %s", opts->to_replace);
-}
-
-static int write_to_stdout(struct bytes file, const struct write_opts *opts,
-                           struct err *err)
-{
-    struct stat st;
-    if (fstat(STDOUT_FILENO, &st) == 0 && spare_source(&st, opts, err))
-        return WRITTEN_NOT;
-    return write_to(dup(STDOUT_FILENO), file, err);
 }
 
 /* Fails if what stands there is not to be written to. */
@@ -400,11 +377,14 @@ enum written file_write(const char *name, struct bytes file,
         .name = name,
         .file = file,
         .opts = opts,
-        .warned = warned(opts),
+        .warned = opts->warnings ? opts->warnings->count : 0,
         .err = err,
     };
+    struct stat st;
     if (strcmp(name, "-") == 0)
-        return (enum written)write_to_stdout(file, opts, err);
+        return fstat(STDOUT_FILENO, &st) == 0 && spare_source(&st, opts, err)
+                   ? WRITTEN_NOT
+                   : (enum written)write_to(dup(STDOUT_FILENO), file, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
     if (resolve_file(opts->root, name, !opts->stays, &w.place, err)) {
@@ -454,9 +434,12 @@ int file_draft_begin(struct file_draft **draft, const char *name,
         return fail_memory(err, "no memory for a file");
     made->opts = *opts;
     made->written = WRITTEN_NOT;
-    made->w = (struct file_writer){
-        .name = name, .opts = &made->opts, .warned = warned(opts), .err = err
-    };
+    made->w =
+        (struct file_writer){ .name = name,
+                              .opts = &made->opts,
+                              .warned =
+                                  opts->warnings ? opts->warnings->count : 0,
+                              .err = err };
     struct location *place = &made->w.place;
     if (resolve_file(opts->root, name, !opts->stays, place, err)) {
         remove_made(&made->w);
@@ -493,8 +476,8 @@ enum written file_draft_settle(struct file_draft *draft, struct err *err)
     struct temporary *temporary = draft->temporary;
     draft->w.err = err;
     draft->temporary = NULL;
-    draft->written = (enum written)close_beside(&draft->w, temporary, draft->fd,
-                                                dress(&draft->w, draft->fd));
+    draft->written = (enum written)close_beside(
+        &draft->w, temporary, draft->fd, give_attributes(&draft->w, draft->fd));
     return draft->written;
 }
 

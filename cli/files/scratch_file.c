@@ -25,7 +25,8 @@ static int make_in(int directory, mode_t mode)
     int fd = make_unnamed(directory, mode);
     if (fd >= 0)
         return fd;
-    struct temporary *temporary = temporary_open(directory, O_RDWR, 0600, &fd);
+    struct temporary *temporary =
+        temporary_open(directory, NULL, O_RDWR, 0600, &fd);
     if (!temporary)
         return -1;
     temporary_end(temporary);

@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+#include "cli/files/path.h"
 
 #define PREFIX TEMPORARY_PREFIX
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
@@ -91,17 +94,30 @@ void temporary_remove_all(void)
 
 /* ---- Files of this run --------------------------------------------------- */
 
-/* Makes a name that no file has. Returns 0, or -1 and sets errno. */
-static int make_name(char *name)
+/* Makes the name for a file `base`, or for NULL any that no file has. Returns
+ * 0, or -1 and sets errno. */
+static int make_name(char *name, const char *base)
 {
-    uint8_t random[NLETTERS];
-    if (getrandom(random, sizeof random, 0) != sizeof random)
+    uint64_t letter = base ? hash_bytes(base, strlen(base)) : 0;
+    if (!base && getrandom(&letter, sizeof letter, 0) != sizeof letter)
         return -1;
     name = stpcpy(name, PREFIX);
-    for (size_t i = 0; i < NLETTERS; i++)
-        *name++ = letters[random[i] & 31];
+    for (size_t i = 0; i < NLETTERS; i++, letter >>= 5)
+        *name++ = letters[letter & 31];
     *name = '\0';
     return 0;
+}
+
+/* Removes a file unless the run that made it is alive, which has it locked. */
+static bool remove_left(int directory, const char *name)
+{
+    int fd =
+        openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool gone = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+                unlinkat(directory, name, 0) == 0;
+    if (fd >= 0)
+        close(fd);
+    return gone;
 }
 
 bool temporary_give_name(int unnamed, int directory, const char *name)
@@ -113,7 +129,8 @@ bool temporary_give_name(int unnamed, int directory, const char *name)
 
 /* How a file comes to be. */
 struct origin {
-    int unnamed; /* it is this one, which gets a name; -1: it is made */
+    const char *base; /* what it is to be called in the end, or NULL */
+    int unnamed;      /* it is this one, which gets a name; -1: it is made */
     int access;
     mode_t mode;
 };
@@ -138,21 +155,25 @@ static int open_named(const struct origin *from, int directory,
 static int make_file(struct temporary *temporary, int directory,
                      const struct origin *from)
 {
+    const char *base = from->base;
     for (int tries = 0; tries < 100; tries++) {
         char name[NAME_MAX + 1];
-        if (make_name(name))
+        if (make_name(name, base))
             return -1;
         struct temporary_place *place = temporary_lock(temporary);
         int fd = open_named(from, directory, name);
         if (fd >= 0) {
+            (void)flock(fd, LOCK_EX | LOCK_NB); /* some file systems cannot */
             place->directory = directory;
             strcpy(place->name, name);
         }
         int why = errno;
         temporary_unlock(temporary);
         errno = why;
-        if (fd >= 0 || errno != EEXIST)
+        if (fd >= 0 || why != EEXIST)
             return fd;
+        if (base && !remove_left(directory, name))
+            base = NULL;
     }
     return -1;
 }
@@ -172,13 +193,15 @@ static struct temporary *open_from(const struct origin *from, int directory,
     return NULL;
 }
 
-struct temporary *temporary_open(int directory, int access, mode_t mode,
-                                 int *fd)
+struct temporary *temporary_open(int directory, const char *base, int access,
+                                 mode_t mode, int *fd)
 {
-    return open_from(&(struct origin){ -1, access, mode }, directory, fd);
+    return open_from(&(struct origin){ base, -1, access, mode }, directory, fd);
 }
 
-struct temporary *temporary_link(int directory, int unnamed, int *fd)
+struct temporary *temporary_link(int directory, const char *base, int unnamed,
+                                 int *fd)
 {
-    return open_from(&(struct origin){ .unnamed = unnamed }, directory, fd);
+    return open_from(&(struct origin){ .base = base, .unnamed = unnamed },
+                     directory, fd);
 }

@@ -1,5 +1,7 @@
 /* Files that are not whole yet, or about to be renamed: ".gimgxf-" and twelve
- * letters, in the directory that they are written for. */
+ * letters, in the directory that they are written for. The letters are those of
+ * the name that a file is to get, so that what a run leaves that is killed is
+ * removed by the next one that writes the same file. */
 #ifndef CLI_FILES_TEMPORARY_H
 #define CLI_FILES_TEMPORARY_H
 
@@ -17,15 +19,18 @@ struct temporary_place {
 /* Their names begin so. */
 #define TEMPORARY_PREFIX ".gimgxf-"
 
-/* Makes a temporary file in a directory, sets *fd to a descriptor with this
- * access, O_WRONLY or O_RDWR. From then on a signal that ends the program
- * removes it. On failure it returns NULL and sets errno. */
-struct temporary *temporary_open(int directory, int access, mode_t mode,
-                                 int *fd);
+/* Makes a temporary file in a directory for one that is to be called `base`, or
+ * for NULL, and sets *fd to a descriptor with this access, O_WRONLY or O_RDWR.
+ * It stays locked as long as that, or a copy of it, is open. From then on a
+ * signal that ends the program removes it. On failure it returns NULL and sets
+ * errno. */
+struct temporary *temporary_open(int directory, const char *base, int access,
+                                 mode_t mode, int *fd);
 
 /* The same for a file that was made without a name, in the file system of the
  * directory: gives it one, and sets *fd to another descriptor of it. */
-struct temporary *temporary_link(int directory, int unnamed, int *fd);
+struct temporary *temporary_link(int directory, const char *base, int unnamed,
+                                 int *fd);
 
 /* Gives a file without a name this one. On failure it returns false and sets
  * errno. */
