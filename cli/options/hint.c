@@ -28,6 +28,7 @@ static const struct {
 } others[] = {
     { "left", "did you mean 'rotate270'?" },
     { "right", "did you mean 'rotate90'?" },
+    { "rot90", "did you mean 'rotate90'?" }, /* numpy's */
     { "transpose=1", "did you mean 'rotate90'?" },
     { "transpose=2", "did you mean 'rotate270'?" },
     { "autorotate", "did you mean 'upright'?" },

@@ -100,7 +100,7 @@ if can_trace; then
     strace -o trace -e trace=openat "$program" rotate90 in.png secret.png \
         2>/dev/null
     check 'private from the first byte' \
-        grep -q 'gimgxf-.*O_CREAT.*, 0600' trace
+        grep -qE '(gimgxf-.*O_CREAT|O_TMPFILE).*, 0600' trace
 fi
 
 # A signal ends the program, and its parent sees which. (It waits for its input
