@@ -3,7 +3,7 @@
 
 #include "cuda/jpeg/scan_kernels.h"
 #include "tests/fake_gpu/fake_gpu.h"
-#include "tests/support/scan_engine_serial.h"
+#include "tests/support/scan_serial.h"
 extern "C" {
 #include "tests/support/oracle.h"
 }
@@ -35,6 +35,6 @@ cudaError_t scan_kernels_launch(enum scan_kernel kernel, uint32_t blocks,
 {
     const cudaError_t error = fake_gpu_launch();
     if (error == cudaSuccess)
-        scan_engine_serial_launch(kernel, blocks, params);
+        scan_serial_launch(kernel, blocks, params);
     return error;
 }

@@ -1,7 +1,11 @@
 /* An engine that turns batches of coded scans on the host. */
 #include "tests/support/host_engine.h"
 
-#include "tests/support/scan_engine_serial.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/jpeg/scan_turn.h"
+#include "tests/support/scan_serial.h"
 
 struct host_engine_plan host_engine_plan = { .devices = 1, .runs_left = -1 };
 
@@ -21,10 +25,81 @@ void host_engine_reset(void)
     atomic_store(&plan->input, 0);
 }
 
+/* ---- Memory and launches ------------------------------------------------- */
+
+struct scan_engine {
+    uint8_t *input;
+    size_t room;
+    uint64_t vram;
+    void *memory[SCAN_MEMORIES];
+    const uint8_t *output;
+};
+
+static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
+                  uint32_t codes, const struct scan_params *p, struct err *err)
+{
+    (void)context;
+    (void)codes;
+    (void)err;
+    scan_serial_launch(kernel, blocks, p);
+    return 0;
+}
+
+/* What nothing has been written to is not 0. */
+static void *memory(void *context, enum scan_memory which, size_t size,
+                    struct err *err)
+{
+    struct scan_engine *engine = context;
+    free(engine->memory[which]);
+    engine->memory[which] = aligned_alloc(256, (size + 255) / 256 * 256);
+    if (!engine->memory[which])
+        (void)fail_memory(err, "no memory for a batch");
+    else
+        memset(engine->memory[which], 0xa5, size);
+    return engine->memory[which];
+}
+
+static int copy(void *context, void *to, const void *from, size_t size,
+                struct err *err)
+{
+    (void)context;
+    (void)err;
+    memcpy(to, from, size);
+    return 0;
+}
+
+static int clear(void *context, void *to, size_t size, struct err *err)
+{
+    (void)context;
+    (void)err;
+    memset(to, 0, size);
+    return 0;
+}
+
+static int wait(void *context, struct err *err)
+{
+    (void)context;
+    (void)err;
+    return 0;
+}
+
+/* ---- The engine --------------------------------------------------------- */
+
 static int count_devices(unsigned *count, struct err *err)
 {
     *count = host_engine_plan.devices;
     return *count ? 0 : fail(err, "there is no device");
+}
+
+static void close_engine(struct scan_engine *engine)
+{
+    if (!engine)
+        return;
+    atomic_fetch_add(&host_engine_plan.closed, 1);
+    for (unsigned i = 0; i < SCAN_MEMORIES; i++)
+        free(engine->memory[i]);
+    free(engine->input);
+    free(engine);
 }
 
 static int open_engine(struct scan_engine **engine,
@@ -35,27 +110,20 @@ static int open_engine(struct scan_engine **engine,
         return fail(err, "device %d was not found", opts->device);
     if (most && opts->input > most)
         return fail_memory(err, "no memory for a batch");
-    if (scan_engine_serial.open(engine, opts, err))
-        return -1;
+    struct scan_engine *made = calloc(1, sizeof *made);
+    uint8_t *input = malloc(opts->input + !opts->input);
+    if (!made || !input) {
+        free(made);
+        free(input);
+        return fail_memory(err, "no memory for a scan engine");
+    }
+    made->room = opts->input;
+    made->vram = opts->vram ? opts->vram : UINT64_MAX;
+    made->input = input;
     atomic_fetch_add(&host_engine_plan.opened, 1);
     atomic_fetch_add(&host_engine_plan.input, opts->input);
+    *engine = made;
     return 0;
-}
-
-static uint8_t *input(struct scan_engine *engine, size_t *room)
-{
-    return scan_engine_serial.input(engine, room);
-}
-
-static const uint8_t *output(struct scan_engine *engine)
-{
-    return scan_engine_serial.output(engine);
-}
-
-static void close_engine(struct scan_engine *engine)
-{
-    atomic_fetch_add(&host_engine_plan.closed, engine ? 1 : 0);
-    scan_engine_serial.close(engine);
 }
 
 /* Whether this run is to fail. */
@@ -84,7 +152,10 @@ static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
     while (n > most &&
            !atomic_compare_exchange_weak(&plan->most, &most, (unsigned)n))
         continue;
-    if (is_to_fail(err) || scan_engine_serial.run(engine, jobs, n, err))
+    const struct scan_device device = { engine, memory, copy, copy,
+                                        clear,  launch, wait };
+    if (is_to_fail(err) || scan_turn(&device, engine->input, jobs, n,
+                                     engine->vram, &engine->output, err))
         return -1;
     for (size_t i = 0; i < n; i++)
         if (plan->refuse &&
@@ -93,12 +164,17 @@ static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
     return 0;
 }
 
+static uint8_t *input_of(struct scan_engine *engine, size_t *room)
+{
+    *room = engine->room;
+    return engine->input;
+}
+
+static const uint8_t *output_of(struct scan_engine *engine)
+{
+    return engine->output;
+}
+
 const struct scan_engine_type host_engine = {
-    .devices = count_devices,
-    .open = open_engine,
-    .input = input,
-    .run = run,
-    .output = output,
-    .close = close_engine,
-    .samples = true,
+    count_devices, open_engine, input_of, run, output_of, close_engine, true,
 };

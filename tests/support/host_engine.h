@@ -1,5 +1,5 @@
-/* An engine that turns batches of coded scans as a GPU does, on the host, and
- * fails as it is told to. */
+/* An engine that turns batches of coded scans by the kernels of cuda/jpeg/, on
+ * the host, and fails as it is told to. */
 #ifndef TESTS_SUPPORT_HOST_ENGINE_H
 #define TESTS_SUPPORT_HOST_ENGINE_H
 
@@ -11,11 +11,10 @@ extern const struct scan_engine_type host_engine;
 
 /* What it is to do, and what it has done; for all engines together. */
 struct host_engine_plan {
-    unsigned devices;      /* how many there seem to be */
-    unsigned refuse;       /* each so manieth scan; 0: none */
-    unsigned milliseconds; /* that it takes longer to open */
-    size_t input_most;     /* bytes for which there is memory; 0: any number */
-    atomic_int runs_left;  /* until it fails; negative: it never does */
+    unsigned devices;     /* how many there seem to be */
+    unsigned refuse;      /* each so manieth scan; 0: none */
+    size_t input_most;    /* bytes for which there is memory; 0: any number */
+    atomic_int runs_left; /* until it fails; negative: it never does */
     atomic_bool fail_memory; /* then for want of memory, once */
     /* What it has done. */
     atomic_uint opened, closed, runs, scans, most;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "tests/support/host_turn.h"
 #include "tests/support/must.h"
 
 struct scan_batch scan_batch_open(const struct scan_engine_type *type,
@@ -26,9 +27,12 @@ void scan_batch_clear(struct scan_batch *batch)
     for (size_t i = 0; i < batch->jobs; i++) {
         free((void *)batch->job[i].from);
         free(batch->job[i].to);
+        bytes_free(&batch->want[i].data);
     }
     free(batch->job);
+    free(batch->want);
     batch->job = NULL;
+    batch->want = NULL;
     batch->jobs = batch->used = 0;
 }
 
@@ -67,10 +71,18 @@ static bool add_data(struct scan_batch *batch, const uint8_t *data, size_t size)
     return true;
 }
 
-static void add_job(struct scan_batch *batch, struct scan_job job)
+static void add_job(struct scan_batch *batch, struct scan_job job,
+                    const uint8_t *data)
 {
-    batch->job = realloc(batch->job, (batch->jobs + 1) * sizeof *batch->job);
-    must(batch->job != NULL);
+    const size_t jobs = batch->jobs + 1;
+    batch->job = realloc(batch->job, jobs * sizeof *batch->job);
+    batch->want = realloc(batch->want, jobs * sizeof *batch->want);
+    must(batch->job && batch->want);
+    struct scan_want *want = &batch->want[batch->jobs];
+    *want = (struct scan_want){ .to = *job.to };
+    want->turned = host_turn(
+        &want->data, &want->to, job.from, job.turn, job.optimize,
+        (struct bytes){ .data = (uint8_t *)(uintptr_t)data, .size = job.size });
     job.at = batch->used;
     batch->used += job.size;
     batch->job[batch->jobs++] = job;
@@ -111,34 +123,27 @@ bool scan_batch_add(struct scan_batch *batch, struct bytes file,
         const size_t size = behind ? (size_t)(behind - at) : 0;
         if (!add_data(batch, at, size))
             break;
-        add_job(batch, (struct scan_job){ .from = copy_of(&s.scan[i].coding),
-                                          .to = copy_of(&to.scan[i].coding),
-                                          .turn = turn,
-                                          .optimize = optimize,
-                                          .size = size });
+        add_job(batch,
+                (struct scan_job){ .from = copy_of(&s.scan[i].coding),
+                                   .to = copy_of(&to.scan[i].coding),
+                                   .turn = turn,
+                                   .optimize = optimize,
+                                   .size = size },
+                at);
         at += size;
     }
     sequential_free(&s);
     return batch->jobs > jobs;
 }
 
-static struct bytes data_of(const struct scan_batch *batch, size_t job)
+bool scan_batch_is_right(const struct scan_batch *batch, size_t job)
 {
-    const struct scan_job *one = &batch->job[job];
-    struct bytes data = { 0 };
-    if (one->result == SCAN_TURNED) {
-        data.size = one->out_size;
-        data.data =
-            (uint8_t *)(uintptr_t)batch->type->output(batch->engine) + one->out;
-    }
-    return data;
-}
-
-bool scan_batch_same(const struct scan_batch *a, const struct scan_batch *b,
-                     size_t job)
-{
-    struct bytes x = data_of(a, job), y = data_of(b, job);
-    return a->job[job].result == b->job[job].result && x.size == y.size &&
-           (x.size == 0 || memcmp(x.data, y.data, x.size) == 0) &&
-           memcmp(a->job[job].to, b->job[job].to, sizeof *a->job[job].to) == 0;
+    const struct scan_job *made = &batch->job[job];
+    const struct scan_want *want = &batch->want[job];
+    const uint8_t *data = batch->type->output(batch->engine) + made->out;
+    if (!want->turned)
+        return made->result == SCAN_REFUSED;
+    return made->result == SCAN_TURNED && made->out_size == want->data.size &&
+           memcmp(data, want->data.data, made->out_size) == 0 &&
+           memcmp(made->to, &want->to, sizeof want->to) == 0;
 }

@@ -6,11 +6,20 @@
 #include "codecs/jpeg/entropy/sequential.h"
 #include "cuda/jpeg/scan_engine.h"
 
+/* What the coder of codecs/jpeg/entropy makes of a scan: its data and tables,
+ * or that it is refused. */
+struct scan_want {
+    bool turned;
+    struct bytes data;
+    struct entropy_scan to;
+};
+
 /* A batch for an engine. {0}, but for type and engine, is empty. */
 struct scan_batch {
     const struct scan_engine_type *type;
     struct scan_engine *engine;
     struct scan_job *job;
+    struct scan_want *want; /* of each job: what the CPU makes */
     size_t jobs;
     size_t used; /* of the engine's input */
 };
@@ -32,9 +41,8 @@ void scan_batch_run(struct scan_batch *batch);
 /* Empties it, for the next one. */
 void scan_batch_clear(struct scan_batch *batch);
 
-/* Whether two engines made the same of a job: refused it, or turned it to the
- * same data and the same tables. */
-bool scan_batch_same(const struct scan_batch *a, const struct scan_batch *b,
-                     size_t job);
+/* Whether the engine made what the CPU makes of a job: refused it, or turned it
+ * to the same data and the same tables. */
+bool scan_batch_is_right(const struct scan_batch *batch, size_t job);
 
 #endif

@@ -7,57 +7,32 @@
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
 #include "tests/support/pairwise.h"
-#include "tests/support/scan_engine_cpu.h"
 #include "tests/support/scan_jobs.h"
 #include "tests/support/test.h"
 
-/* The same batch for both. */
-struct scan_trial {
-    struct scan_batch cpu, other;
-};
-
-static struct scan_trial open_trial(const struct scan_engine_type *type)
-{
-    const size_t room = (size_t)64 << 20;
-    struct scan_trial trial = { scan_batch_open(&scan_engine_cpu, room),
-                                scan_batch_open(type, room) };
-    return trial;
-}
-
-static void add(struct scan_trial *trial, struct bytes file, enum xform turn,
-                bool optimize)
-{
-    bool added = scan_batch_add(&trial->cpu, file, turn, optimize);
-    must(scan_batch_add(&trial->other, file, turn, optimize) == added);
-}
+/* Of the data, for all batches. */
+static const size_t room = (size_t)64 << 20;
 
 /* Runs the batch, and empties it. Returns how many scans were turned. What is
  * `slow` to synchronize may be refused. */
-static size_t run(struct scan_trial *trial, const char *name, bool slow)
+static size_t run(struct scan_batch *batch, const char *name, bool slow)
 {
     size_t turned = 0;
-    scan_batch_run(&trial->cpu);
-    scan_batch_run(&trial->other);
-    for (size_t i = 0; i < trial->cpu.jobs; i++) {
-        const struct scan_job *a = &trial->cpu.job[i];
-        const struct scan_job *b = &trial->other.job[i];
-        turned += b->result == SCAN_TURNED;
-        CHECK(scan_batch_same(&trial->cpu, &trial->other, i) ||
-                  (slow && b->result == SCAN_REFUSED),
+    scan_batch_run(batch);
+    for (size_t i = 0; i < batch->jobs; i++) {
+        const struct scan_job *made = &batch->job[i];
+        const struct scan_want *want = &batch->want[i];
+        turned += made->result == SCAN_TURNED;
+        CHECK(scan_batch_is_right(batch, i) ||
+                  (slow && made->result == SCAN_REFUSED),
               "%s, scan %zu, turn %d%s: %s, %zu bytes; expected %s, %zu", name,
-              i, a->turn, a->optimize ? ", optimized" : "",
-              b->result == SCAN_TURNED ? "turned" : "refused", b->out_size,
-              a->result == SCAN_TURNED ? "turned" : "refused", a->out_size);
+              i, made->turn, made->optimize ? ", optimized" : "",
+              made->result == SCAN_TURNED ? "turned" : "refused",
+              made->out_size, want->turned ? "turned" : "refused",
+              want->data.size);
     }
-    scan_batch_clear(&trial->cpu);
-    scan_batch_clear(&trial->other);
+    scan_batch_clear(batch);
     return turned;
-}
-
-static void close_trial(struct scan_trial *trial)
-{
-    scan_batch_close(&trial->cpu);
-    scan_batch_close(&trial->other);
 }
 
 static const jpeg_scan_info apart[] = {
@@ -103,7 +78,7 @@ void scan_trial_sizes(const struct scan_engine_type *type)
                                          { 16, 1 },  { 1, 33 },  { 17, 40 },
                                          { 64, 48 }, { 97, 131 } };
     const bool whole = tests_are_whole();
-    struct scan_trial trial = open_trial(type);
+    struct scan_batch batch = scan_batch_open(type, room);
     unsigned way = 0;
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (unsigned k = 0; k < KINDS; k++) {
@@ -111,13 +86,14 @@ void scan_trial_sizes(const struct scan_engine_type *type)
                 make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
             for (unsigned t = 0; t < 2u * XFORM_COUNT; t++)
                 if (whole || t % 3 == (i + k) % 3)
-                    add(&trial, file, (enum xform)(t / 2), t % 2);
+                    (void)scan_batch_add(&batch, file, (enum xform)(t / 2),
+                                         t % 2);
             bytes_free(&file);
         }
-        size_t scans = trial.cpu.jobs, turned = run(&trial, "sizes", false);
+        size_t scans = batch.jobs, turned = run(&batch, "sizes", false);
         CHECK(turned == scans, "%zu of %zu", turned, scans);
     }
-    close_trial(&trial);
+    scan_batch_close(&batch);
 }
 
 /* 1, an odd number, parts of a row, whole rows, more than the picture has. */
@@ -125,21 +101,22 @@ void scan_trial_restarts(const struct scan_engine_type *type)
 {
     static const unsigned restarts[] = { 1, 3, 5, 13, 26, 1000 };
     const bool whole = tests_are_whole();
-    struct scan_trial trial = open_trial(type);
+    struct scan_batch batch = scan_batch_open(type, room);
     unsigned way = 0;
     for (unsigned i = 0; i < sizeof restarts / sizeof *restarts; i++) {
         for (unsigned k = 0; k < KINDS; k++) {
             struct bytes file = make_kind(k, 205, 91, restarts[i], way++);
             for (unsigned t = 0; t < XFORM_COUNT; t++)
                 if (whole || t % 3 == (i + k) % 3)
-                    add(&trial, file, (enum xform)t, (t + i) % 3 == 0);
+                    (void)scan_batch_add(&batch, file, (enum xform)t,
+                                         (t + i) % 3 == 0);
             bytes_free(&file);
         }
-        size_t scans = trial.cpu.jobs,
-               turned = run(&trial, "restarts", restarts[i] == 1000);
+        size_t scans = batch.jobs,
+               turned = run(&batch, "restarts", restarts[i] == 1000);
         CHECK(turned >= scans * 2 / 3, "%zu of %zu", turned, scans);
     }
-    close_trial(&trial);
+    scan_batch_close(&batch);
 }
 
 /* Several tiles, and chunks; and a picture whose tables do not suit it any
@@ -147,26 +124,27 @@ void scan_trial_restarts(const struct scan_engine_type *type)
 void scan_trial_large(const struct scan_engine_type *type)
 {
     const struct coding columns = { 901, 603, JCS_YCbCr, .h = 2, .v = 2 };
-    struct scan_trial trial = open_trial(type);
+    struct scan_batch batch = scan_batch_open(type, room);
     struct bytes other = make_columns_jpeg(&columns);
-    add(&trial, other, XFORM_TRANSPOSE, false);
+    (void)scan_batch_add(&batch, other, XFORM_TRANSPOSE, false);
     bytes_free(&other);
     const bool whole = tests_are_whole();
     for (unsigned k = 0; k < KINDS; k += whole ? 2 : 4)
         for (unsigned way = whole ? k % 3 : k * 3 % 8; way < 8;
              way += whole ? 2 : 8) {
             struct bytes file = make_kind(k, 901, 603, way % 3 * 37, way);
-            add(&trial, file, (enum xform)((k + way) % XFORM_COUNT), way > 5);
+            (void)scan_batch_add(
+                &batch, file, (enum xform)((k + way) % XFORM_COUNT), way > 5);
             bytes_free(&file);
         }
-    size_t scans = trial.cpu.jobs, turned = run(&trial, "large", true);
+    size_t scans = batch.jobs, turned = run(&batch, "large", true);
     CHECK(turned >= scans / 2, "%zu of %zu", turned, scans);
-    close_trial(&trial);
+    scan_batch_close(&batch);
 }
 
 void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
 {
-    struct scan_trial trial = open_trial(type);
+    struct scan_batch batch = scan_batch_open(type, room);
     uint64_t random = 7;
     size_t scans = 0, turned = 0;
     for (unsigned k = 0; k < KINDS; k++)
@@ -177,14 +155,15 @@ void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
                 struct bytes damaged = { 0 };
                 must(bytes_append(&damaged, file.data, file.size));
                 entropy_mutate(&damaged, &random);
-                add(&trial, damaged, (enum xform)(i % XFORM_COUNT), i % 5 == 0);
+                (void)scan_batch_add(&batch, damaged,
+                                     (enum xform)(i % XFORM_COUNT), i % 5 == 0);
                 bytes_free(&damaged);
             }
-            scans += trial.cpu.jobs;
-            turned += run(&trial, "mutations", false);
+            scans += batch.jobs;
+            turned += run(&batch, "mutations", false);
             bytes_free(&file);
         }
     CHECK(turned > scans / 10 && turned < scans * 9 / 10, "%zu of %zu", turned,
           scans);
-    close_trial(&trial);
+    scan_batch_close(&batch);
 }

@@ -4,12 +4,8 @@
 
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
-#include "tests/support/pixels_trials.h"
-#include "tests/support/samples_trials.h"
-#include "tests/support/scan_engine_cpu.h"
 #include "tests/support/scan_jobs.h"
 #include "tests/support/scan_trials.h"
-#include "tests/support/test.h"
 
 static bool has_device(void)
 {
@@ -26,74 +22,14 @@ static bool has_device(void)
     return found;
 }
 
-TEST(sizes)
-{
-    if (has_device())
-        scan_trial_sizes(&scan_engine_cuda);
-}
-
-TEST(restarts)
-{
-    if (has_device())
-        scan_trial_restarts(&scan_engine_cuda);
-}
-
-TEST(large)
-{
-    if (has_device())
-        scan_trial_large(&scan_engine_cuda);
-}
-
-TEST(anew)
-{
-    if (has_device())
-        samples_trial_anew(&scan_engine_cuda);
-}
-
-TEST(realigned)
-{
-    if (has_device())
-        samples_trial_realigned(&scan_engine_cuda);
-}
-
-TEST(pixels)
-{
-    if (has_device())
-        pixels_trial_samplings(&scan_engine_cuda);
-}
-
-TEST(large_pixels)
-{
-    if (has_device())
-        pixels_trial_large(&scan_engine_cuda);
-}
-
-TEST(long_steps)
-{
-    if (has_device())
-        pixels_trial_long_steps(&scan_engine_cuda);
-}
-
-TEST(out_of_range)
-{
-    if (has_device())
-        pixels_trial_out_of_range(&scan_engine_cuda);
-}
-
-TEST(mixed)
-{
-    if (has_device())
-        pixels_trial_mixed(&scan_engine_cuda);
-}
-
 /* With MUTATIONS as many of each of 96 pictures. */
-TEST(mutations)
+static unsigned mutations(void)
 {
     const char *each = getenv("MUTATIONS");
-    if (has_device())
-        scan_trial_mutations(&scan_engine_cuda,
-                             each ? (unsigned)atoi(each) : 60);
+    return each ? (unsigned)atoi(each) : 60;
 }
+
+TEST_ENGINE(scan_engine_cuda, has_device(), mutations())
 
 static size_t free_memory(void)
 {
@@ -106,17 +42,12 @@ static size_t free_memory(void)
 static void run_batches(struct bytes file, unsigned times)
 {
     struct scan_batch batch = scan_batch_open(&scan_engine_cuda, 1 << 20);
-    struct scan_batch cpu = scan_batch_open(&scan_engine_cpu, 1 << 20);
-    for (unsigned t = 0; t < XFORM_COUNT; t++) {
+    for (unsigned t = 0; t < XFORM_COUNT; t++)
         must(scan_batch_add(&batch, file, (enum xform)t, t % 2));
-        must(scan_batch_add(&cpu, file, (enum xform)t, t % 2));
-    }
-    scan_batch_run(&cpu);
     while (times--)
         scan_batch_run(&batch);
-    for (size_t i = 0; i < cpu.jobs; i++)
-        CHECK(scan_batch_same(&cpu, &batch, i), "scan %zu", i);
-    scan_batch_close(&cpu);
+    for (size_t i = 0; i < batch.jobs; i++)
+        CHECK(scan_batch_is_right(&batch, i), "scan %zu", i);
     scan_batch_close(&batch);
 }
 

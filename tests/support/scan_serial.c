@@ -1,8 +1,7 @@
 /* The kernels of cuda/jpeg/ in plain loops. */
-#include "tests/support/scan_engine_serial.h"
+#include "tests/support/scan_serial.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/jpeg/scan_encode.h"
@@ -299,8 +298,8 @@ static const struct {
 /* All launches have the same shared memory. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void scan_engine_serial_launch(enum scan_kernel kernel, uint32_t blocks,
-                               const struct scan_params *p)
+void scan_serial_launch(enum scan_kernel kernel, uint32_t blocks,
+                        const struct scan_params *p)
 {
     pthread_mutex_lock(&shared_lock);
     for (uint32_t i = 0; i < blocks; i++) {
@@ -316,119 +315,3 @@ void scan_engine_serial_launch(enum scan_kernel kernel, uint32_t blocks,
     }
     pthread_mutex_unlock(&shared_lock);
 }
-
-static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
-                  uint32_t codes, const struct scan_params *p, struct err *err)
-{
-    (void)context;
-    (void)codes;
-    (void)err;
-    scan_engine_serial_launch(kernel, blocks, p);
-    return 0;
-}
-
-/* ---- The engine --------------------------------------------------------- */
-
-struct scan_engine {
-    uint8_t *input;
-    size_t room;
-    uint64_t vram;
-    void *memory[SCAN_MEMORIES];
-    const uint8_t *output;
-};
-
-/* What nothing has been written to is not 0. */
-static void *memory(void *context, enum scan_memory which, size_t size,
-                    struct err *err)
-{
-    struct scan_engine *engine = context;
-    free(engine->memory[which]);
-    engine->memory[which] = aligned_alloc(256, (size + 255) / 256 * 256);
-    if (!engine->memory[which])
-        (void)fail_memory(err, "no memory for a batch");
-    else
-        memset(engine->memory[which], 0xa5, size);
-    return engine->memory[which];
-}
-
-static int copy(void *context, void *to, const void *from, size_t size,
-                struct err *err)
-{
-    (void)context;
-    (void)err;
-    memcpy(to, from, size);
-    return 0;
-}
-
-static int clear(void *context, void *to, size_t size, struct err *err)
-{
-    (void)context;
-    (void)err;
-    memset(to, 0, size);
-    return 0;
-}
-
-static int wait(void *context, struct err *err)
-{
-    (void)context;
-    (void)err;
-    return 0;
-}
-
-static void close_engine(struct scan_engine *engine)
-{
-    if (!engine)
-        return;
-    for (unsigned i = 0; i < SCAN_MEMORIES; i++)
-        free(engine->memory[i]);
-    free(engine->input);
-    free(engine);
-}
-
-static int open_engine(struct scan_engine **engine,
-                       const struct scan_engine_opts *opts, struct err *err)
-{
-    struct scan_engine *made = calloc(1, sizeof *made);
-    if (made) {
-        made->room = opts->input;
-        made->vram = opts->vram ? opts->vram : UINT64_MAX;
-        made->input = malloc(made->room + !made->room);
-    }
-    if (!made || !made->input) {
-        close_engine(made);
-        return fail_memory(err, "no memory for a scan engine");
-    }
-    *engine = made;
-    return 0;
-}
-
-static uint8_t *input_of(struct scan_engine *engine, size_t *room)
-{
-    *room = engine->room;
-    return engine->input;
-}
-
-static const uint8_t *output_of(struct scan_engine *engine)
-{
-    return engine->output;
-}
-
-static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
-               struct err *err)
-{
-    const struct scan_device device = { engine, memory, copy, copy,
-                                        clear,  launch, wait };
-    return scan_turn(&device, engine->input, jobs, n, engine->vram,
-                     &engine->output, err);
-}
-
-static int count_devices(unsigned *count, struct err *err)
-{
-    (void)err;
-    *count = 1;
-    return 0;
-}
-
-const struct scan_engine_type scan_engine_serial = {
-    count_devices, open_engine, input_of, run, output_of, close_engine, true,
-};
