@@ -13,12 +13,13 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
+#include "tests/support/pools.h"
 #include "tests/support/test.h"
 
 /* Whole MCUs of every sampling below, and different numbers of them. */
 enum { WIDE = 192, HIGH = 96 };
 
-static struct lane *lane;
+TEST_LANE()
 
 /* ---- Files ----------------------------------------------------------------*/
 
@@ -548,17 +549,4 @@ TEST(trim)
         bytes_free(&cut);
         bytes_free(&file);
     }
-}
-
-TEST_SET_UP()
-{
-    struct lane_opts opts = { 0 };
-    struct err err;
-    if (backend_cpu.open(&lane, &opts, &err))
-        abort();
-}
-
-TEST_TEAR_DOWN()
-{
-    backend_cpu.close(lane);
 }

@@ -10,11 +10,10 @@
 #include "tests/support/encode.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/pools.h"
 #include "tests/support/test.h"
 
-static const unsigned counts[] = { 2, 3, 8 };
-enum { COUNTS = sizeof counts / sizeof *counts };
-static struct thread_pool *pools[COUNTS];
+TEST_POOLS(2, 3, 8)
 
 /* ---- Pictures -------------------------------------------------------------*/
 
@@ -263,17 +262,4 @@ TEST(planes)
             image_free(&img);
             bytes_free(&file);
         }
-}
-
-TEST_SET_UP()
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        if (!(pools[i] = thread_pool_open(counts[i])))
-            abort();
-}
-
-TEST_TEAR_DOWN()
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        thread_pool_close(pools[i]);
 }

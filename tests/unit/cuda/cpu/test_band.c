@@ -8,9 +8,10 @@
 #include "cuda/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/pairwise.h"
+#include "tests/support/pools.h"
 #include "tests/support/test.h"
 
-static struct lane *lane;
+TEST_LANE()
 
 static int turn_part(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
@@ -99,19 +100,6 @@ TEST(failure)
           err.text);
     row_sink_close(&rows);
     image_free(&img);
-}
-
-TEST_SET_UP()
-{
-    const struct lane_opts opts = { 0 };
-    struct err err;
-    if (backend_cpu.open(&lane, &opts, &err))
-        abort();
-}
-
-TEST_TEAR_DOWN()
-{
-    backend_cpu.close(lane);
 }
 
 TEST(sizes)

@@ -10,9 +10,10 @@
 #include "tests/support/compare.h"
 #include "tests/support/oracle.h"
 #include "tests/support/pairwise.h"
+#include "tests/support/pools.h"
 #include "tests/support/test.h"
 
-static struct lane *lane;
+TEST_LANE()
 
 static int turn_part(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
@@ -216,17 +217,4 @@ TEST(faults)
     image_free(&src);
     image_free(&got);
     free(file.bytes);
-}
-
-TEST_SET_UP()
-{
-    const struct lane_opts opts = { 0 };
-    struct err err;
-    if (backend_cpu.open(&lane, &opts, &err))
-        abort();
-}
-
-TEST_TEAR_DOWN()
-{
-    backend_cpu.close(lane);
 }

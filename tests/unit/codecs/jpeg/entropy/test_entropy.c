@@ -10,11 +10,10 @@
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
 #include "tests/support/pairwise.h"
+#include "tests/support/pools.h"
 #include "tests/support/test.h"
 
-static const unsigned counts[] = { 2, 3, 8 };
-enum { COUNTS = sizeof counts / sizeof *counts };
-static struct thread_pool *pools[COUNTS];
+TEST_POOLS(2, 3, 8)
 
 static void check_trial(const char *name, struct bytes file,
                         struct entropy_trial trial, enum entropy_verdict want)
@@ -486,16 +485,4 @@ TEST(large_mutations)
     CHECK(file.size > 3 << 17, "%zu bytes", file.size);
     check_mutations(file, 40, &random);
     bytes_free(&file);
-}
-
-TEST_SET_UP()
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        must((pools[i] = thread_pool_open(counts[i])) != NULL);
-}
-
-TEST_TEAR_DOWN()
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        thread_pool_close(pools[i]);
 }

@@ -7,6 +7,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
+#include "tests/support/pools.h"
 #include "tests/support/test.h"
 
 /* ---- Kept --------------------------------------------------------------- */
@@ -95,9 +96,7 @@ TEST(kept_with_all_codes)
 
 /* ---- Completed ---------------------------------------------------------- */
 
-static const unsigned counts[] = { 2, 3, 8 };
-enum { COUNTS = sizeof counts / sizeof *counts };
-static struct thread_pool *pools[COUNTS];
+TEST_POOLS(2, 3, 8)
 
 static struct bytes write_turned(const struct sequential *s, bool optimize,
                                  struct thread_pool *pool, bool complete)
@@ -146,16 +145,4 @@ TEST(completed)
     file = make_columns_jpeg(&coding);
     check_tables(file, false);
     bytes_free(&file);
-}
-
-TEST_SET_UP()
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        must((pools[i] = thread_pool_open(counts[i])) != NULL);
-}
-
-TEST_TEAR_DOWN()
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        thread_pool_close(pools[i]);
 }
