@@ -16,19 +16,13 @@ import subprocess
 import sys
 import zlib
 
+from pieces import PASSES, chunk
+
 KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
          (2, 3), (4, 3), (8, 3), (8, 4), (16, 4), (8, 6), (16, 6)]
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4),
-          (1, 0, 2, 2), (0, 1, 1, 2)]
 
 # ---- Writing -----------------------------------------------------------------
-
-
-def chunk(name, data=b''):
-    body = name + data
-    return struct.pack('>I', len(data)) + body + struct.pack(
-        '>I', zlib.crc32(body))
 
 
 class Kind:

@@ -19,13 +19,9 @@ import sys
 import zipfile
 import zlib
 
+from pieces import PASSES, chunk, segment
+
 # ---- Formats -----------------------------------------------------------------
-
-
-def chunk(name, data=b''):
-    body = name + data
-    return struct.pack('>I', len(data)) + body + struct.pack(
-        '>I', zlib.crc32(body))
 
 
 def png(width, height, depth, color, samples, *before, interlaced=0):
@@ -49,16 +45,11 @@ def deflate_zeros(size):
 def passes_size(width, height, pixel):
     """The bytes of an interlaced picture, of so many bytes a pixel."""
     size = 0
-    for x, y, dx, dy in ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4),
-                         (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)):
+    for x, y, dx, dy in PASSES:
         if x < width and y < height:
             columns = (width - x - 1) // dx + 1
             size += ((height - y - 1) // dy + 1) * (1 + columns * pixel)
     return size
-
-
-def segment(code, data=b''):
-    return struct.pack('>BBH', 0xff, code, len(data) + 2) + data
 
 
 STEPS = segment(0xdb, b'\0' + b'\1' * 64)

@@ -12,6 +12,8 @@ import struct
 import subprocess
 import sys
 
+from pieces import segment
+
 FILM = b'\0\0\0\x18ftypmp42\0\0\0\0' + bytes(range(256)) * 3
 OPS = {
     'copy': lambda w, h, x, y: (x, y),
@@ -44,10 +46,6 @@ KINDS = {
     'broken': dict(more=[(24, 16, True), None], mpf='>'),
     'tagged': dict(more=[(24, 16, True)], mpf='>', xmp='attribute', tag=6),
 }
-
-
-def segment(marker, data):
-    return struct.pack('>BBH', 0xff, marker, len(data) + 2) + data
 
 
 def picture(width, height, segments=b'', sample='2x2'):

@@ -5,7 +5,8 @@ import random
 import struct
 import zlib
 
-from apng import Kind, chunk, fctl, fdat
+from apng import Kind, fctl, fdat
+from pieces import chunk
 
 # A palette and a color that are transparent, few bits; then interlaced ones.
 PICTURES = {

@@ -21,6 +21,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import apng
+from pieces import PASSES, chunk, resource, segment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(HERE, '..', '..', 'samples')
@@ -43,18 +44,11 @@ def noise(n, smooth=16):
                     for i in range(0, n, 97))
 
 
-def chunk(name, data):
-    return (struct.pack('>I', len(data)) + name + data +
-            struct.pack('>I', zlib.crc32(name + data)))
-
-
 def png(width, height, bits=8, color=2, interlace=0, before=b'', after=b'',
         smooth=16):
     channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
-    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4),
-              (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
     raw = b''
-    for x, y, dx, dy in passes if interlace else [(0, 0, 1, 1)]:
+    for x, y, dx, dy in PASSES if interlace else [(0, 0, 1, 1)]:
         w, h = (width - x + dx - 1) // dx, (height - y + dy - 1) // dy
         size = (w * channels * bits + 7) // 8
         if size:
@@ -107,10 +101,6 @@ Iptc4xmpExt:rbW="0.3" Iptc4xmpExt:rbH="0.4"/></rdf:li></rdf:Bag>
 </Iptc4xmpExt:ImageRegion></rdf:Description></rdf:RDF></x:xmpmeta>'''.encode()
 
 
-def segment(marker, data):
-    return struct.pack('>BBH', 0xff, marker, len(data) + 2) + data
-
-
 def jpeg(width=48, height=32, segments=b'', options=()):
     ppm = b'P6 %d %d 255\n' % (width, height) + noise(3 * width * height)
     made = subprocess.run(['cjpeg', '-quality', '80', *options], input=ppm,
@@ -134,11 +124,6 @@ def extended_xmp():
         out += segment(0xe1, b'http://ns.adobe.com/xmp/extension/\0' + guid +
                        struct.pack('>II', len(long), at) + long[at:at + 6000])
     return out
-
-
-def resource(number, data):
-    return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
-            b'\0' * (len(data) % 2))
 
 
 def photoshop(thumbnail):

@@ -10,6 +10,8 @@ import struct
 import sys
 import zlib
 
+from pieces import chunk, resource, segment
+
 # Every piece has a mark of its own, so that bytes that stay are found.
 MARKS = {
     'gps': [b'GPSDATUM-MARK', struct.pack('>6I', 40, 1, 26, 1, 4613, 100),
@@ -96,20 +98,6 @@ def packet(mark, more=''):
             '</exif:GPSTrack><xap:Thumbnails><rdf:Alt><rdf:li img:width="1" '
             'img:image="THUMB-XMP-MARK"/></rdf:Alt></xap:Thumbnails>'
             '</rdf:Description></rdf:RDF></x:xmpmeta>' % (more, mark)).encode()
-
-
-def segment(marker, body):
-    return bytes((0xff, marker)) + struct.pack('>H', len(body) + 2) + body
-
-
-def resource(number, data):
-    return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
-            b'\0' * (len(data) % 2))
-
-
-def chunk(name, body):
-    return (struct.pack('>I', len(body)) + name + body +
-            struct.pack('>I', zlib.crc32(name + body)))
 
 
 def with_mark(jpeg, mark):

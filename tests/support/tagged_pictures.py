@@ -11,6 +11,8 @@ import struct
 import sys
 import zlib
 
+from pieces import chunk, segment
+
 TIFF = 'http://ns.adobe.com/tiff/1.0/'
 EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
 
@@ -28,10 +30,6 @@ def xmp(n, element=False, prefix='tiff', more=''):
             '"http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description'
             ' rdf:about="" xmlns:%s="%s"%s%s</rdf:Description></rdf:RDF>'
             '</x:xmpmeta>' % (prefix, TIFF, more, inner)).encode()
-
-
-def segment(marker, body):
-    return bytes((0xff, marker)) + struct.pack('>H', len(body) + 2) + body
 
 
 def app1_exif(n):
@@ -53,11 +51,6 @@ def extended(n):
         made += segment(0xe1, EXTENSION + guid +
                         struct.pack('>II', len(whole), at) + part)
     return made
-
-
-def chunk(name, body):
-    return (struct.pack('>I', len(body)) + name + body +
-            struct.pack('>I', zlib.crc32(name + body)))
 
 
 def itxt(packet, packed=False):

@@ -1,0 +1,22 @@
+"""What files are made of: chunks of PNG, segments of JPEG, resources of Photoshop."""
+import struct
+import zlib
+
+# Of interlaced PNG: the first column and row, and how far the next ones are.
+PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4),
+          (1, 0, 2, 2), (0, 1, 1, 2)]
+
+
+def chunk(name, data=b''):
+    body = name + data
+    return struct.pack('>I', len(data)) + body + struct.pack(
+        '>I', zlib.crc32(body))
+
+
+def segment(marker, data=b''):
+    return struct.pack('>BBH', 0xff, marker, len(data) + 2) + data
+
+
+def resource(number, data):
+    return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
+            b'\0' * (len(data) % 2))
