@@ -119,7 +119,12 @@ struct part {
     uint16_t index;
     int64_t dc[ENTROPY_COMPONENTS]; /* the last ones */
     bool odd; /* one of them was out of range, which a guess may be */
-    enum { PART_SOUND, PART_DAMAGED, PART_LATE, PART_NO_MEMORY } state;
+    enum part_state {
+        PART_SOUND,
+        PART_DAMAGED,
+        PART_LATE,
+        PART_NO_MEMORY
+    } state;
     struct guess guess;
 };
 
@@ -240,24 +245,22 @@ static inline bool dc_is_sound(int64_t dc)
     return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
 }
 
-/* Returns whether there is room for another block, and time. */
-ENTROPY_INLINE bool prepare_block(struct part *p)
+/* Returns PART_SOUND if there is room for another block, and time. */
+ENTROPY_INLINE enum part_state prepare_block(struct part *p)
 {
     if (p->count % CHECKED_BLOCKS == CHECKED_BLOCKS - 1 && account_is_over())
-        p->state = PART_LATE;
+        return PART_LATE;
     if (!entropy_values_reserve(&p->values))
-        p->state = PART_NO_MEMORY;
+        return PART_NO_MEMORY;
     if (p->room && p->count == p->room) {
         void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
                                         2 * p->room * sizeof *p->block);
-        if (!more) {
-            p->state = PART_NO_MEMORY;
-            return false;
-        }
+        if (!more)
+            return PART_NO_MEMORY;
         p->block = more;
         p->room *= 2;
     }
-    return p->state == PART_SOUND;
+    return PART_SOUND;
 }
 
 /* Appends up to n blocks, as far as they start before position `end`. At damage
@@ -267,10 +270,10 @@ ENTROPY_FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
     const struct mcu_coding *coding = &p->all->coding;
     const uint8_t *limit = p->all->data + p->all->size + 8;
     struct bit_reader in = p->in;
-    for (; n && p->state == PART_SOUND && position_of(p, &in) < end; n--) {
-        if (in.at > limit)
-            p->state = PART_DAMAGED;
-        if (!prepare_block(p))
+    enum part_state state = p->state;
+    for (; n && state == PART_SOUND && position_of(p, &in) < end; n--) {
+        state = in.at > limit ? PART_DAMAGED : prepare_block(p);
+        if (state != PART_SOUND)
             break;
         struct entropy_block *b = &p->block[p->count];
         int64_t *dc = &p->dc[coding->component[p->next]];
@@ -281,7 +284,7 @@ ENTROPY_FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
         skip(&in, entry & 63);
         if (entry == 0 ||
             !decode_ac(&in, coding->ac[p->next], &coding->order, b, values)) {
-            p->state = PART_DAMAGED;
+            state = PART_DAMAGED;
             break;
         }
         *dc += difference;
@@ -294,6 +297,7 @@ ENTROPY_FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
         p->next = p->next + 1 == coding->blocks ? 0 : p->next + 1;
     }
     p->in = in;
+    p->state = state;
 }
 
 /* ---- Intervals ----------------------------------------------------------- */

@@ -53,23 +53,27 @@ ENTROPY_INLINE uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
     return to;
 }
 
+/* Appends the first n bits of a word, all others of which are 0. */
+ENTROPY_INLINE void join_word(struct bit_join *join, uint64_t word, unsigned n)
+{
+    join->left |= word >> join->count;
+    join->count += n;
+    if (join->count < 64)
+        return;
+    join->to = stuff(join->to, join->left, 8);
+    join->count -= 64;
+    join->left = join->count ? word << (n - join->count) : 0;
+}
+
 /* Appends bits, whose bytes can be read 8 at a time, and stuffs the bytes that
  * become whole (T.81, F.1.2.3): they are up to twice as many. */
 static void join_bits(struct bit_join *join, const uint8_t *from, uint64_t bits)
 {
-    while (bits) {
-        const unsigned n = bits < 64 ? (unsigned)bits : 64;
-        const uint64_t word = read_be64(from) & UINT64_MAX << (64 - n);
-        join->left |= word >> join->count;
-        join->count += n;
-        if (join->count >= 64) {
-            join->to = stuff(join->to, join->left, 8);
-            join->count -= 64;
-            join->left = join->count ? word << (n - join->count) : 0;
-        }
-        bits -= n;
-        from += 8;
-    }
+    for (; bits >= 64; bits -= 64, from += 8)
+        join_word(join, read_be64(from), 64);
+    if (bits)
+        join_word(join, read_be64(from) & UINT64_MAX << (64 - bits),
+                  (unsigned)bits);
 }
 
 /* ---- Blocks of the turned picture ---------------------------------------- */
