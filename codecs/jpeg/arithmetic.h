@@ -7,7 +7,7 @@
  *    row with DCT_INVERSE_LAST_PASS, then dct_sample().
  * 2. A component gets full resolution along an axis that does not end with a
  *    whole sample of it, as samples_choose_full() says: first along rows, then
- * along columns, every sample is chroma_mix() of those at chroma_at() and
+ * along columns, every sample is upsample_across() of those at chroma_at() and
  *    chroma_next().
  * 3. The planes of samples are turned.
  * 4. They become blocks: of samples less DCT_MIDDLE, dct_forward_pass() of each
@@ -202,12 +202,6 @@ JPEG_INLINE uint32_t chroma_next(const struct chroma_axis *axis, uint32_t i)
     if (i % 2)
         return at + 1 < axis->count ? at + 1 : at;
     return at ? at - 1 : at;
-}
-
-/* Returns 3/4 of the one and 1/4 of the other. */
-JPEG_INLINE uint8_t chroma_mix(unsigned at, unsigned next, uint32_t i)
-{
-    return (uint8_t)((3 * at + next + 1 + i % 2) / 4);
 }
 
 /* ---- Steps --------------------------------------------------------------- */

@@ -26,27 +26,19 @@ void parameters_free(void *state)
 
 /* ---- Shapes -------------------------------------------------------------- */
 
-void parameters_most(const struct jpeg_parameters *p, unsigned *across,
-                     unsigned *down)
-{
-    *across = *down = 1;
-    for (unsigned i = 0; i < COMPONENTS; i++) {
-        *across = p->across[i] > *across ? p->across[i] : *across;
-        *down = p->down[i] > *down ? p->down[i] : *down;
-    }
-}
-
 struct parameters_move parameters_move(const struct jpeg_parameters *p,
                                        unsigned i, uint32_t width,
                                        uint32_t height, enum xform turn)
 {
     struct parameters_move move = { 0, 0 };
     unsigned across, down;
-    parameters_most(p, &across, &down);
+    entropy_most(p->component, COMPONENTS, &across, &down);
     if (xform_reverses_x(turn))
-        move.right = -entropy_samples(width, p->across[i], across) % DCTSIZE;
+        move.right =
+            -entropy_samples(width, p->component[i].across, across) % DCTSIZE;
     if (xform_reverses_y(turn))
-        move.down = -entropy_samples(height, p->down[i], down) % DCTSIZE;
+        move.down =
+            -entropy_samples(height, p->component[i].down, down) % DCTSIZE;
     return move;
 }
 
@@ -56,12 +48,12 @@ void parameters_trim(struct image *img, uint32_t width, uint32_t height)
     unsigned x, y;
     if (!width || !height || (width == img->width && height == img->height))
         return;
-    parameters_most(p, &x, &y);
+    entropy_most(p->component, COMPONENTS, &x, &y);
     if (img->cell == CELL_DCT)
         x *= DCTSIZE, y *= DCTSIZE;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        img->plane[i].width = entropy_samples(width, p->across[i], x);
-        img->plane[i].height = entropy_samples(height, p->down[i], y);
+        img->plane[i].width = entropy_samples(width, p->component[i].across, x);
+        img->plane[i].height = entropy_samples(height, p->component[i].down, y);
     }
     img->untrimmed_width = img->width;
     img->untrimmed_height = img->height;
@@ -140,17 +132,17 @@ void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
     p->columns = mcu_columns(d->comp_info, d->num_components, d->image_width);
     for (int i = 0; i < components; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
-        p->ids[i] = (uint8_t)component->component_id;
-        p->across[i] = (uint8_t)component->h_samp_factor;
-        p->down[i] = (uint8_t)component->v_samp_factor;
+        p->component[i].id = (uint8_t)component->component_id;
+        p->component[i].across = (uint8_t)component->h_samp_factor;
+        p->component[i].down = (uint8_t)component->v_samp_factor;
         for (int k = 0; k < i; k++)
-            differ = differ && p->ids[i] != p->ids[k];
+            differ = differ && p->component[i].id != p->component[k].id;
     }
     /* Some files call all of their components alike, which libjpeg reads where
      * one scan has all, in order. Nobody may (T.81, B.2.2), and no scan can
      * name one of them: they get the numbers that JFIF has. */
     for (int i = 0; i < components && !differ; i++)
-        p->ids[i] = (uint8_t)(i + 1);
+        p->component[i].id = (uint8_t)(i + 1);
 }
 
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
@@ -204,7 +196,7 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
             n = (n + 1) % NUM_QUANT_TBLS;
         used[n] = true;
         memcpy(p->step[n], table->quantval, size);
-        p->table[i] = (uint8_t)n;
+        p->component[i].quantization = (uint8_t)n;
     }
 }
 
@@ -368,11 +360,13 @@ void parameters_set(j_compress_ptr c, const struct image *img,
                anew = opts->quality && img->cell != CELL_DCT;
     for (int i = 0; i < c->num_components; i++) {
         jpeg_component_info *info = &c->comp_info[i];
-        const int n = p->table[i];
+        const int n = p->component[i].quantization;
         JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
-        info->component_id = p->ids[i];
-        info->h_samp_factor = exchanged ? p->down[i] : p->across[i];
-        info->v_samp_factor = exchanged ? p->across[i] : p->down[i];
+        info->component_id = p->component[i].id;
+        info->h_samp_factor =
+            exchanged ? p->component[i].down : p->component[i].across;
+        info->v_samp_factor =
+            exchanged ? p->component[i].across : p->component[i].down;
         if (anew)
             continue;
         if (!*table)

@@ -11,6 +11,7 @@
 
 #include "codecs/codec.h"
 #include "codecs/image/image.h"
+#include "codecs/jpeg/entropy/entropy.h"
 
 /* The most components of a scan, and of a picture that is turned as it is
  * coded. */
@@ -25,21 +26,20 @@ struct jpeg_scan {
 
 /* The state of codec_jpeg in a struct meta: how its file is coded. */
 struct jpeg_parameters {
-    int space;                  /* a J_COLOR_SPACE */
-    bool arithmetic;            /* else Huffman */
-    bool extended;              /* SOF1, although SOF0 may do */
-    unsigned restart;           /* MCUs between restart markers; 0: none */
-    unsigned columns;           /* MCUs in a row */
-    uint8_t ids[COMPONENTS];    /* of the components; no two are equal */
-    uint8_t across[COMPONENTS]; /* sampling factors of the planes as decoded */
-    uint8_t down[COMPONENTS];
-    uint8_t table[COMPONENTS]; /* the quantization table of each component */
-    uint16_t step[4][64];      /* the tables, rows of steps */
-    struct bytes scans;        /* struct jpeg_scan each, in order */
-    bool realigned;            /* some coefficients are not the file's own */
-    struct sequential *coded;  /* how the coefficients are coded, and they
-                                  themselves unless the picture has planes of
-                                  them; NULL: libjpeg has read it */
+    int space;        /* a J_COLOR_SPACE */
+    bool arithmetic;  /* else Huffman */
+    bool extended;    /* SOF1, although SOF0 may do */
+    unsigned restart; /* MCUs between restart markers; 0: none */
+    unsigned columns; /* MCUs in a row */
+    /* No two ids are equal, and sampling factors are those of the planes as
+     * decoded. */
+    struct sequential_component component[COMPONENTS];
+    uint16_t step[4][64];     /* the tables, rows of steps */
+    struct bytes scans;       /* struct jpeg_scan each, in order */
+    bool realigned;           /* some coefficients are not the file's own */
+    struct sequential *coded; /* how the coefficients are coded, and they
+                                 themselves unless the picture has planes of
+                                 them; NULL: libjpeg has read it */
     struct sequential_turned *turned; /* its scans as they are turned elsewhere;
                                          NULL: they are not */
 };
@@ -55,10 +55,6 @@ static inline struct jpeg_parameters *parameters_of(const struct meta *meta)
 {
     return (struct jpeg_parameters *)meta->state;
 }
-
-/* Sets the largest sampling factors. */
-void parameters_most(const struct jpeg_parameters *p, unsigned *across,
-                     unsigned *down);
 
 /* By how many samples, below 8, the blocks of a component are moved so that a
  * turn leaves them whole: those of the last blocks that lie beyond a picture of

@@ -163,7 +163,7 @@ bool pixels_upsampling(struct upsampling *u, const struct sequential *s,
                        unsigned i)
 {
     unsigned across, down;
-    sequential_most(s, &across, &down);
+    entropy_most(s->component, s->components, &across, &down);
     return upsample_set(u, s->width, s->height, s->component[i].across,
                         s->component[i].down, across, down);
 }

@@ -225,12 +225,10 @@ static void shape_samples(struct jpeg_reader *r)
     samples_choose_full(&r->d, r->plan->width ? r->plan->width : img->width,
                         r->plan->height ? r->plan->height : img->height,
                         r->plan->turn, &across, &down);
-    if (across)
-        memset(p->across, 1, sizeof p->across);
-    if (down)
-        memset(p->down, 1, sizeof p->down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         const jpeg_component_info *info = &r->d.comp_info[i];
+        p->component[i].across = across ? 1 : p->component[i].across;
+        p->component[i].down = down ? 1 : p->component[i].down;
         img->plane[i].width = across ? img->width : info->downsampled_width;
         img->plane[i].height = down ? img->height : info->downsampled_height;
     }
@@ -263,8 +261,8 @@ static void shape(struct jpeg_reader *r)
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d, r->frame);
     if (representation == REPRESENTATION_SAMPLES) {
-        memset(p->across, 1, sizeof p->across);
-        memset(p->down, 1, sizeof p->down);
+        for (unsigned i = 0; i < COMPONENTS; i++)
+            p->component[i].across = p->component[i].down = 1;
         return;
     }
     if (img->nplanes > COMPONENTS) {
@@ -440,7 +438,8 @@ static void make_samples(struct jpeg_reader *r)
     for (unsigned i = 0; i < r->img->nplanes; i++) {
         samples[i] =
             (struct samples){ .wanted = true, .plane = r->img->plane[i] };
-        memcpy(samples[i].step, p->step[p->table[i]], sizeof samples[i].step);
+        memcpy(samples[i].step, p->step[p->component[i].quantization],
+               sizeof samples[i].step);
     }
     samples_decode(samples, &blocks, r->opts->pool);
     samples_fill(&r->d, r->img);

@@ -50,15 +50,15 @@ static bool set_anew(struct scan_samples *to, const struct sequential *s,
     const struct sequential_component *from = &s->component[i];
     unsigned across, down, most_x, most_y;
     struct upsampling u;
-    parameters_most(p, &across, &down);
-    sequential_most(s, &most_x, &most_y);
+    entropy_most(p->component, COMPONENTS, &across, &down);
+    entropy_most(s->component, s->components, &most_x, &most_y);
     const bool smooth = upsample_set(&u, s->width, s->height, from->across,
                                      from->down, most_x, most_y) &&
                         upsample_is_smooth(&u);
     *to =
         (struct scan_samples){ .wanted = true, .refines = true, .turn = turn };
-    to->width = entropy_samples(s->width, p->across[i], across);
-    to->height = entropy_samples(s->height, p->down[i], down);
+    to->width = entropy_samples(s->width, p->component[i].across, across);
+    to->height = entropy_samples(s->height, p->component[i].down, down);
     to->x = axis_of(s->width, from->across, most_x, to->width, smooth);
     to->y = axis_of(s->height, from->down, most_y, to->height, smooth);
     return set_steps(to, s, i, xform_transposes(turn));
@@ -132,8 +132,10 @@ static bool offer_anew(const struct jpeg_parameters *p, enum xform turn,
     for (unsigned c = 0; suit && c < scan->components; c++) {
         const unsigned i = s->scan[0].component[c];
         suit = set_anew(&turned->samples[0][c], s, i, p, turn);
-        to->component[i].across = exchanges ? p->down[i] : p->across[i];
-        to->component[i].down = exchanges ? p->across[i] : p->down[i];
+        to->component[i].across =
+            exchanges ? p->component[i].down : p->component[i].across;
+        to->component[i].down =
+            exchanges ? p->component[i].across : p->component[i].down;
         /* The tables of chroma are as libjpeg chooses them. */
         scan->component[c].dc = scan->component[c].ac =
             colored && (i == 1 || i == 2);

@@ -225,7 +225,7 @@ int samples_realign(const struct image *img, enum xform turn,
         if (!s->wanted)
             continue;
         s->transposed = xform_transposes(img->turned);
-        memcpy(s->step, p->step[p->table[i]], sizeof s->step);
+        memcpy(s->step, p->step[p->component[i].quantization], sizeof s->step);
         s->rounding = samples_rounding(s->step, false);
         s->plane = (struct plane){ .stride = SIDE * ((size_t)plane->width + 1),
                                    .width = SIDE * plane->width,
@@ -311,8 +311,8 @@ void samples_fill(j_decompress_ptr d, const struct image *img)
              y++) {
             uint8_t *row = plane_row(plane, y);
             for (uint32_t x = plane->width; x-- > 0;)
-                row[x] = chroma_mix(row[chroma_at(&across, x)],
-                                    row[chroma_next(&across, x)], x);
+                row[x] = upsample_across(row[chroma_at(&across, x)],
+                                         row[chroma_next(&across, x)], x);
         }
         for (uint32_t y = plane->height;
              y-- > 0 && down.count < plane->height;) {
@@ -320,7 +320,7 @@ void samples_fill(j_decompress_ptr d, const struct image *img)
             const uint8_t *next = plane_row(plane, chroma_next(&down, y));
             uint8_t *row = plane_row(plane, y);
             for (uint32_t x = 0; x < plane->width; x++)
-                row[x] = chroma_mix(at[x], next[x], y);
+                row[x] = upsample_across(at[x], next[x], y);
         }
     }
 }

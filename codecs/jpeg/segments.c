@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/entropy/marker.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/metadata/tiff.h"
@@ -177,23 +176,16 @@ int segments_read_portable(struct meta *meta, const struct load_opts *opts,
     return metadata_read_portable(meta, &segments_format, opts, err);
 }
 
-static int add_body(struct meta *made, enum block_kind kind,
-                    const struct bytes *body, const char *what,
-                    struct warnings *warnings, struct err *err)
+/* Adds a segment of a kind: its head, `lead` and `body`. */
+static int add_body(struct meta *made, enum block_kind kind, struct bytes lead,
+                    struct bytes body, struct err *err)
 {
     const size_t i = index_of_kind(kind);
     struct bytes data = { 0 };
     int status = -1;
-    if (body->size == 0)
-        return 0;
-    if (body->size > room_of(kind)) {
-        warn(warnings,
-             "%zu bytes are too long for a JPEG's %s, so they are not kept",
-             body->size, what);
-        return 0;
-    }
     if (bytes_append(&data, known[i].head, known[i].size) &&
-        bytes_append(&data, body->data, body->size))
+        bytes_append(&data, lead.data, lead.size) &&
+        bytes_append(&data, body.data, body.size))
         status = segments_add(made, known[i].marker, data.data, data.size, err);
     else
         fail_memory(err, "no memory for a segment");
@@ -201,48 +193,44 @@ static int add_body(struct meta *made, enum block_kind kind,
     return status;
 }
 
-static int add_profile(struct meta *made, const struct bytes *icc,
-                       struct warnings *warnings, struct err *err)
-{
-    const size_t room = room_of(BLOCK_ICC_PORTION) - 2;
-    const size_t count = (icc->size + room - 1) / room;
-    if (count > PORTIONS) {
-        warn(warnings,
-             "%zu bytes are too long for a JPEG's ICC profile, so "
-             "they are not kept",
-             icc->size);
-        return 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t numbers[2] = { (uint8_t)(i + 1), (uint8_t)count };
-        const size_t left = icc->size - i * room;
-        struct bytes body = { 0 };
-        int status = -1;
-        if (bytes_append(&body, numbers, sizeof numbers) &&
-            bytes_append(&body, icc->data + i * room,
-                         left < room ? left : room))
-            status = add_body(made, BLOCK_ICC_PORTION, &body, "ICC profile",
-                              warnings, err);
-        else
-            fail_memory(err, "no memory for an ICC profile");
-        bytes_free(&body);
-        if (status)
-            return -1;
-    }
-    return 0;
-}
-
 static int make_segments(struct meta *made, const struct meta *from,
                          struct warnings *warnings, struct err *err)
 {
-    return add_body(made, BLOCK_EXIF, &from->exif, "EXIF", warnings, err) ||
-                   add_body(made, BLOCK_XMP, &from->xmp, "XMP", warnings,
-                            err) ||
-                   add_body(made, BLOCK_COMMENT, &from->comment, "comment",
-                            warnings, err) ||
-                   add_profile(made, &from->icc, warnings, err)
-               ? -1
-               : 0;
+    const struct {
+        enum block_kind kind;
+        const struct bytes *body;
+        const char *what;
+        size_t portions; /* the most segments */
+    } parts[] = {
+        { BLOCK_EXIF, &from->exif, "EXIF", 1 },
+        { BLOCK_XMP, &from->xmp, "XMP", 1 },
+        { BLOCK_COMMENT, &from->comment, "comment", 1 },
+        { BLOCK_ICC_PORTION, &from->icc, "ICC profile", PORTIONS },
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const struct bytes *body = parts[k].body;
+        const bool divided = parts[k].portions > 1;
+        const size_t room = room_of(parts[k].kind) - (divided ? 2 : 0);
+        const size_t count = (body->size + room - 1) / room;
+        if (count > parts[k].portions) {
+            warn(warnings,
+                 "%zu bytes are too long for a JPEG's %s, so they are not "
+                 "kept",
+                 body->size, parts[k].what);
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            uint8_t numbers[2] = { (uint8_t)(i + 1), (uint8_t)count };
+            const size_t left = body->size - i * room;
+            const struct bytes lead = { .data = numbers,
+                                        .size = divided ? 2 : 0 };
+            const struct bytes portion = { .data = body->data + i * room,
+                                           .size = left < room ? left : room };
+            if (add_body(made, parts[k].kind, lead, portion, err))
+                return -1;
+        }
+    }
+    return 0;
 }
 
 const struct block_format segments_format = {
@@ -259,9 +247,9 @@ const struct block_format segments_format = {
 /* Of an MPF segment, "MPF\0". */
 enum { MPF_HEAD = 4 };
 
-/* Where the block in the first MPF segment of a file begins; 0: there is none.
- */
-static size_t find_block(struct bytes file)
+/* Returns where the block in the first MPF segment of a file begins, and sets
+ * its size; 0: there is none. */
+static size_t find_block(struct bytes file, size_t *size)
 {
     enum { APP2 = MARKER_APP0 + 2 };
     const uint8_t *end = file.data + file.size;
@@ -269,8 +257,10 @@ static size_t find_block(struct bytes file)
     for (const uint8_t *p = marker_first(file);
          p && marker_read(&m, p, end) && m.code != MARKER_SOS; p = m.behind)
         if (m.code == APP2 && m.size >= MPF_HEAD &&
-            memcmp(m.data, "MPF\0", MPF_HEAD) == 0)
+            memcmp(m.data, "MPF\0", MPF_HEAD) == 0) {
+            *size = m.size - MPF_HEAD;
             return (size_t)(m.data - file.data) + MPF_HEAD;
+        }
     return 0;
 }
 
@@ -279,7 +269,7 @@ int trailer_take(struct meta *meta, struct bytes file, size_t behind,
 {
     if (file.size < 4 || behind > file.size)
         return 0;
-    size_t block = find_block(file), end = file.size - behind;
+    size_t size, block = find_block(file, &size), end = file.size - behind;
     if (block && block < end)
         meta->mpf_trailer = end - block;
     if (behind == 0)
@@ -287,40 +277,17 @@ int trailer_take(struct meta *meta, struct bytes file, size_t behind,
     return segments_add(meta, TRAILER, file.data + end, behind, err);
 }
 
-/* By how much the end of the first picture has moved, its list counts more. */
-static int move_list(struct bytes *file, size_t block, size_t limit, size_t was,
-                     size_t behind, size_t end, struct err *err)
-{
-    struct mpf mpf;
-    if (!mpf_open(&mpf, file->data + block, limit))
-        return 0;
-    if (file->size - block > UINT32_MAX)
-        return fail(err, "the file is too large for its MPF");
-    struct mpf_entry first = mpf_get(&mpf, 0);
-    first.size = (uint32_t)end;
-    mpf_put(&mpf, file->data + block, 0, first);
-    for (size_t i = 1; i < mpf.count; i++) {
-        struct mpf_entry entry = mpf_get(&mpf, i);
-        if (entry.offset < was || entry.offset - was > behind)
-            continue;
-        entry.offset = (uint32_t)(entry.offset - was + (end - block));
-        mpf_put(&mpf, file->data + block, i, entry);
-    }
-    return 0;
-}
-
 void trailer_follow(struct bytes *file, struct bytes before)
 {
-    const size_t was = find_block(before), is = find_block(*file);
-    struct mpf mpf;
-    if (!was || !is || file->size == before.size)
-        return;
+    size_t size;
+    const size_t was = find_block(before, &size), is = find_block(*file, &size);
     uint8_t *block = file->data + is;
-    size_t limit = (size_t)read_be16(block - MPF_HEAD - 2) - 2 - MPF_HEAD;
+    struct mpf mpf;
+    if (!was || !is || file->size == before.size ||
+        !mpf_open(&mpf, block, size))
+        return;
     uint32_t longer = (uint32_t)(file->size - before.size);
     uint32_t farther = (uint32_t)(file->size - is - (before.size - was));
-    if (!mpf_open(&mpf, block, limit))
-        return;
     for (size_t i = 0; i < mpf.count; i++) {
         struct mpf_entry entry = mpf_get(&mpf, i);
         if (entry.offset == 0)
@@ -331,18 +298,31 @@ void trailer_follow(struct bytes *file, struct bytes before)
     }
 }
 
+/* By how much the end of the first picture has moved, its list counts more. */
 int trailer_append(struct bytes *file, const struct meta *meta, struct err *err)
 {
     const size_t end = file->size, was = meta->mpf_trailer;
+    struct mpf mpf;
     for (size_t i = 0; i < meta->nblocks; i++)
         if (meta->block[i].kind == BLOCK_TRAILER &&
             !bytes_append(file, meta->block[i].data, meta->block[i].size))
             return fail_memory(err,
                                "no memory for what stands behind the picture");
-    size_t block = find_block(*file);
-    if (!block || !was)
+    size_t size, at = find_block(*file, &size);
+    uint8_t *block = file->data + at;
+    if (!at || !was || !mpf_open(&mpf, block, size))
         return 0;
-    size_t limit =
-        (size_t)read_be16(file->data + block - MPF_HEAD - 2) - 2 - MPF_HEAD;
-    return move_list(file, block, limit, was, file->size - end, end, err);
+    if (file->size - at > UINT32_MAX)
+        return fail(err, "the file is too large for its MPF");
+    struct mpf_entry entry = mpf_get(&mpf, 0);
+    entry.size = (uint32_t)end;
+    mpf_put(&mpf, block, 0, entry);
+    for (size_t i = 1; i < mpf.count; i++) {
+        entry = mpf_get(&mpf, i);
+        if (entry.offset < was || entry.offset - was > file->size - end)
+            continue;
+        entry.offset = (uint32_t)(entry.offset - was + (end - at));
+        mpf_put(&mpf, block, i, entry);
+    }
+    return 0;
 }

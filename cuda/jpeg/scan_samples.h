@@ -229,7 +229,7 @@ SCAN_INLINE uint8_t samples_across(const struct samples_component *c,
     const uint8_t *row = plane + (uint64_t)c->columns * SAMPLES_SIDE * y;
     if (!c->x.factor)
         return row[x];
-    return chroma_mix(row[chroma_at(&c->x, x)], row[chroma_next(&c->x, x)], x);
+    return upsample_across(row[chroma_at(&c->x, x)], row[chroma_next(&c->x, x)], x);
 }
 
 /* Returns sample x, y in full resolution. */
@@ -238,7 +238,7 @@ SCAN_INLINE uint8_t samples_full(const struct samples_component *c,
 {
     if (!c->y.factor)
         return samples_across(c, plane, x, y);
-    return chroma_mix(samples_across(c, plane, x, chroma_at(&c->y, y)),
+    return upsample_across(samples_across(c, plane, x, chroma_at(&c->y, y)),
                       samples_across(c, plane, x, chroma_next(&c->y, y)), y);
 }
 

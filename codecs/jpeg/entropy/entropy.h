@@ -30,6 +30,12 @@ struct huffman_spec {
     uint8_t symbols[256];
 };
 
+/* A component of a picture (T.81, B.2.2). */
+struct sequential_component {
+    uint8_t id, across, down; /* sampling factors */
+    uint8_t quantization;     /* its table of steps */
+};
+
 /* A component in a scan. */
 struct entropy_component {
     uint32_t columns, rows; /* blocks that hold samples of the picture */
@@ -99,6 +105,19 @@ static inline uint32_t entropy_samples(uint32_t pixels, unsigned factor,
                                        unsigned most)
 {
     return entropy_divide_up((uint64_t)pixels * factor, most);
+}
+
+/* Sets the most samples that a component has across, and down, for as many of
+ * the others as their factors say. */
+static inline void entropy_most(const struct sequential_component *component,
+                                unsigned count, unsigned *across,
+                                unsigned *down)
+{
+    *across = *down = 1;
+    for (unsigned i = 0; i < count; i++) {
+        *across = component[i].across > *across ? component[i].across : *across;
+        *down = component[i].down > *down ? component[i].down : *down;
+    }
 }
 
 /* Returns how many blocks an MCU has. */

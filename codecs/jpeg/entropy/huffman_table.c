@@ -26,33 +26,29 @@ static uint32_t entry_of(uint8_t symbol, unsigned length, bool ac)
            (63 - size) << 16 | step << 24;
 }
 
-/* Returns what an entry has of the symbol behind its own; `bits` are those that
- * follow, of which `known` are known. Returns 0 if they do not have it all. */
-static uint64_t pair_of(const uint32_t *single, uint32_t bits, unsigned known)
-{
-    uint32_t entry = single[bits], step = entry >> 24, value = 0;
-    unsigned size = 63 - (entry >> 16 & 63), all = entry & 63;
-    if (!entry || all > known ||
-        (entry & HUFFMAN_SPECIAL && step != HUFFMAN_END))
-        return 0;
-    if (size)
-        value =
-            (bits >> (HUFFMAN_LOOKUP - all) & ((1u << size) - 1)) | 1u << size;
-    return all | (uint64_t)step << 32 | (uint64_t)value << 48;
-}
-
+/* Adds to entries what they have of the symbol behind their own, if all of it
+ * is known. */
 static void add_pairs(struct huffman_decoder *decoder)
 {
-    uint32_t single[1 << HUFFMAN_LOOKUP];
-    for (uint32_t i = 0; i < 1u << HUFFMAN_LOOKUP; i++)
+    enum { ENTRIES = 1 << HUFFMAN_LOOKUP };
+    uint32_t single[ENTRIES];
+    for (uint32_t i = 0; i < ENTRIES; i++)
         single[i] = (uint32_t)decoder->entry[i];
-    for (uint32_t i = 0; i < 1u << HUFFMAN_LOOKUP; i++) {
-        unsigned used = single[i] & 63;
-        if (single[i] && !(single[i] & HUFFMAN_SPECIAL) &&
-            used < HUFFMAN_LOOKUP)
-            decoder->entry[i] +=
-                pair_of(single, i << used & ((1u << HUFFMAN_LOOKUP) - 1),
-                        HUFFMAN_LOOKUP - used);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        const unsigned used = single[i] & 63;
+        if (!single[i] || single[i] & HUFFMAN_SPECIAL || used >= HUFFMAN_LOOKUP)
+            continue;
+        const uint32_t bits = i << used & (ENTRIES - 1), next = single[bits],
+                       step = next >> 24;
+        const unsigned size = 63 - (next >> 16 & 63), all = next & 63;
+        uint64_t value = 0;
+        if (!next || all > HUFFMAN_LOOKUP - used ||
+            (next & HUFFMAN_SPECIAL && step != HUFFMAN_END))
+            continue;
+        if (size)
+            value = (bits >> (HUFFMAN_LOOKUP - all) & ((1u << size) - 1)) |
+                    1u << size;
+        decoder->entry[i] += all | (uint64_t)step << 32 | value << 48;
     }
 }
 
@@ -96,13 +92,6 @@ uint32_t huffman_decoder_find(const struct huffman_decoder *decoder,
     return entry_of(decoder->symbols[n & 255], length, decoder->ac);
 }
 
-static void set_code(struct huffman_encoder *encoder, uint8_t symbol,
-                     uint32_t code, unsigned length)
-{
-    unsigned size = symbol & 15;
-    encoder->code[symbol] = (uint64_t)code << size << 8 | (length + size);
-}
-
 void huffman_encoder_make(struct huffman_encoder *encoder,
                           const struct huffman_spec *spec)
 {
@@ -110,8 +99,11 @@ void huffman_encoder_make(struct huffman_encoder *encoder,
     for (unsigned i = 0; i < 256; i++)
         encoder->code[i] = HUFFMAN_NONE | 1;
     for (unsigned length = 1; length <= 16; length++, code <<= 1)
-        for (unsigned i = spec->counts[length - 1]; i && n < 256; i--)
-            set_code(encoder, spec->symbols[n++], code++, length);
+        for (unsigned i = spec->counts[length - 1]; i && n < 256; i--) {
+            const unsigned symbol = spec->symbols[n++], size = symbol & 15;
+            encoder->code[symbol] =
+                (uint64_t)code++ << size << 8 | (length + size);
+        }
 }
 
 /* ---- The shortest table ------------------------------------------------- */
@@ -123,96 +115,78 @@ enum {
     COUNT_MAX = 1000 * 1000 * 1000, /* libjpeg takes more for infinite */
 };
 
-/* A tree of symbols, by Huffman's method. A node is worth its count << 9 | 256
- * - the symbol that is first below it: of equal counts the last symbol comes
- * first. Two queues, each from the least node on, hold the roots: of one symbol
- * and of more. What is joined is worth at least what was joined before, but for
- * the symbol. */
-struct tree {
-    uint64_t leaf[SYMBOLS + 1], joined[SYMBOLS];
-    unsigned leaves, first_leaf, joins, first_joined;
-    /* Leaves are numbered as they are in their queue, others from `leaves` on
-     * as they are made. */
-    unsigned number[SYMBOLS], parent[2 * SYMBOLS + 1], depth[2 * SYMBOLS + 1];
+/* A tree without a parent yet, by Huffman's method. It is worth its count << 9
+ * | 256 - the symbol that is first below it: of equal counts the last symbol
+ * comes first. */
+struct root {
+    uint64_t worth;
+    unsigned node;
 };
 
-/* Shell's method: a heap or a list takes longer for so few. */
-static void sort(uint64_t *value, unsigned n)
+/* Adds a root to those that are sorted, the least last. */
+static void add_root(struct root *root, unsigned *roots, struct root added)
 {
-    static const unsigned gaps[] = { 57, 23, 10, 4, 1 };
-    for (unsigned g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-        const unsigned gap = gaps[g];
-        for (unsigned i = gap; i < n; i++) {
-            const uint64_t moved = value[i];
-            unsigned at = i;
-            for (; at >= gap && value[at - gap] > moved; at -= gap)
-                value[at] = value[at - gap];
-            value[at] = moved;
-        }
-    }
+    unsigned at = (*roots)++;
+    for (; at > 0 && root[at - 1].worth < added.worth; at--)
+        root[at] = root[at - 1];
+    root[at] = added;
 }
 
-/* Takes the least root. Returns its number. */
-static unsigned take_least(struct tree *tree, uint64_t *value)
+/* Sets the depth of each symbol, 0 of those that do not occur. One more symbol
+ * than there are, the rarest, gets the code of ones alone, which JPEG does not
+ * have. Returns false if one is too deep. */
+static bool find_depths(unsigned char depth[SYMBOLS + 1],
+                        const uint64_t counts[SYMBOLS])
 {
-    const unsigned leaf = tree->first_leaf, joined = tree->first_joined;
-    if (leaf < tree->leaves &&
-        (joined == tree->joins || tree->leaf[leaf] < tree->joined[joined])) {
-        *value = tree->leaf[leaf];
-        return tree->first_leaf++;
-    }
-    *value = tree->joined[joined];
-    return tree->number[tree->first_joined++];
-}
-
-/* Joins the two least roots. */
-static void join(struct tree *tree)
-{
-    uint64_t a, b;
-    const unsigned made = tree->leaves + tree->joins;
-    tree->parent[take_least(tree, &a)] = made;
-    tree->parent[take_least(tree, &b)] = made;
-    const uint64_t value = a + (b >> 9 << 9);
-    unsigned at = tree->joins++;
-    for (; at > tree->first_joined && tree->joined[at - 1] > value; at--) {
-        tree->joined[at] = tree->joined[at - 1];
-        tree->number[at] = tree->number[at - 1];
-    }
-    tree->joined[at] = value;
-    tree->number[at] = made;
-}
-
-/* One more symbol than there are, the rarest, gets the code of ones alone,
- * which JPEG does not have. Sets the depth of each symbol, 0 of those that do
- * not occur. Returns false if one is too deep. */
-static bool grow(unsigned char depth[SYMBOLS + 1],
-                 const uint64_t counts[SYMBOLS])
-{
-    struct tree tree = { .leaves = 0 };
+    struct root root[SYMBOLS + 1];
+    /* Nodes are the symbols, and behind these the joined ones. */
+    unsigned parent[2 * SYMBOLS + 1] = { 0 }, level[2 * SYMBOLS + 1] = { 0 };
+    unsigned roots = 0, nodes = SYMBOLS + 1;
     bool fits = true;
     for (unsigned i = 0; i <= SYMBOLS; i++) {
         const uint64_t count = i < SYMBOLS ? counts[i] : 1;
         if (count)
-            tree.leaf[tree.leaves++] = count << 9 | (SYMBOLS - i);
+            add_root(root, &roots,
+                     (struct root){ count << 9 | (SYMBOLS - i), i });
     }
-    sort(tree.leaf, tree.leaves);
-    while (tree.joins + 1 < tree.leaves)
-        join(&tree);
-    for (unsigned i = tree.leaves + tree.joins - 1; i-- > 0;)
-        tree.depth[i] = tree.depth[tree.parent[i]] + 1;
-    memset(depth, 0, SYMBOLS + 1);
-    for (unsigned i = 0; i < tree.leaves; i++) {
-        fits = fits && tree.depth[i] <= DEPTH_MAX;
-        depth[SYMBOLS - (tree.leaf[i] & 511)] = (unsigned char)tree.depth[i];
+    while (roots > 1) { /* join the two least */
+        const struct root a = root[--roots], b = root[--roots];
+        parent[a.node] = parent[b.node] = nodes;
+        add_root(root, &roots,
+                 (struct root){ a.worth + (b.worth >> 9 << 9), nodes++ });
+    }
+    for (unsigned i = nodes - 1; i-- > 0;)
+        level[i] = level[parent[i]] + 1;
+    for (unsigned i = 0; i <= SYMBOLS; i++) {
+        const bool occurs = i == SYMBOLS || counts[i];
+        fits = fits && (!occurs || level[i] <= DEPTH_MAX);
+        depth[i] = occurs ? (unsigned char)level[i] : 0;
     }
     return fits;
 }
 
-/* Codes that are too long become shorter, at the cost of others (T.81, figure
- * K.3). bits[n] is how many have n bits. */
-static void cut_down(unsigned bits[DEPTH_MAX + 1])
+bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256])
 {
+    unsigned char depth[SYMBOLS + 1];
+    unsigned bits[DEPTH_MAX + 1] = { 0 }, at[DEPTH_MAX + 1] = { 0 };
     unsigned n = DEPTH_MAX;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        sum += counts[i];
+    if (sum == 0 || sum >= COUNT_MAX || !find_depths(depth, counts))
+        return false;
+    memset(spec, 0, sizeof *spec);
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        bits[depth[i]]++;
+    for (unsigned d = 1; d < DEPTH_MAX; d++)
+        at[d + 1] = at[d] + bits[d];
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        if (depth[i])
+            spec->symbols[at[depth[i]]++] = (uint8_t)i;
+    bits[depth[SYMBOLS]]++;
+    bits[0] = 0;
+    /* Codes that are too long become shorter, at the cost of others (T.81,
+     * figure K.3). */
     for (; n > LENGTH_MAX; n--)
         while (bits[n]) {
             unsigned shorter = n - 2;
@@ -226,38 +200,7 @@ static void cut_down(unsigned bits[DEPTH_MAX + 1])
     while (!bits[n])
         n--;
     bits[n]--; /* the code of ones */
-}
-
-/* Lists the symbols by their depths. */
-static void list_symbols(uint8_t symbols[SYMBOLS],
-                         const unsigned char depth[SYMBOLS],
-                         const unsigned bits[DEPTH_MAX + 1])
-{
-    unsigned at[DEPTH_MAX + 1] = { 0 };
-    for (unsigned n = 1; n < DEPTH_MAX; n++)
-        at[n + 1] = at[n] + bits[n];
-    for (unsigned i = 0; i < SYMBOLS; i++)
-        if (depth[i])
-            symbols[at[depth[i]]++] = (uint8_t)i;
-}
-
-bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256])
-{
-    unsigned char depth[SYMBOLS + 1];
-    unsigned bits[DEPTH_MAX + 1] = { 0 };
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < SYMBOLS; i++)
-        sum += counts[i];
-    if (sum == 0 || sum >= COUNT_MAX || !grow(depth, counts))
-        return false;
-    memset(spec, 0, sizeof *spec);
-    for (unsigned i = 0; i < SYMBOLS; i++)
-        bits[depth[i]]++;
-    list_symbols(spec->symbols, depth, bits);
-    bits[depth[SYMBOLS]]++;
-    bits[0] = 0;
-    cut_down(bits);
-    for (unsigned n = 1; n <= LENGTH_MAX; n++)
+    for (n = 1; n <= LENGTH_MAX; n++)
         spec->counts[n - 1] = (uint8_t)bits[n];
     return true;
 }

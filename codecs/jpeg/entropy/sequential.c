@@ -86,25 +86,13 @@ bool sequential_read_frame(struct sequential *s, const struct marker *m)
     return s->width && s->height;
 }
 
-void sequential_most(const struct sequential *s, unsigned *across,
-                     unsigned *down)
-{
-    *across = *down = 1;
-    for (unsigned i = 0; i < s->components; i++) {
-        if (s->component[i].across > *across)
-            *across = s->component[i].across;
-        if (s->component[i].down > *down)
-            *down = s->component[i].down;
-    }
-}
-
 /* In blocks and MCUs (T.81, A.1.1 and A.2). */
 static void set_sizes(const struct sequential *s, struct sequential_scan *scan)
 {
     struct entropy_scan *coding = &scan->coding;
     const bool alone = coding->components == 1;
     unsigned across, down;
-    sequential_most(s, &across, &down);
+    entropy_most(s->component, s->components, &across, &down);
     for (unsigned i = 0; i < coding->components; i++) {
         const struct sequential_component *c =
             &s->component[scan->component[i]];

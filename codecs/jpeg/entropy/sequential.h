@@ -17,9 +17,7 @@ struct sequential {
     uint8_t frame;          /* the marker: SOF0, SOF1 */
     uint32_t width, height; /* in pixels, as stored */
     unsigned components;
-    struct sequential_component {
-        uint8_t id, across, down, quantization;
-    } component[ENTROPY_COMPONENTS];
+    struct sequential_component component[ENTROPY_COMPONENTS];
     uint16_t steps[4][64]; /* quantization tables, rows of steps */
     enum xform turn; /* what will be done to the blocks of the picture that this
                         is made of, when they are written */
@@ -56,11 +54,6 @@ int sequential_component(const struct sequential *s, uint8_t id);
 /* Sets the sizes of all scans by those of the picture and the sampling of its
  * components. */
 void sequential_set_sizes(struct sequential *s);
-
-/* Sets the most samples that a component has across, and down, for as many of
- * the others as their factors say. */
-void sequential_most(const struct sequential *s, unsigned *across,
-                     unsigned *down);
 
 /* Cuts a picture that has been read to its first columns and rows. Writes
  * nothing if it is cut so: a device may be reading it by then. */
