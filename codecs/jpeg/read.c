@@ -88,11 +88,18 @@ static _Noreturn void leave(struct jpeg_reader *r)
     longjmp(r->out, 1);
 }
 
-/* Leaves although --tolerant would take what has been read. */
-static _Noreturn void give_up(struct jpeg_reader *r)
+/* Leaves if something has failed. */
+static void check(struct jpeg_reader *r, int status)
 {
-    r->pixels = false;
-    leave(r);
+    if (status)
+        leave(r);
+}
+
+/* Leaves then although --tolerant would take what has been read. */
+static void check_whole(struct jpeg_reader *r, int status)
+{
+    r->pixels = r->pixels && !status;
+    check(r, status);
 }
 
 static void on_error(j_common_ptr cinfo)
@@ -135,32 +142,26 @@ static void note_scan(struct jpeg_reader *r)
     if (r->d.input_scan_number == r->scans)
         return;
     r->scans = r->d.input_scan_number;
-    if (left && *left == 0) {
-        fail(r->err, "it has more scans than it may have here");
-        leave(r);
-    }
+    if (left && *left == 0)
+        check(r, fail(r->err, "it has more scans than it may have here"));
     if (left)
         --*left;
     for (int i = 0; i < r->d.comps_in_scan; i++)
         blocks += blocks_of(r->d.cur_comp_info[i]);
-    if (account_spend(r->opts->limits.account, WORK_OF_BLOCK * blocks, r->err))
-        give_up(r);
-    if (!parameters_note_scan(r->img->meta, &r->d)) {
-        fail_memory(r->err, "no memory for so many scans");
-        leave(r);
-    }
+    check_whole(r, account_spend(r->opts->limits.account,
+                                 WORK_OF_BLOCK * blocks, r->err));
+    if (!parameters_note_scan(r->img->meta, &r->d))
+        check(r, fail_memory(r->err, "no memory for so many scans"));
 }
 
 static void on_progress(j_common_ptr cinfo)
 {
     struct jpeg_reader *r = cinfo->client_data;
-    if (r->d.input_scan_number > SCANS_MAX) {
-        fail(r->err, "more than %d scans, which is the limit", SCANS_MAX);
-        give_up(r);
-    }
+    if (r->d.input_scan_number > SCANS_MAX)
+        check_whole(r, fail(r->err, "more than %d scans, which is the limit",
+                            SCANS_MAX));
     note_scan(r);
-    if (account_check_time(r->opts->limits.account, r->err))
-        give_up(r);
+    check_whole(r, account_check_time(r->opts->limits.account, r->err));
     r->pixels = r->pixels || r->arrays.lent; /* they are being read */
 }
 
@@ -177,9 +178,9 @@ static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
             r->at = m.at;
             return;
         }
-        if (whole && marker_is_metadata(m.code) &&
-            segments_add(r->img->meta, m.code, m.data, m.size, r->err))
-            leave(r);
+        if (whole && marker_is_metadata(m.code))
+            check(r,
+                  segments_add(r->img->meta, m.code, m.data, m.size, r->err));
         if (whole && marker_is_frame(m.code))
             r->frame = m.code;
         r->at = !whole                 ? marker_find(r->at + 1, end)
@@ -207,8 +208,7 @@ static void read_header(struct jpeg_reader *r)
     }
     r->at = marker_first(r->file);
     take_segments(r, r->file.data + r->file.size, false);
-    if (metadata_read_orientation(r->img, &segments_format, r->err))
-        leave(r);
+    check(r, metadata_read_orientation(r->img, &segments_format, r->err));
     r->img->width = r->d.image_width;
     r->img->height = r->d.image_height;
     account_allow_pixels(r->opts->limits.account,
@@ -249,11 +249,9 @@ static void shape(struct jpeg_reader *r)
     J_COLOR_SPACE space = r->d.jpeg_color_space;
     if (space == JCS_YCbCr && r->opts->portable)
         space = JCS_RGB;
-    if (space == JCS_UNKNOWN && representation <= REPRESENTATION_PLANES) {
-        fail(r->err, "%d components of an unknown color space",
-             r->d.num_components);
-        leave(r);
-    }
+    if (space == JCS_UNKNOWN && representation <= REPRESENTATION_PLANES)
+        check(r, fail(r->err, "%d components of an unknown color space",
+                      r->d.num_components));
     r->d.out_color_space = space;
     img->color = colors[space];
     img->cell = CELL_U8;
@@ -291,13 +289,11 @@ static void check_limits(struct jpeg_reader *r)
 {
     struct limits limits = r->opts->limits;
     const struct image *img = r->img;
-    int status = 0;
     if (r->blocks == &r->decoded) {
-        status = image_check_planes(r->blocks, &limits, r->err);
+        check(r, image_check_planes(r->blocks, &limits, r->err));
         limits.reserve = NULL;
     }
-    if (status || image_check_planes(img, &limits, r->err))
-        leave(r);
+    check(r, image_check_planes(img, &limits, r->err));
     if (!r->blocks && jpeg_has_multiple_scans(&r->d)) {
         uint64_t all = 2 * (uint64_t)img->width * img->height * img->nplanes;
         char what[64];
@@ -305,29 +301,19 @@ static void check_limits(struct jpeg_reader *r)
             all += blocks_of(&r->d.comp_info[i]) * sizeof(JBLOCK);
         snprintf(what, sizeof what, "%u x %u pixels in several scans need",
                  img->width, img->height);
-        if (all > limits.bytes &&
-            limit_refuse_memory(what, all, &r->opts->limits, r->err))
-            leave(r);
+        if (all > limits.bytes)
+            check(r, limit_refuse_memory(what, all, &r->opts->limits, r->err));
     }
-    if (account_check_work(limits.account, work_of_scans(&r->d, r->file),
-                           r->err))
-        leave(r);
-}
-
-static void allocate(struct jpeg_reader *r, struct image *img)
-{
-    if (image_alloc(img, img == r->img ? r->opts->mem : mem_plain, r->err))
-        leave(r);
+    check(r, account_check_work(limits.account, work_of_scans(&r->d, r->file),
+                                r->err));
 }
 
 static void read_samples(struct jpeg_reader *r)
 {
     r->row = memory_alloc((size_t)r->img->width * r->img->nplanes);
-    if (!r->row) {
-        fail_memory(r->err, "no memory for a row");
-        leave(r);
-    }
-    allocate(r, r->img);
+    if (!r->row)
+        check(r, fail_memory(r->err, "no memory for a row"));
+    check(r, image_alloc(r->img, r->opts->mem, r->err));
     if (r->opts->tolerant) /* what is not read of a damaged file */
         memset(r->img->cells, 0, r->img->size);
     jpeg_start_decompress(&r->d);
@@ -349,11 +335,10 @@ static void pass_over_scans(struct jpeg_reader *r)
         r->behind = (size_t)(end - r->at) - 2;
         return;
     }
-    if (!r->opts->tolerant) {
-        fail(r->err, "the file is cut short: the end of the picture is "
-                     "missing");
-        leave(r);
-    }
+    if (!r->opts->tolerant)
+        check(r,
+              fail(r->err, "the file is cut short: the end of the picture is "
+                           "missing"));
     warn(r->opts->warnings, "the end of the picture is missing");
 }
 
@@ -394,7 +379,9 @@ static void read_pixels(struct jpeg_reader *r)
     }
     check_limits(r);
     if (r->blocks) { /* rows of which are zeroed as they are read */
-        allocate(r, r->blocks);
+        check(r, image_alloc(r->blocks,
+                             r->blocks == r->img ? r->opts->mem : mem_plain,
+                             r->err));
         coefficient_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
         coefficient_arrays_offer((j_common_ptr)&r->d);
         jpeg_read_coefficients(&r->d);
@@ -434,7 +421,7 @@ static void make_samples(struct jpeg_reader *r)
     struct jpeg_parameters *p = parameters_of(r->img->meta);
     const struct block_holder blocks = { r->blocks, p->coded };
     struct samples samples[COMPONENTS];
-    allocate(r, r->img);
+    check(r, image_alloc(r->img, r->opts->mem, r->err));
     for (unsigned i = 0; i < r->img->nplanes; i++) {
         samples[i] =
             (struct samples){ .wanted = true, .plane = r->img->plane[i] };
@@ -443,10 +430,8 @@ static void make_samples(struct jpeg_reader *r)
     }
     samples_decode(samples, &blocks, r->opts->pool);
     samples_fill(&r->d, r->img);
-    if (p->coded && !parameters_note_coded(p)) {
-        fail_memory(r->err, "no memory for so many scans");
-        leave(r);
-    }
+    if (p->coded && !parameters_note_coded(p))
+        check(r, fail_memory(r->err, "no memory for so many scans"));
     forget_decoded(r);
 }
 

@@ -58,10 +58,16 @@ static void on_message(j_common_ptr cinfo, int level)
     warn(w->opts->warnings, "%s", text);
 }
 
+/* Leaves if something has failed. */
+static void check(struct jpeg_writer *w, int status)
+{
+    if (status)
+        leave(w);
+}
+
 static void check_time(struct jpeg_writer *w)
 {
-    if (account_check_time(w->opts->account, w->err))
-        leave(w);
+    check(w, account_check_time(w->opts->account, w->err));
 }
 
 /* libjpeg calls it for each row of blocks. */
@@ -279,10 +285,8 @@ static void refine_steps(struct jpeg_writer *w, const struct image *img)
         int n = w->c.comp_info[i].quant_tbl_no;
         unsigned found = samples_find_cap(&img->plane[i],
                                           w->c.quant_tbl_ptrs[n]->quantval, i);
-        if (!found) {
-            fail_memory(w->err, "no memory for the encoder");
-            leave(w);
-        }
+        if (!found)
+            check(w, fail_memory(w->err, "no memory for the encoder"));
         cap[n] = found < cap[n] ? found : cap[n];
     }
     for (int i = 0; i < NUM_QUANT_TBLS; i++)
@@ -305,9 +309,8 @@ static void write_transformed(struct jpeg_writer *w, const struct image *img,
         w->coded.plane[i].width = (img->plane[i].width + 7) / DCTSIZE;
         w->coded.plane[i].height = (img->plane[i].height + 7) / DCTSIZE;
     }
-    if (image_alloc(&w->coded, mem_plain, w->err) ||
-        samples_encode(samples, &blocks, w->opts->pool, w->err))
-        leave(w);
+    check(w, image_alloc(&w->coded, mem_plain, w->err));
+    check(w, samples_encode(samples, &blocks, w->opts->pool, w->err));
     write_blocks(w, &w->coded);
 }
 
@@ -318,8 +321,8 @@ static void write_samples(struct jpeg_writer *w)
     const bool again = own && !w->opts->quality;
     struct samples samples[MAX_COMPONENTS] = { { .wanted = false } };
     if (!own || w->c.in_color_space != w->c.jpeg_color_space) {
-        if (samples_of_pixels(&w->made, img, &w->c, w->opts->pool, w->err))
-            leave(w);
+        check(w,
+              samples_of_pixels(&w->made, img, &w->c, w->opts->pool, w->err));
         img = &w->made;
         check_time(w);
     }
