@@ -96,20 +96,16 @@ JPEG_INLINE void load_samples(dct_lanes v[8], const uint8_t *samples,
         v[x] = (half[x / 4] >> (x % 4 * 8) & 255) - DCT_MIDDLE;
 }
 
-JPEG_INLINE void add_magnitude(dct_lanes *sum, const dct_lanes *v)
-{
-    const dct_lanes sign = (dct_lanes)((dct_signed)*v >> 31);
-    *sum += (*v ^ sign) - sign;
-}
-
 /* Returns whether no pair of columns is above DCT_EXACT. */
 JPEG_INLINE bool is_exact(const dct_lanes v[8])
 {
     dct_lanes sum = { 0 };
     uint32_t column[8];
     DCT_UNROLL
-    for (int y = 0; y < 8; y++)
-        add_magnitude(&sum, &v[y]);
+    for (int y = 0; y < 8; y++) {
+        const dct_lanes sign = (dct_lanes)((dct_signed)v[y] >> 31);
+        sum += (v[y] ^ sign) - sign;
+    }
     sum += SHUFFLE(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
     memcpy(column, &sum, sizeof column);
     return column[0] <= DCT_EXACT && column[1] <= DCT_EXACT &&
@@ -165,37 +161,21 @@ JPEG_INLINE void divide(dct_lanes *v, const uint16_t step[8],
     *v = (dct_lanes)((value ^ sign) - sign);
 }
 
-JPEG_INLINE void transform_forward(dct_lanes v[8], const uint8_t *samples,
-                                   size_t stride)
-{
-    load_samples(v, samples, stride);
-    dct_forward_pass(v, DCT_FIRST_PASS);
-    transpose(v);
-    dct_forward_pass(v, DCT_FORWARD_LAST_PASS);
-}
-
 ENTROPY_FOR_EACH_CPU void dct_forward(int16_t coefficient[64],
                                       const uint8_t *samples, size_t stride,
                                       const struct dct_rounding *rounding)
 {
     dct_lanes v[8];
-    transform_forward(v, samples, stride);
+    load_samples(v, samples, stride);
+    dct_forward_pass(v, DCT_FIRST_PASS);
+    transpose(v);
+    dct_forward_pass(v, DCT_FORWARD_LAST_PASS);
     DCT_UNROLL
     for (int y = 0; y < 8; y++) {
-        divide(&v[y], rounding->step + 8 * y, rounding->least + 8 * y);
+        if (rounding)
+            divide(&v[y], rounding->step + 8 * y, rounding->least + 8 * y);
         store_row(coefficient + 8 * y, &v[y]);
     }
-}
-
-ENTROPY_FOR_EACH_CPU void dct_forward_units(int16_t coefficient[64],
-                                            const uint8_t *samples,
-                                            size_t stride)
-{
-    dct_lanes v[8];
-    transform_forward(v, samples, stride);
-    DCT_UNROLL
-    for (int y = 0; y < 8; y++)
-        store_row(coefficient + 8 * y, &v[y]);
 }
 
 ENTROPY_FOR_EACH_CPU uint64_t dct_rounding_error(

@@ -25,13 +25,10 @@ struct dct_rounding {
     int32_t least[64];
 };
 
-/* Computes the coefficients of such samples. */
+/* Computes the coefficients of such samples; `rounding` NULL: without rounding,
+ * in units of 1 / DCT_SCALE. */
 void dct_forward(int16_t coefficient[64], const uint8_t *samples, size_t stride,
                  const struct dct_rounding *rounding);
-
-/* The same without rounding, in units of 1 / DCT_SCALE. */
-void dct_forward_units(int16_t coefficient[64], const uint8_t *samples,
-                       size_t stride);
 
 /* Returns the sum of requantize_error() of such coefficients. */
 uint64_t dct_rounding_error(const int16_t coefficient[64],

@@ -135,7 +135,7 @@ int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
             metadata_retag(out, file, &img, op, exif_at, opts->warnings, err);
     }
     if (status == 0)
-        trailer_follow(out, file);
+        segments_follow_trailer(out, file);
     codec_close(&reader);
     meta_free(meta);
     return status;

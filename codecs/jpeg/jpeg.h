@@ -62,17 +62,17 @@ enum { TRAILER = 0xd9 };
 
 /* Adds the last `behind` bytes of the file, if there are any, as a block, and
  * notes where it begins as MPF, the list of pictures in the file, counts. */
-int trailer_take(struct meta *meta, struct bytes file, size_t behind,
-                 struct err *err);
+int segments_take_trailer(struct meta *meta, struct bytes file, size_t behind,
+                          struct err *err);
 
 /* The headers of a file have become others: makes what its MPF counts true, as
  * it was of the file before. */
-void trailer_follow(struct bytes *file, struct bytes before);
+void segments_follow_trailer(struct bytes *file, struct bytes before);
 
 /* Appends that block to the file, which is whole up to its EOI, and makes the
  * MPF in it true. */
-int trailer_append(struct bytes *file, const struct meta *meta,
-                   struct err *err);
+int segments_append_trailer(struct bytes *file, const struct meta *meta,
+                            struct err *err);
 
 /* ---- For what compares or sums pictures of several formats ----
  */

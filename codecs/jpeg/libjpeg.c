@@ -141,8 +141,8 @@ static JBLOCKARRAY access_rows(j_common_ptr cinfo,
     return array->row;
 }
 
-void coefficient_arrays_lend(struct coefficient_arrays *blocks,
-                             const struct image *img, j_common_ptr cinfo)
+void libjpeg_arrays_lend(struct libjpeg_arrays *blocks, const struct image *img,
+                         j_common_ptr cinfo)
 {
     for (unsigned i = 0; i < img->nplanes; i++) {
         blocks->array[i] =
@@ -158,23 +158,23 @@ static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
                                   JDIMENSION across, JDIMENSION down,
                                   JDIMENSION at_once)
 {
-    struct coefficient_arrays *blocks = cinfo->client_data;
+    struct libjpeg_arrays *blocks = cinfo->client_data;
     (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
-    if (blocks->lent == COEFFICIENT_ARRAYS || !blocks->list[blocks->lent]) {
+    if (blocks->lent == LIBJPEG_ARRAYS || !blocks->list[blocks->lent]) {
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
         cinfo->err->error_exit(cinfo);
     }
     return blocks->list[blocks->lent++];
 }
 
-void coefficient_arrays_offer(j_common_ptr cinfo)
+void libjpeg_arrays_offer(j_common_ptr cinfo)
 {
     cinfo->mem->request_virt_barray = lend_next;
 }
 
-void coefficient_arrays_finish(struct coefficient_arrays *blocks)
+void libjpeg_arrays_finish(struct libjpeg_arrays *blocks)
 {
-    for (unsigned i = 0; i < COEFFICIENT_ARRAYS; i++)
+    for (unsigned i = 0; i < LIBJPEG_ARRAYS; i++)
         if (blocks->array[i].plane)
             clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
 }
@@ -187,7 +187,7 @@ enum { ROOM = 1 << 16 }; /* the least that is reserved when the file is full */
  * runs out. */
 static void on_begin(j_compress_ptr c)
 {
-    struct library_target *target = (struct library_target *)c->dest;
+    struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
     struct bytes *file = target->file;
     size_t size = file->size;
     if (!bytes_reserve(file, ROOM)) {
@@ -208,14 +208,14 @@ static boolean on_full(j_compress_ptr c)
 
 static void on_end(j_compress_ptr c)
 {
-    struct library_target *target = (struct library_target *)c->dest;
+    struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
     target->file->size -= target->to.free_in_buffer;
 }
 
-void library_set_target(struct library_target *target, j_compress_ptr c,
+void libjpeg_set_target(struct libjpeg_target *target, j_compress_ptr c,
                         struct bytes *file)
 {
-    *target = (struct library_target){
+    *target = (struct libjpeg_target){
         { .init_destination = on_begin,
           .empty_output_buffer = on_full,
           .term_destination = on_end },
@@ -224,7 +224,7 @@ void library_set_target(struct library_target *target, j_compress_ptr c,
     c->dest = &target->to;
 }
 
-void library_describe_error(j_common_ptr cinfo, struct err *err)
+void libjpeg_describe_error(j_common_ptr cinfo, struct err *err)
 {
     char text[JMSG_LENGTH_MAX];
     cinfo->err->format_message(cinfo, text);
@@ -235,14 +235,14 @@ void library_describe_error(j_common_ptr cinfo, struct err *err)
 }
 
 #if JPEG_LIB_VERSION >= 80
-void library_size(j_compress_ptr c)
+void libjpeg_set_size(j_compress_ptr c)
 {
     c->jpeg_width = c->image_width;
     c->jpeg_height = c->image_height;
     c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
 }
 #else
-void library_size(j_compress_ptr c)
+void libjpeg_set_size(j_compress_ptr c)
 {
     (void)c;
 }

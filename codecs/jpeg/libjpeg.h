@@ -30,49 +30,49 @@ void libjpeg_memory_end(struct libjpeg_memory *memory, j_common_ptr cinfo);
 
 /* ---- Arrays of blocks ---------------------------------------------------- */
 
-enum { COEFFICIENT_ARRAYS = 4 };
+enum { LIBJPEG_ARRAYS = 4 };
 
-struct coefficient_arrays {
+struct libjpeg_arrays {
     struct jvirt_barray_control {
         const struct plane *plane;
         uint32_t cleared;               /* so many rows have been zeroed */
         JBLOCKROW row[MAX_SAMP_FACTOR]; /* that libjpeg has asked for */
-    } array[COEFFICIENT_ARRAYS];
-    jvirt_barray_ptr list[COEFFICIENT_ARRAYS];
+    } array[LIBJPEG_ARRAYS];
+    jvirt_barray_ptr list[LIBJPEG_ARRAYS];
     unsigned lent; /* arrays that libjpeg has asked for */
 };
 
 /* Lends the planes of img to an object of libjpeg, one for each component, for
  * as long as both live. Rows are zeroed when they are first written to. */
-void coefficient_arrays_lend(struct coefficient_arrays *blocks,
-                             const struct image *img, j_common_ptr cinfo);
+void libjpeg_arrays_lend(struct libjpeg_arrays *blocks, const struct image *img,
+                         j_common_ptr cinfo);
 
 /* Makes an object of libjpeg use the lent arrays when it asks for some, one for
  * each component. Its client_data must begin with this struct. */
-void coefficient_arrays_offer(j_common_ptr cinfo);
+void libjpeg_arrays_offer(j_common_ptr cinfo);
 
 /* Zeroes the rows that have not been written to. */
-void coefficient_arrays_finish(struct coefficient_arrays *blocks);
+void libjpeg_arrays_finish(struct libjpeg_arrays *blocks);
 
 /* ---- Files and errors ---------------------------------------------------- */
 
 /* The destination that libjpeg writes to. */
-struct library_target {
+struct libjpeg_target {
     struct jpeg_destination_mgr to;
     struct bytes *file;
 };
 
 /* Makes c append to a file. Until it has ended, file->size is the capacity. */
-void library_set_target(struct library_target *target, j_compress_ptr c,
+void libjpeg_set_target(struct libjpeg_target *target, j_compress_ptr c,
                         struct bytes *file);
 
 /* Sets err to the message of libjpeg's error, which may be that memory has run
  * out. */
-void library_describe_error(j_common_ptr cinfo, struct err *err);
+void libjpeg_describe_error(j_common_ptr cinfo, struct err *err);
 
 /* Sets the size of the picture that coefficients make. Version 8 of the
  * interface, Ubuntu's, needs that; in 6b, Debian's, it is always the size of
  * the image. */
-void library_size(j_compress_ptr c);
+void libjpeg_set_size(j_compress_ptr c);
 
 #endif

@@ -56,103 +56,57 @@ ENTROPY_INLINE uint16_t pair(uint32_t even, uint32_t odd)
                                               : even | odd << 8);
 }
 
-ENTROPY_FOR_EACH_CPU static void repeat_twice(uint16_t *restrict pairs,
-                                              const uint8_t *restrict samples,
-                                              uint32_t count)
-{
-    for (uint32_t x = 0; x < count; x++)
-        pairs[x] = pair(samples[x], samples[x]);
-}
-
-/* Make two pixels of each number of `at`, whose neighbors are `last` and
- * `next`. */
-ENTROPY_FOR_EACH_CPU static void
-smooth_both(uint16_t *restrict pairs, const uint16_t *last, const uint16_t *at,
-            const uint16_t *next, uint32_t count)
-{
-    for (uint32_t x = 0; x < count; x++)
-        pairs[x] = pair(upsample_both(at[x], last[x], 0),
-                        upsample_both(at[x], next[x], 1));
-}
-
-ENTROPY_FOR_EACH_CPU static void
-smooth_across(uint16_t *restrict pairs, const uint16_t *last,
-              const uint16_t *at, const uint16_t *next, uint32_t count)
-{
-    for (uint32_t x = 0; x < count; x++)
-        pairs[x] = pair(upsample_across(at[x], last[x], 0),
-                        upsample_across(at[x], next[x], 1));
-}
-
-ENTROPY_FOR_EACH_CPU static void mix(uint16_t *restrict column,
-                                     const uint8_t *at, const uint8_t *near,
-                                     uint32_t count)
-{
-    for (uint32_t x = 0; x < count; x++)
-        column[x] = (uint16_t)upsample_mix(at[x], near[x]);
-}
-
-ENTROPY_FOR_EACH_CPU static void smooth_down(uint8_t *row, const uint8_t *at,
-                                             const uint8_t *near,
-                                             uint32_t count, uint32_t y)
-{
-    for (uint32_t x = 0; x < count; x++)
-        row[x] = upsample_down(upsample_mix(at[x], near[x]), y);
-}
-
 /* Writes row y of a component to w->pixels, one byte a pixel; that has room for
  * one more. The rows of samples near it are in the window. `scratch` has room
  * for two numbers more than these. */
-static void upsample_row(const struct window *w, uint32_t y, uint16_t *scratch)
+ENTROPY_FOR_EACH_CPU static void upsample_row(const struct window *w,
+                                              uint32_t y, uint16_t *scratch)
 {
-    const struct upsampling *u = &w->source->upsampling;
+    const struct upsampling u = w->source->upsampling;
     const uint32_t width = w->picture->width, count = (width + 1) / 2,
                    first = SIDE * w->begin;
-    const uint8_t *at = w->samples + w->stride * (y / u->down - first),
+    const uint8_t *at = w->samples + w->stride * (y / u.down - first),
                   *near = at;
     uint16_t *column = scratch + 1, *pairs = w->pixels;
-    if (u->smooth_y)
-        near = w->samples + w->stride * (upsample_near(y, u->height) - first);
-    if (!u->smooth_x) {
-        if (u->smooth_y)
-            smooth_down((uint8_t *)pairs, at, near, width, y);
-        else if (u->across == 2)
-            repeat_twice(pairs, at, count);
+    uint8_t *row = (uint8_t *)pairs;
+    if (u.smooth_y)
+        near = w->samples + w->stride * (upsample_near(y, u.height) - first);
+    if (!u.smooth_x) {
+        if (u.smooth_y)
+            for (uint32_t x = 0; x < width; x++)
+                row[x] = upsample_down(upsample_mix(at[x], near[x]), y);
+        else if (u.across == 2)
+            for (uint32_t x = 0; x < count; x++)
+                pairs[x] = pair(at[x], at[x]);
         else
             for (uint32_t x = 0; x < width; x++)
-                ((uint8_t *)pairs)[x] = at[x / u->across];
+                row[x] = at[x / u.across];
         return;
     }
-    if (u->smooth_y)
-        mix(column, at, near, u->width);
-    else
-        for (uint32_t x = 0; x < u->width; x++)
-            column[x] = at[x];
+    for (uint32_t x = 0; x < u.width; x++)
+        column[x] = u.smooth_y ? (uint16_t)upsample_mix(at[x], near[x]) : at[x];
     column[-1] = column[0];
-    column[u->width] = column[u->width - 1];
-    (u->smooth_y ? smooth_both : smooth_across)(pairs, column - 1, column,
-                                                column + 1, count);
+    column[u.width] = column[u.width - 1];
+    if (u.smooth_y)
+        for (uint32_t x = 0; x < count; x++, column++)
+            pairs[x] = pair(upsample_both(column[0], column[-1], 0),
+                            upsample_both(column[0], column[1], 1));
+    else
+        for (uint32_t x = 0; x < count; x++, column++)
+            pairs[x] = pair(upsample_across(column[0], column[-1], 0),
+                            upsample_across(column[0], column[1], 1));
 }
 
-ENTROPY_FOR_EACH_CPU static void to_red(uint8_t *restrict red, const uint8_t *y,
-                                        const uint8_t *cr, uint32_t width)
+/* Converts a row of Y, Cb and Cr to R, G and B. */
+ENTROPY_FOR_EACH_CPU static void
+to_rgb(uint8_t *const rgb[3], const uint8_t *const ycc[3], uint32_t width)
 {
+    const uint8_t *y = ycc[0], *cb = ycc[1], *cr = ycc[2];
+    uint8_t *red = rgb[0], *green = rgb[1], *blue = rgb[2];
     for (uint32_t x = 0; x < width; x++)
         red[x] = ycc_red(y[x], cr[x]);
-}
-
-ENTROPY_FOR_EACH_CPU static void to_green(uint8_t *restrict green,
-                                          const uint8_t *y, const uint8_t *cb,
-                                          const uint8_t *cr, uint32_t width)
-{
     for (uint32_t x = 0; x < width; x++)
         green[x] = ycc_green(y[x], cb[x], cr[x]);
-}
-
-ENTROPY_FOR_EACH_CPU static void to_blue(uint8_t *restrict blue,
-                                         const uint8_t *y, const uint8_t *cb,
-                                         uint32_t width)
-{
     for (uint32_t x = 0; x < width; x++)
         blue[x] = ycc_blue(y[x], cb[x]);
 }
@@ -225,14 +179,10 @@ static void put_row(const struct picture *p, const struct worker *worker,
             from[i] = (const uint8_t *)w->pixels;
         }
     }
-    if (p->to_rgb) {
-        to_red(row[0], from[0], from[2], p->width);
-        to_green(row[1], from[0], from[1], from[2], p->width);
-        to_blue(row[2], from[0], from[1], p->width);
-    } else {
-        for (unsigned i = 0; i < p->components; i++)
-            memcpy(row[i], from[i], p->width);
-    }
+    if (p->to_rgb)
+        to_rgb(row, from, p->width);
+    for (unsigned i = 0; !p->to_rgb && i < p->components; i++)
+        memcpy(row[i], from[i], p->width);
 }
 
 /* A window has the rows for STEP rows of pixels, and one beside them on each

@@ -61,8 +61,8 @@ static uint64_t work_of_scans(const struct jpeg_decompress_struct *d,
 /* ---- Reading ------------------------------------------------------------- */
 
 struct jpeg_reader {
-    struct coefficient_arrays
-        arrays; /* where coefficient_arrays_offer() looks for them */
+    struct libjpeg_arrays
+        arrays; /* where libjpeg_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct libjpeg_memory memory;
     struct jpeg_progress_mgr progress;
@@ -105,7 +105,7 @@ static void check_whole(struct jpeg_reader *r, int status)
 static void on_error(j_common_ptr cinfo)
 {
     struct jpeg_reader *r = cinfo->client_data;
-    library_describe_error(cinfo, r->err);
+    libjpeg_describe_error(cinfo, r->err);
     leave(r);
 }
 
@@ -121,7 +121,7 @@ static void on_message(j_common_ptr cinfo, int level)
         code == JWRN_BOGUS_ICC)
         return;
     if (!r->opts->tolerant) {
-        library_describe_error(cinfo, r->err);
+        libjpeg_describe_error(cinfo, r->err);
         if (r->d.input_scan_number > 0) { /* there are samples to take */
             struct err why = *r->err;
             fail(r->err, "%s; --tolerant reads what is there", why.text);
@@ -201,11 +201,9 @@ static void read_header(struct jpeg_reader *r)
     r->d.progress = &r->progress;
     jpeg_mem_src(&r->d, r->file.data, r->file.size);
     jpeg_read_header(&r->d, TRUE);
-    if (r->d.data_precision != 8) {
-        fail(r->err, "%d bits a sample; only 8 can be read",
-             r->d.data_precision);
-        leave(r);
-    }
+    if (r->d.data_precision != 8)
+        check(r, fail(r->err, "%d bits a sample; only 8 can be read",
+                      r->d.data_precision));
     r->at = marker_first(r->file);
     take_segments(r, r->file.data + r->file.size, false);
     check(r, metadata_read_orientation(r->img, &segments_format, r->err));
@@ -263,11 +261,11 @@ static void shape(struct jpeg_reader *r)
             p->component[i].across = p->component[i].down = 1;
         return;
     }
-    if (img->nplanes > COMPONENTS) {
-        fail(r->err, "%u components; up to %d can be turned as they are",
-             img->nplanes, COMPONENTS);
-        leave(r);
-    }
+    if (img->nplanes > COMPONENTS)
+        check(r, fail(r->err,
+                      "%u components; up to %d can be turned as they "
+                      "are",
+                      img->nplanes, COMPONENTS));
     r->blocks = img;
     if (representation == REPRESENTATION_PLANES) {
         r->blocks = &r->decoded;
@@ -382,8 +380,8 @@ static void read_pixels(struct jpeg_reader *r)
         check(r, image_alloc(r->blocks,
                              r->blocks == r->img ? r->opts->mem : mem_plain,
                              r->err));
-        coefficient_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
-        coefficient_arrays_offer((j_common_ptr)&r->d);
+        libjpeg_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
+        libjpeg_arrays_offer((j_common_ptr)&r->d);
         jpeg_read_coefficients(&r->d);
     } else {
         read_samples(r);
@@ -453,7 +451,7 @@ static int take_guarded(struct jpeg_reader *r)
     if (setjmp(r->out))
         return -1;
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
-    coefficient_arrays_finish(&r->arrays);
+    libjpeg_arrays_finish(&r->arrays);
     if (r->blocks == &r->decoded)
         make_samples(r);
     parameters_trim(r->img, r->plan->width, r->plan->height);
@@ -464,7 +462,7 @@ static int take_guarded(struct jpeg_reader *r)
     if (xform_transposes(r->img->turned) && r->blocks == r->img)
         exchange_axes(r->img);
     take_segments(r, r->file.data + r->file.size - r->behind, true);
-    return trailer_take(r->img->meta, r->file, r->behind, r->err);
+    return segments_take_trailer(r->img->meta, r->file, r->behind, r->err);
 }
 
 static int open_guarded(struct jpeg_reader *r, struct stream_info *info)

@@ -175,7 +175,7 @@ unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
             uint8_t last[CELLS];
             size_t stride;
             const uint8_t *from = block_samples(plane, x, y, last, &stride);
-            dct_forward_units(block + CELLS * count++, from, stride);
+            dct_forward(block + CELLS * count++, from, stride, NULL);
         }
     const uint64_t limit = requantize_error_limit(number, count);
     for (int k = 0; k < CELLS; k++)

@@ -264,8 +264,8 @@ static size_t find_block(struct bytes file, size_t *size)
     return 0;
 }
 
-int trailer_take(struct meta *meta, struct bytes file, size_t behind,
-                 struct err *err)
+int segments_take_trailer(struct meta *meta, struct bytes file, size_t behind,
+                          struct err *err)
 {
     if (file.size < 4 || behind > file.size)
         return 0;
@@ -277,7 +277,7 @@ int trailer_take(struct meta *meta, struct bytes file, size_t behind,
     return segments_add(meta, TRAILER, file.data + end, behind, err);
 }
 
-void trailer_follow(struct bytes *file, struct bytes before)
+void segments_follow_trailer(struct bytes *file, struct bytes before)
 {
     size_t size;
     const size_t was = find_block(before, &size), is = find_block(*file, &size);
@@ -299,7 +299,8 @@ void trailer_follow(struct bytes *file, struct bytes before)
 }
 
 /* By how much the end of the first picture has moved, its list counts more. */
-int trailer_append(struct bytes *file, const struct meta *meta, struct err *err)
+int segments_append_trailer(struct bytes *file, const struct meta *meta,
+                            struct err *err)
 {
     const size_t end = file->size, was = meta->mpf_trailer;
     struct mpf mpf;

@@ -25,12 +25,12 @@ struct jpeg_writer {
     struct jpeg_compress_struct c;
     struct libjpeg_memory memory;
     struct jpeg_progress_mgr progress;
-    struct library_target target;
+    struct libjpeg_target target;
     struct bytes *file;
     jmp_buf out;
     const struct image *img;
     const struct save_opts *opts;
-    struct coefficient_arrays blocks;
+    struct libjpeg_arrays blocks;
     struct image made;  /* components of the pixels of another format */
     struct image coded; /* the coefficients of samples, for libjpeg */
     struct err *err;
@@ -44,7 +44,7 @@ static _Noreturn void leave(struct jpeg_writer *w)
 static void on_error(j_common_ptr cinfo)
 {
     struct jpeg_writer *w = cinfo->client_data;
-    library_describe_error(cinfo, w->err);
+    libjpeg_describe_error(cinfo, w->err);
     leave(w);
 }
 
@@ -247,8 +247,8 @@ static void set_density(struct jpeg_writer *w)
 static void write_blocks(struct jpeg_writer *w, const struct image *img)
 {
     const struct meta *meta = w->img->meta;
-    library_size(&w->c);
-    coefficient_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
+    libjpeg_set_size(&w->c);
+    libjpeg_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
     jpeg_write_coefficients(&w->c, w->blocks.list);
     for (size_t i = 0; meta && i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
@@ -353,7 +353,7 @@ static void set_up(struct jpeg_writer *w)
     const int quality = w->opts->quality ? w->opts->quality : QUALITY;
     jpeg_create_compress(c);
     libjpeg_memory_count(&w->memory, (j_common_ptr)c);
-    library_set_target(&w->target, c, w->file);
+    libjpeg_set_target(&w->target, c, w->file);
     w->progress.progress_monitor = on_progress;
     c->progress = &w->progress;
     c->image_width = img->width;
@@ -406,7 +406,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
     w.c.client_data = &w;
     int status = write_guarded(&w);
     if (status == 0 && img->meta)
-        status = trailer_append(file, img->meta, err);
+        status = segments_append_trailer(file, img->meta, err);
     libjpeg_memory_end(&w.memory, (j_common_ptr)&w.c);
     image_free(&w.made);
     image_free(&w.coded);
