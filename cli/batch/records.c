@@ -93,11 +93,11 @@ static int read_resume(struct records *records, const struct options *opts,
                        bool hold, size_t count, struct planned *planned,
                        struct err *err)
 {
+    const struct resume_jobs jobs = { count, planned_record, planned };
     struct err why;
     if (hold && manifest_hold(opts->resume, &records->warnings, &why))
         return fail(err, "--resume: %s", why.text);
-    if (resume_read(&records->resume, opts->resume, begins(opts), count,
-                    planned_record, planned, &why))
+    if (resume_read(&records->resume, opts->resume, begins(opts), &jobs, &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
     return 0;
 }

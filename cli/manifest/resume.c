@@ -58,9 +58,9 @@ static int refuse_lost(const struct manifest_index *index, const char *op,
 }
 
 int resume_read(struct resume *resume, const char *name, bool may_lack,
-                size_t count, struct record (*job)(void *context, size_t i),
-                void *context, struct err *err)
+                const struct resume_jobs *jobs, struct err *err)
 {
+    const size_t count = jobs->count;
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
     bool known = false, in_place = false;
     resume->name = name;
@@ -71,15 +71,15 @@ int resume_read(struct resume *resume, const char *name, bool may_lack,
     if (!resume->found)
         return fail(err, "no memory to look up %zu files", count);
     for (size_t i = 0; i < count; i++) {
-        const struct record one = job(context, i);
+        const struct record one = jobs->job(jobs->context, i);
         if (manifest_index_find(&resume->index, &one, &resume->found[i], err))
             return -1;
         known = known || resume->found[i];
         in_place = in_place || strcmp(one.input, one.output) == 0;
     }
-    return in_place && !known
-               ? refuse_lost(&resume->index, job(context, 0).op, err)
-               : 0;
+    return in_place && !known ? refuse_lost(&resume->index,
+                                            jobs->job(jobs->context, 0).op, err)
+                              : 0;
 }
 
 void resume_free(struct resume *resume)

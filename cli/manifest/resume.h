@@ -16,15 +16,21 @@ struct resume {
     size_t *found; /* of each job: the number of its entry plus 1, or 0 */
 };
 
-/* Reads a manifest, whose name must live as long, and looks up all `count` jobs
- * in it, which are of one operation. If it `may_lack`, a missing file counts as
- * an empty one. Returns 0; or -1 with a reason that does not have the name of
- * the manifest, but the number of a bad line; or if files are to be replaced in
- * place of which none is known, while others that were are not where they were:
- * they may be these. resume_free() is needed after both. */
+/* The jobs of a batch, which are of one operation. */
+struct resume_jobs {
+    size_t count;
+    struct record (*job)(void *context, size_t i);
+    void *context;
+};
+
+/* Reads a manifest, whose name must live as long, and looks up all jobs in it.
+ * If it `may_lack`, a missing file counts as an empty one. Returns 0; or -1
+ * with a reason that does not have the name of the manifest, but the number of
+ * a bad line; or if files are to be replaced in place of which none is known,
+ * while others that were are not where they were: they may be these.
+ * resume_free() is needed after both. */
 int resume_read(struct resume *resume, const char *name, bool may_lack,
-                size_t count, struct record (*job)(void *context, size_t i),
-                void *context, struct err *err);
+                const struct resume_jobs *jobs, struct err *err);
 
 enum verdict {
     VERDICT_TODO,

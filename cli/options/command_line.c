@@ -140,26 +140,21 @@ static int check_turn(struct options *opts, const char *op, bool served,
 
 /* ---- One picture -------------------------------------------------------- */
 
-static int check_output(const struct options *opts, struct err *err)
-{
-    const char *output = opts->file[1];
-    struct err why;
-    if (opts->format_name || file_is_stream(NULL, output) ||
-        codec_by_name(path_suffix(output)))
-        return 0;
-    hint_output(output, &why);
-    return fail(err, "%s: %s", output, why.text);
-}
-
 /* An input and an output. */
 static int check_pair(const struct options *opts, struct err *err)
 {
+    const char *output = opts->file[1];
+    struct err why;
     if (opts->dry_run && strcmp(opts->file[0], "-") == 0)
         return fail(err, "--dry-run: standard input is read only once; name a "
                          "file");
     if (opts->preserve && strcmp(opts->file[0], "-") == 0)
         return fail(err, "--preserve: standard input has no times");
-    return check_output(opts, err);
+    if (opts->format_name || file_is_stream(NULL, output) ||
+        codec_by_name(path_suffix(output)))
+        return 0;
+    hint_output(output, &why);
+    return fail(err, "%s: %s", output, why.text);
 }
 
 /* The names of a turn without an option of batches. */
@@ -288,17 +283,12 @@ static int check_stack(struct options *opts, struct err *err)
     return 0;
 }
 
-static int check_destination(struct options *opts, struct err *err)
-{
-    return opts->stack      ? check_stack(opts, err)
-           : opts->in_place ? check_in_place(opts, err)
-                            : check_outputs(opts, err);
-}
-
 static int check_batch(struct options *opts, struct err *err)
 {
     opts->command = COMMAND_BATCH;
-    if (check_destination(opts, err))
+    if (opts->stack      ? check_stack(opts, err)
+        : opts->in_place ? check_in_place(opts, err)
+                         : check_outputs(opts, err))
         return -1;
     if (opts->nul && !opts->files_from)
         return fail(err, "--null: needs --files-from");
@@ -355,14 +345,6 @@ static int check_readers(struct options *opts, const char *name,
     return check_groups(opts, what, groups, err);
 }
 
-static int check_relate(struct options *opts, struct err *err)
-{
-    opts->command = COMMAND_RELATE;
-    if (opts->nfiles != 2)
-        return fail(err, "relate needs two pictures: gimgxf relate A B");
-    return check_groups(opts, "relate writes no pictures", FOR_RELATE, err);
-}
-
 /* Checks the words that are not options: a command or an operation, in word[0],
  * and what follows. Sets the command, the operation and the files of `opts`. */
 static int check_words(struct options *opts, const char *const *word, int n,
@@ -386,8 +368,13 @@ static int check_words(struct options *opts, const char *const *word, int n,
         opts->command = COMMAND_CHECK;
         return check_readers(opts, command, FOR_CHECK, err);
     }
-    if (strcmp(command, "relate") == 0)
-        return check_relate(opts, err);
+    if (strcmp(command, "relate") == 0) {
+        opts->command = COMMAND_RELATE;
+        return opts->nfiles == 2
+                   ? check_groups(opts, "relate writes no pictures", FOR_RELATE,
+                                  err)
+                   : fail(err, "relate needs two pictures: gimgxf relate A B");
+    }
     if (strcmp(command, "manifest") == 0) {
         opts->command = COMMAND_MANIFEST;
         return check_groups(opts, "manifest turns no pictures", FOR_MANIFEST,

@@ -84,7 +84,8 @@ enum verdict verdict_of(const struct record *job)
     struct resume resume = { 0 };
     struct err err = { .text = "" };
     struct record asked = *job;
-    int status = resume_read(&resume, LOG, true, 1, only_job, &asked, &err);
+    const struct resume_jobs jobs = { 1, only_job, &asked };
+    int status = resume_read(&resume, LOG, true, &jobs, &err);
     CHECK(status == 0, "%s", err.text);
     if (status)
         return (enum verdict) - 1;

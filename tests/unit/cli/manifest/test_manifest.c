@@ -59,6 +59,7 @@ TEST(behind_cut)
 
 TEST(bad_lines)
 {
+    static const struct resume_jobs no_jobs;
     static const char *const bad[] = {
         "hello\n",
         "{\"input\": \"a\"}\n",
@@ -85,22 +86,21 @@ TEST(bad_lines)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unlink(LOG);
         append_log(HEAD "\"status\": \"failed\", \"new\": [1], " TIME "}\n");
-        CHECK(resume_read(&resume, LOG, true, 0, NULL, NULL, &err) == 0, "%s",
+        CHECK(resume_read(&resume, LOG, true, &no_jobs, &err) == 0, "%s",
               err.text);
         resume_free(&resume);
         append_log(bad[i]);
-        CHECK(resume_read(&resume, LOG, true, 0, NULL, NULL, &err) == -1 &&
+        CHECK(resume_read(&resume, LOG, true, &no_jobs, &err) == -1 &&
                   !strncmp(err.text, "line 2: ", 8),
               "%s", bad[i]);
         resume_free(&resume);
     }
-    CHECK(resume_read(&resume, ".", true, 0, NULL, NULL, &err) == -1,
-          "a directory");
+    CHECK(resume_read(&resume, ".", true, &no_jobs, &err) == -1, "a directory");
     resume_free(&resume);
-    CHECK(resume_read(&resume, "none", true, 0, NULL, NULL, &err) == 0, "%s",
+    CHECK(resume_read(&resume, "none", true, &no_jobs, &err) == 0, "%s",
           err.text);
     resume_free(&resume);
-    CHECK(resume_read(&resume, "none", false, 0, NULL, NULL, &err) == -1 &&
+    CHECK(resume_read(&resume, "none", false, &no_jobs, &err) == -1 &&
               !strcmp(err.text, "No such file or directory"),
           "%s", err.text);
     resume_free(&resume);
@@ -120,6 +120,7 @@ static struct record named_job(void *context, size_t i)
 
 TEST(names)
 {
+    const struct resume_jobs jobs = { NAMES, named_job, NULL };
     struct manifest *manifest;
     struct resume resume = { 0 };
     struct err err;
@@ -139,8 +140,7 @@ TEST(names)
         need(manifest_note(manifest, &record, false, &err) == 0, LOG);
     }
     need(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(resume_read(&resume, LOG, true, NAMES, named_job, NULL, &err) == 0,
-          "%s", err.text);
+    CHECK(resume_read(&resume, LOG, true, &jobs, &err) == 0, "%s", err.text);
     int wrong = 0;
     for (int i = 0; i < NAMES; i++) {
         struct record job = named_job(NULL, (size_t)i);
