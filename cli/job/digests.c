@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "codecs/compare/digest.h"
+#include "codecs/compare/compare.h"
 
 int job_decode_closest(struct image *img, const struct codec *codec,
                        struct bytes file, const struct load_opts *load,

@@ -15,7 +15,7 @@
 
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
-#include "codecs/compare/digest.h"
+#include "codecs/compare/compare.h"
 #include "cuda/backend.h"
 
 enum stage {
@@ -104,7 +104,8 @@ struct verified {
     double psnr; /* in decibels, where they are not */
 };
 
-/* Of the pictures as shown, by --digest: see codecs/compare/digest.h. "": none.
+/* Of the pictures as shown, by --digest: see codecs/compare/compare.h. "":
+ * none.
  */
 struct digests {
     char input[DIGEST_TEXT], output[DIGEST_TEXT];
@@ -199,7 +200,8 @@ void job_end(struct job_state *state);
 
 struct relation;
 
-/* Finds which turns make the first picture the second: codecs/compare/relate.h.
+/* Finds which turns make the first picture the second:
+ * codecs/compare/compare.h.
  */
 int job_relate(struct relation *relation, const char *first, const char *second,
                const struct options *opts, struct warnings *warnings,
@@ -210,7 +212,7 @@ enum soundness { SOUND, UNSOUND, SOUNDNESS_UNKNOWN };
 /* Decodes a file, whatever it holds, and keeps nothing of it. Returns whether
  * it is sound, with the reason if it is not, or if that is not known: if a
  * limit or the system keeps it from being read to its end. `digest`, unless it
- * is NULL, gets that of the picture, as codecs/compare/digest.h makes it; of
+ * is NULL, gets that of the picture, as codecs/compare/compare.h makes it; of
  * what is not one picture, and of what stays an array, "". `reserve` is that of
  * struct limits, or NULL. */
 enum soundness job_check_sound(const char *input, struct root *root,

@@ -7,7 +7,7 @@
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
 #include "cli/options/option_table.h"
-#include "codecs/compare/relate.h"
+#include "codecs/compare/compare.h"
 #include "codecs/foreign.h"
 
 /* Finds the format by the first bytes of the file. */

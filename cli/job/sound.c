@@ -1,6 +1,6 @@
 /* Whether a file is sound. */
 #include "cli/job/stages.h"
-#include "codecs/compare/digest.h"
+#include "codecs/compare/compare.h"
 
 /* The closest representation to the file finds all damage, and takes least. */
 static int decode(struct job_state *state, const struct load_opts *load,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/job/stages.h"
-#include "codecs/compare/relate.h"
+#include "codecs/compare/compare.h"
 
 /* Returns whether samples of another format or depth are made. */
 static bool converts(const struct job_state *state)

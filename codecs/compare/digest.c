@@ -1,5 +1,5 @@
 /* A number for a picture as it is shown. */
-#include "codecs/compare/digest.h"
+#include "codecs/compare/compare.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Which turn makes one picture another. */
-#include "codecs/compare/relate.h"
+#include "codecs/compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -158,7 +158,7 @@ static bool same_key(const struct image *a, const struct image *b)
                                 a->nplanes * sizeof *a->meta->key) == 0);
 }
 
-static bool pictures_are_alike(const struct image *a, const struct image *b)
+static bool are_alike(const struct image *a, const struct image *b)
 {
     return a->cell == b->cell && a->nplanes == b->nplanes &&
            a->maxval == b->maxval && a->color == b->color &&
@@ -166,8 +166,7 @@ static bool pictures_are_alike(const struct image *a, const struct image *b)
            (a->color != COLOR_INDEXED || same_palette(a, b));
 }
 
-static bool pictures_fit(const struct image *a, const struct image *b,
-                         enum xform t)
+static bool do_fit(const struct image *a, const struct image *b, enum xform t)
 {
     const bool exchanged = xform_transposes(t);
     bool fit = b->width == (exchanged ? a->height : a->width) &&
@@ -180,8 +179,8 @@ static bool pictures_fit(const struct image *a, const struct image *b,
     return fit;
 }
 
-static bool pictures_compare(struct difference *d, const struct image *a,
-                             const struct image *b, enum xform t, bool count)
+static bool compare(struct difference *d, const struct image *a,
+                    const struct image *b, enum xform t, bool count)
 {
     *d = (struct difference){ .luma = true };
     for (unsigned i = 0; i < b->nplanes; i++) {
@@ -211,8 +210,9 @@ double difference_psnr(const struct difference *d)
     return d->differing ? 10 * log10((double)d->cells / d->square) : INFINITY;
 }
 
-/* The frames of two animated PNGs, one by one: each is made a file of its own,
- * which libpng decodes like any other. */
+/* ---- The frames of two animated PNGs -------------------------------------
+ *
+ * Each is made a file of its own, which libpng decodes like any other. */
 
 /* A frame of both. */
 struct frame_pair {
@@ -225,13 +225,6 @@ static const uint8_t *control(const struct frame_pair *p, int which)
     return p->picture[which]->meta->block[p->blocks[which].begin].data;
 }
 
-/* The delay, and how the frame is disposed of and blended. */
-static bool is_shown_alike(const struct frame_pair *p)
-{
-    const size_t from = FCTL_DELAY, n = FCTL - from;
-    return memcmp(control(p, 0) + from, control(p, 1) + from, n) == 0;
-}
-
 static bool is_placed_alike(const struct frame_pair *p, enum xform t)
 {
     const struct image *b = p->picture[1];
@@ -242,38 +235,28 @@ static bool is_placed_alike(const struct frame_pair *p, enum xform t)
            is.height == should.height;
 }
 
-/* Leaves the turns that make one frame the other. */
-static int keep_turns(unsigned *turns, struct image frame[2],
+/* Leaves the turns that make the samples of one frame those of the other. */
+static int keep_turns(unsigned *turns, const struct frame_pair *p,
                       const struct load_opts *opts, struct err *err)
 {
+    struct image frame[2] = { { .meta = NULL }, { .meta = NULL } };
     struct warnings unheard = { 0 };
     const struct convert_opts alike = { .limits = &opts->limits,
                                         .mem = mem_plain,
                                         .warnings = &unheard };
-    if (!pictures_are_alike(&frame[0], &frame[1]) &&
-        convert_to_same(&frame[0], &frame[1], &alike, err))
-        return -1;
-    for (int t = 0; t < XFORM_COUNT; t++) {
+    int status = 0;
+    for (int i = 0; i < 2 && status == 0; i++)
+        status =
+            frame_decode(&frame[i], p->picture[i], p->blocks[i], opts, err);
+    if (status == 0 && !are_alike(&frame[0], &frame[1]))
+        status = convert_to_same(&frame[0], &frame[1], &alike, err);
+    for (int t = 0; t < XFORM_COUNT && status == 0; t++) {
         struct difference d;
         if (*turns >> t & 1 &&
-            !(pictures_fit(&frame[0], &frame[1], (enum xform)t) &&
-              pictures_compare(&d, &frame[0], &frame[1], (enum xform)t, false)))
+            !(do_fit(&frame[0], &frame[1], (enum xform)t) &&
+              compare(&d, &frame[0], &frame[1], (enum xform)t, false)))
             *turns &= ~(1u << t);
     }
-    return 0;
-}
-
-static int compare_frame_samples(unsigned *turns, const struct frame_pair *p,
-                                 const struct load_opts *opts, struct err *err)
-{
-    struct image frame[2] = { { .meta = NULL }, { .meta = NULL } };
-    int status =
-        frame_decode(&frame[0], p->picture[0], p->blocks[0], opts, err);
-    if (status == 0)
-        status =
-            frame_decode(&frame[1], p->picture[1], p->blocks[1], opts, err);
-    if (status == 0)
-        status = keep_turns(turns, frame, opts, err);
     image_free(&frame[0]);
     image_free(&frame[1]);
     return status;
@@ -284,109 +267,88 @@ static int compare_pair(unsigned *turns, const char **what,
                         const struct frame_pair *p,
                         const struct load_opts *opts, struct err *err)
 {
+    const size_t shown = FCTL_DELAY; /* the delay, disposal and blending */
     const bool defaults[] = {
         frame_is_default(p->picture[0]->meta, p->blocks[0]),
         frame_is_default(p->picture[1]->meta, p->blocks[1])
     };
-    unsigned left = 0;
     for (int t = 0; t < XFORM_COUNT; t++)
-        if (*turns >> t & 1 && is_placed_alike(p, (enum xform)t))
-            left |= 1u << t;
+        if (*turns >> t & 1 && !is_placed_alike(p, (enum xform)t))
+            *turns &= ~(1u << t);
     *what = "lies elsewhere";
-    if (left && defaults[0] != defaults[1]) {
+    if (!*turns)
+        return 0;
+    if (defaults[0] != defaults[1]) {
         *what = "is the default image of one of them alone";
-        left = 0;
-    }
-    if (left && !is_shown_alike(p)) {
+        *turns = 0;
+    } else if (memcmp(control(p, 0) + shown, control(p, 1) + shown,
+                      FCTL - shown) != 0) {
         *what = "is shown for another time, or in another way";
-        left = 0;
-    }
-    if (left && !defaults[0]) {
+        *turns = 0;
+    } else if (!defaults[0]) {
         *what = "differs";
-        if (compare_frame_samples(&left, p, opts, err))
-            return -1;
+        return keep_turns(turns, p, opts, err);
     }
-    *turns = left;
     return 0;
 }
 
 /* How often an animation is played, in words. */
-struct plays {
-    char text[24];
-};
-
-static struct plays say_plays(uint32_t plays)
+static void say_plays(char text[24], uint32_t plays)
 {
-    struct plays said = { "without end" };
-    if (plays == 1)
-        return (struct plays){ "once" };
-    if (plays)
-        snprintf(said.text, sizeof said.text, "%u times", plays);
-    return said;
+    if (plays > 1)
+        snprintf(text, 24, "%u times", plays);
+    else
+        snprintf(text, 24, "%s", plays ? "once" : "without end");
 }
 
-static bool is_played_alike(char text[80], const struct animation *a,
-                            const struct animation *b)
+/* Leaves those of `turns`, 1 << turn, or-ed, that also make each frame of a
+ * that of b: its samples, its place and how it is shown. If none is left `text`
+ * is the reason, of the first frame for which none was. Fails if a frame cannot
+ * be decoded. The pictures were decoded from PNG, not portable, as stored, and
+ * so are the frames, by these options. */
+static int compare_frames(unsigned *turns, char *text, size_t room,
+                          const struct image *pair,
+                          const struct load_opts *opts, struct err *err)
 {
-    const size_t room = sizeof((struct relation *)0)->frames;
+    const struct animation *a = &pair[0].meta->animation,
+                           *b = &pair[1].meta->animation;
+    struct frame_pair frames = { .picture = { &pair[0], &pair[1] } };
+    size_t at[2] = { 0, 0 };
+    char plays[2][24];
+    say_plays(plays[0], a->plays);
+    say_plays(plays[1], b->plays);
     if (a->frames != b->frames)
         snprintf(text, room, "the first has %u frames, the second %u",
                  a->frames, b->frames);
     else if (a->frames && a->plays != b->plays)
-        snprintf(text, room, "the first is played %s, the second %s",
-                 say_plays(a->plays).text, say_plays(b->plays).text);
-    return *text == '\0';
-}
-
-/* Returns those of `turns`, 1 << turn, or-ed, that also make each frame of a
- * that of b: its samples, its place and how it is shown. If none is left the
- * reason is that of the first frame for which none was. Fails, with `turns` as
- * they were, if a frame cannot be decoded. The pictures were decoded from PNG,
- * not portable, as stored, and so are the frames, by these options. */
-static int frames_compare(unsigned *turns, char text[80], const struct image *a,
-                          const struct image *b, const struct load_opts *opts,
-                          struct err *err)
-{
-    struct frame_pair pair = { .picture = { a, b } };
-    size_t at[2] = { 0, 0 };
-    unsigned left = *turns;
-    *text = 0;
-    if (!is_played_alike(text, &a->meta->animation, &b->meta->animation))
-        left = 0;
-    for (uint32_t n = 1; left && n <= a->meta->animation.frames; n++) {
+        snprintf(text, room, "the first is played %s, the second %s", plays[0],
+                 plays[1]);
+    if (*text)
+        *turns = 0;
+    for (uint32_t n = 1; *turns && n <= a->frames; n++) {
         const char *what;
+        struct err why;
         if (account_check_time(opts->limits.account, err))
             return -1;
-        if (!frame_find(&pair.blocks[0], a->meta, &at[0]) ||
-            !frame_find(&pair.blocks[1], b->meta, &at[1]))
-            return fail(err, "frame %u is not there", n);
-        struct err why;
-        if (compare_pair(&left, &what, &pair, opts, &why))
+        for (int i = 0; i < 2; i++)
+            if (!frame_find(&frames.blocks[i], pair[i].meta, &at[i]))
+                return fail(err, "frame %u is not there", n);
+        if (compare_pair(turns, &what, &frames, opts, &why))
             return fail_with(err, &why, "frame %u: %s", n, why.text);
-        if (!left)
-            snprintf(text, sizeof((struct relation *)0)->frames, "frame %u %s",
-                     n, what);
+        if (!*turns)
+            snprintf(text, room, "frame %u %s", n, what);
     }
-    *turns = left;
     return 0;
 }
 
-/* ---- Two pictures -------------------------------------------------------- */
+/* ---- Two decoded pictures ------------------------------------------------ */
 
 /* The turn of the pictures as shown whose stored ones are related by t. */
-static enum xform shown(const struct image *a, const struct image *b,
-                        enum xform t)
+static enum xform shown(const struct image pair[2], int t)
 {
-    const enum xform up_a = xform_from_exif(a->orientation),
-                     up_b = xform_from_exif(b->orientation);
-    return xform_then(xform_then(xform_inverse(up_a), t), up_b);
-}
-
-/* Also where samples of both are infinitely far off, or only zeros differ. */
-static bool is_closer(const struct difference *d, const struct difference *than)
-{
-    return d->square < than->square ||
-           (d->square == than->square && d->differing < than->differing);
+    const enum xform up_a = xform_from_exif(pair[0].orientation),
+                     up_b = xform_from_exif(pair[1].orientation);
+    return xform_then(xform_then(xform_inverse(up_a), (enum xform)t), up_b);
 }
 
 /* The turns that are known to make a picture another one, and those that are
@@ -401,8 +363,7 @@ struct known_turns {
 static void note_turn(struct known_turns *known, enum xform t, bool same)
 {
     unsigned still[XFORM_COUNT] = { 0 };
-    unsigned *const turns = same ? &known->same : &known->other;
-    *turns |= 1u << t;
+    *(same ? &known->same : &known->other) |= 1u << t;
     for (int s = 0; s < XFORM_COUNT; s++)
         for (int u = 0; u < XFORM_COUNT; u++)
             if (known->same >> s & 1 && known->same >> u & 1)
@@ -417,124 +378,100 @@ static void note_turn(struct known_turns *known, enum xform t, bool same)
         }
 }
 
-/* Finds the turns that make them the same. */
-static int find_same(struct relation *relation, const struct image *a,
-                     const struct image *b, unsigned turns,
-                     const struct account *account, struct err *err)
+/* Finds the turns that make them the same; or, where none does, with `far` the
+ * one that comes closest: also where samples of both are infinitely far off, or
+ * only zeros differ. */
+static int relate(struct relation *relation, const struct image pair[2],
+                  unsigned turns, bool far, const struct account *account,
+                  struct err *err)
 {
-    struct difference d;
+    const struct image *a = &pair[0], *b = &pair[1];
+    struct difference d, *least = &relation->far;
     struct known_turns known = { 0 };
-    for (int i = 0; i < XFORM_COUNT; i++) {
+    bool any = false;
+    for (int i = 0; i < (far ? 2 : 1) * XFORM_COUNT; i++) {
+        const enum xform t = (enum xform)(i % XFORM_COUNT),
+                         as_shown = shown(pair, t);
+        const bool nearest = i >= XFORM_COUNT;
+        if (nearest && relation->same)
+            break;
         if (account_check_time(account, err))
             return -1;
-        const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
-        if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
+        if (!(turns >> as_shown & 1) || !do_fit(a, b, t))
             continue;
         relation->fits = true;
-        if (!((known.same | known.other) >> i & 1)) {
-            note_turn(&known, t, pictures_compare(&d, a, b, t, false));
+        if (nearest) {
+            compare(&d, a, b, t, true);
+            if (!any || d.square < least->square ||
+                (d.square == least->square && d.differing < least->differing)) {
+                *least = d;
+                relation->nearest = as_shown;
+            }
+            any = true;
+            continue;
+        }
+        if (!((known.same | known.other) >> t & 1)) {
+            note_turn(&known, t, compare(&d, a, b, t, false));
             if (a->cell == CELL_DCT && d.luma)
                 relation->luma = true;
         }
-        if (known.same >> i & 1)
+        if (known.same >> t & 1)
             relation->same |= 1u << as_shown;
     }
     return 0;
 }
 
-/* Finds the turn that comes closest. */
-static int find_nearest(struct relation *relation, const struct image *a,
-                        const struct image *b, unsigned turns,
-                        const struct account *account, struct err *err)
-{
-    bool any = false;
-    for (int i = 0; i < XFORM_COUNT; i++) {
-        struct difference d;
-        const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
-        if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
-            continue;
-        if (account_check_time(account, err))
-            return -1;
-        pictures_compare(&d, a, b, t, true);
-        if (!any || is_closer(&d, &relation->far)) {
-            relation->far = d;
-            relation->nearest = as_shown;
-        }
-        any = true;
-    }
-    return 0;
-}
-
-static enum xform first_turn(unsigned turns)
-{
-    int t = 0;
-    while (!(turns >> t & 1))
-        t++;
-    return (enum xform)t;
-}
-
 /* Leaves of relation->same what makes the frames of a those of b, too. */
-static int relate_frames(struct relation *relation, const struct image *a,
-                         const struct image *b, const struct load_opts *opts,
-                         struct err *err)
+static int relate_frames(struct relation *relation, const struct image pair[2],
+                         const struct load_opts *opts, struct err *err)
 {
     unsigned stored = 0, left = 0;
     for (int t = 0; t < XFORM_COUNT; t++)
-        stored |= (relation->same >> shown(a, b, (enum xform)t) & 1u) << t;
-    if (frames_compare(&stored, relation->frames, a, b, opts, err))
+        stored |= (relation->same >> shown(pair, t) & 1u) << t;
+    if (compare_frames(&stored, relation->frames, sizeof relation->frames, pair,
+                       opts, err))
         return -1;
     for (int t = 0; t < XFORM_COUNT; t++)
-        left |= (stored >> t & 1u) << shown(a, b, (enum xform)t);
+        left |= (stored >> t & 1u) << shown(pair, t);
     if (!left)
-        relation->nearest = first_turn(relation->same);
+        relation->nearest = (enum xform)__builtin_ctz(relation->same);
     relation->same = left;
     return 0;
 }
 
 /* ---- Two files ----------------------------------------------------------- */
 
-static int decode(struct image *img, const struct coded_picture *picture,
-                  enum representation representation,
-                  const struct load_opts *opts, struct err *err)
-{
-    const struct decode_plan plan = { .representation = representation,
-                                      .width = picture->width,
-                                      .height = picture->height };
-    struct load_opts load = *opts;
-    load.layout = picture->layout;
-    int status = codec_decode_file(picture->codec, img, picture->file, &load,
-                                   &plan, err);
-    if (status == 0 && picture->as_stored)
-        img->orientation = 1;
-    return status;
-}
+/* What is related. */
+struct relating {
+    const struct coded_picture *coded[2];
+    unsigned turns;
+    struct load_opts load;
+    const struct convert_opts *convert;
+};
 
-/* A gray picture that is written as PPM becomes one of three equal channels. */
-static void promote_gray(struct image *a, const struct image *b)
-{
-    if (a->color != COLOR_GRAY || b->color != COLOR_RGB || a->alpha)
-        return;
-    a->color = COLOR_RGB;
-    a->nplanes = 3;
-    a->plane[1] = a->plane[2] = a->plane[0];
-}
-
-static int decode_both(struct image pair[2], unsigned *undecoded,
-                       const struct coded_picture *a,
-                       const struct coded_picture *b,
-                       enum representation representation,
-                       const struct load_opts *opts, struct err *err)
+/* Decodes both. On failure there is nothing to free. */
+static int decode(struct image pair[2], struct relation *relation,
+                  const struct relating *r, enum representation representation,
+                  struct err *err)
 {
     pair[0] = pair[1] = (struct image){ .meta = NULL };
-    *undecoded = 1;
-    if (decode(&pair[0], a, representation, opts, err))
-        return -1;
-    *undecoded = 2;
-    if (decode(&pair[1], b, representation, opts, err)) {
-        image_free(&pair[0]);
-        return -1;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct coded_picture *coded = r->coded[i];
+        const struct decode_plan plan = { .representation = representation,
+                                          .width = coded->width,
+                                          .height = coded->height };
+        struct load_opts load = r->load;
+        load.layout = coded->layout;
+        relation->undecoded = i + 1;
+        if (codec_decode_file(coded->codec, &pair[i], coded->file, &load, &plan,
+                              err)) {
+            image_free(&pair[0]);
+            return -1;
+        }
+        if (coded->as_stored)
+            pair[i].orientation = 1;
     }
-    *undecoded = 0;
+    relation->undecoded = 0;
     return 0;
 }
 
@@ -544,95 +481,96 @@ static void free_both(struct image pair[2])
     image_free(&pair[1]);
 }
 
-/* Returns whether no 64 samples, whose coefficients were rounded to these, are
- * within their range: the transform keeps the sum of the squares. */
-static bool is_impossible(const int16_t *block, const uint16_t *steps)
-{
-    double square = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        const double least = (abs(block[i]) - 0.5) * steps[i];
-        square += least > 0 ? least * least : 0;
-    }
-    return square > 64 * 128 * 128;
-}
-
+/* Returns whether the 64 samples of some block, whose coefficients were rounded
+ * to these, cannot all be within their range: the transform keeps the sum of
+ * the squares. */
 static bool has_impossible(const struct image *img)
 {
     for (unsigned i = 0; i < img->nplanes; i++) {
+        const uint16_t *steps = steps_of(img, i);
         const struct plane *plane = &img->plane[i];
         for (uint32_t y = 0; y < plane->height; y++) {
-            const int16_t *row = plane_row(plane, y);
-            for (uint32_t x = 0; x < plane->width; x++)
-                if (is_impossible(row + (size_t)64 * x, steps_of(img, i)))
+            const int16_t *block = plane_row(plane, y);
+            for (uint32_t x = 0; x < plane->width; x++, block += 64) {
+                double square = 0;
+                for (unsigned k = 0; k < 64; k++) {
+                    const double least = (abs(block[k]) - 0.5) * steps[k];
+                    square += least > 0 ? least * least : 0;
+                }
+                if (square > 64 * 128 * 128)
                     return true;
+            }
         }
     }
     return false;
 }
 
 static int relate_coefficients(struct relation *relation,
-                               const struct coded_picture *a,
-                               const struct coded_picture *b, unsigned turns,
-                               const struct load_opts *opts, struct err *err)
+                               const struct relating *r, struct err *err)
 {
     struct image pair[2];
-    if (decode_both(pair, &relation->undecoded, a, b,
-                    REPRESENTATION_COEFFICIENTS, opts, err))
+    int status = 0;
+    if (decode(pair, relation, r, REPRESENTATION_COEFFICIENTS, err))
         return -1;
     relation->coefficients = true;
-    int status = 0;
-    if (pictures_are_alike(&pair[0], &pair[1]))
-        status = find_same(relation, &pair[0], &pair[1], turns,
-                           opts->limits.account, err);
+    if (are_alike(&pair[0], &pair[1]))
+        status = relate(relation, pair, r->turns, false, r->load.limits.account,
+                        err);
     relation->impossible = !relation->same && has_impossible(&pair[0]);
     free_both(pair);
     return status;
 }
 
-static int relate_samples(struct relation *relation,
-                          const struct coded_picture *a,
-                          const struct coded_picture *b, unsigned turns,
-                          const struct load_opts *opts,
-                          const struct convert_opts *convert, struct err *err)
+/* Makes them comparable. A gray picture that is written as PPM becomes one of
+ * three equal channels. */
+static int make_alike(struct relation *relation, struct image pair[2],
+                      const struct relating *r, struct err *err)
 {
-    struct load_opts load = *opts;
+    struct image *a = &pair[0], *b = &pair[1];
     struct warnings unheard = { 0 };
-    const struct convert_opts alike = { .limits = &opts->limits,
+    const struct convert_opts alike = { .limits = &r->load.limits,
                                         .mem = mem_plain,
                                         .warnings = &unheard };
-    struct image pair[2];
     bool converted;
-    load.portable = convert || a->codec != b->codec || a->codec->lossy;
-    if (decode_both(pair, &relation->undecoded, a, b, REPRESENTATION_SAMPLES,
-                    &load, err))
+    if (r->convert &&
+        convert_to_fit(a, r->coded[1]->codec, r->convert, &converted, err))
         return -1;
-    int status = 0;
-    if (convert)
-        status = convert_to_fit(&pair[0], b->codec, convert, &converted, err);
-    if (status == 0 && convert)
-        promote_gray(&pair[0], &pair[1]);
+    if (r->convert && a->color == COLOR_GRAY && b->color == COLOR_RGB &&
+        !a->alpha) {
+        a->color = COLOR_RGB;
+        a->nplanes = 3;
+        a->plane[1] = a->plane[2] = a->plane[0];
+    }
+    relation->unlike = !are_alike(a, b);
+    return relation->unlike ? convert_to_same(a, b, &alike, err) : 0;
+}
+
+static int relate_samples(struct relation *relation, struct relating *r,
+                          struct err *err)
+{
+    const struct codec *codec = r->coded[0]->codec;
+    struct warnings unheard = { 0 };
+    struct image pair[2];
+    r->load.portable =
+        r->convert || codec != r->coded[1]->codec || codec->lossy;
+    if (decode(pair, relation, r, REPRESENTATION_SAMPLES, err))
+        return -1;
+    int status = make_alike(relation, pair, r, err);
     const bool animated =
-        !load.portable && a->codec == &codec_png &&
+        !r->load.portable && codec == &codec_png &&
         (pair[0].meta->animation.frames || pair[1].meta->animation.frames);
-    relation->unlike = status == 0 && !pictures_are_alike(&pair[0], &pair[1]);
-    if (relation->unlike)
-        status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
-        status = find_same(relation, &pair[0], &pair[1], turns,
-                           opts->limits.account, err);
-    if (status == 0 && !relation->same)
-        status = find_nearest(relation, &pair[0], &pair[1], turns,
-                              opts->limits.account, err);
+        status =
+            relate(relation, pair, r->turns, true, r->load.limits.account, err);
     const bool frames = status == 0 && relation->same && animated;
     if (frames && relation->unlike) { /* the conversion has dropped them */
         free_both(pair);
-        load.warnings = &unheard;
-        if (decode_both(pair, &relation->undecoded, a, b,
-                        REPRESENTATION_SAMPLES, &load, err))
+        r->load.warnings = &unheard;
+        if (decode(pair, relation, r, REPRESENTATION_SAMPLES, err))
             return -1;
     }
     if (frames)
-        status = relate_frames(relation, &pair[0], &pair[1], &load, err);
+        status = relate_frames(relation, pair, &r->load, err);
     free_both(pair);
     return status;
 }
@@ -642,17 +580,19 @@ int relate_pictures(struct relation *relation, const struct coded_picture *a,
                     const struct load_opts *opts,
                     const struct convert_opts *convert, struct err *err)
 {
-    struct load_opts load = *opts;
-    load.libraries = true;
-    load.mem = mem_plain;
+    struct relating r = {
+        .coded = { a, b }, .turns = turns, .load = *opts, .convert = convert
+    };
+    r.load.libraries = true;
+    r.load.mem = mem_plain;
     *relation = (struct relation){ .same = 0 };
     if (a->codec == &codec_jpeg && b->codec == &codec_jpeg && !convert) {
-        if (relate_coefficients(relation, a, b, turns, &load, err))
+        if (relate_coefficients(relation, &r, err))
             return -1;
         if (relation->same)
             return 0;
         *relation = (struct relation){ .impossible = relation->impossible,
                                        .luma = relation->luma };
     }
-    return relate_samples(relation, a, b, turns, &load, convert, err);
+    return relate_samples(relation, &r, err);
 }

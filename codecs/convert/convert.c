@@ -35,75 +35,46 @@ struct span_converter {
     uint64_t clipped;        /* how many samples were outside 0 to `full` */
 };
 
-/* ---- Loading a span ------------------------------------------------------ */
-
-static double sample(const struct image *img, unsigned plane, uint32_t y,
-                     uint32_t x)
+/* Loads a row of a plane of src into a channel. */
+static void load(struct span_converter *w, unsigned channel, unsigned plane,
+                 uint32_t y)
 {
-    const void *row = plane_row(&img->plane[plane], y);
-    switch (img->cell) {
-    case CELL_U8:
-        return ((const uint8_t *)row)[x];
-    case CELL_U16:
-        return ((const uint16_t *)row)[x];
-    default:
-        return ((const float *)row)[x];
-    }
+    const void *row = plane_row(&w->src.plane[plane], y);
+    double *to = w->channel[channel];
+    for (uint32_t x = 0; x < w->src.width; x++)
+        to[x] = w->src.cell == CELL_U8    ? ((const uint8_t *)row)[x]
+                : w->src.cell == CELL_U16 ? ((const uint16_t *)row)[x]
+                                          : (double)((const float *)row)[x];
 }
 
-static void load_palette(struct span_converter *w, uint32_t y)
-{
-    const uint8_t *row = plane_row(&w->src.plane[0], y);
-    for (uint32_t x = 0; x < w->src.width; x++) {
-        const uint8_t *entry = w->colors->palette[row[x]];
-        for (unsigned c = 0; c < 3; c++)
-            w->channel[c][x] = entry[c];
-        /* An index past the palette is opaque black, as viewers show it. */
-        w->channel[3][x] = row[x] < w->colors->ncolors ? entry[3] : 255;
-    }
-}
-
-static void load_key(struct span_converter *w, uint32_t y, unsigned channels)
-{
-    for (uint32_t x = 0; x < w->src.width; x++) {
-        bool hit = true;
-        for (unsigned c = 0; c < channels; c++)
-            hit = hit && sample(&w->src, c, y, x) == w->colors->key[c];
-        w->channel[channels][x] = hit ? 0 : w->full;
-    }
-}
-
-/* Loads a row of src into the channels. Returns how many colors it has. */
+/* Loads a row of src into the channels, with alpha behind the colors. Returns
+ * how many colors it has. */
 static unsigned load_row(struct span_converter *w, uint32_t y)
 {
     const struct image *src = &w->src;
-    if (src->color == COLOR_INDEXED) {
-        load_palette(w, y);
-        return 3;
+    const struct row_colors *colors = w->colors;
+    const bool indexed = src->color == COLOR_INDEXED;
+    const unsigned channels = indexed ? 3 : src->nplanes - src->alpha;
+    const uint8_t *row = plane_row(&src->plane[0], y);
+    for (unsigned c = 0; c < src->nplanes && !indexed; c++)
+        load(w, c, c, y);
+    for (uint32_t x = 0; x < src->width; x++) {
+        bool hit = true;
+        if (indexed) {
+            const uint8_t *entry = colors->palette[row[x]];
+            for (unsigned c = 0; c < 3; c++)
+                w->channel[c][x] = entry[c];
+            /* An index past the palette is opaque black, as viewers show it. */
+            w->channel[3][x] = row[x] < colors->ncolors ? entry[3] : 255;
+        } else if (!src->alpha && colors->keyed) {
+            for (unsigned c = 0; c < channels; c++)
+                hit = hit && w->channel[c][x] == colors->key[c];
+            w->channel[channels][x] = hit ? 0 : w->full;
+        }
+        if (!colors->transparent)
+            w->channel[channels][x] = w->full;
     }
-    for (unsigned c = 0; c < src->nplanes; c++)
-        for (uint32_t x = 0; x < src->width; x++)
-            w->channel[c][x] = sample(src, c, y, x);
-    unsigned channels = src->nplanes - src->alpha;
-    if (!src->alpha && w->colors->keyed)
-        load_key(w, y, channels);
     return channels;
-}
-
-/* ---- Converting it ------------------------------------------------------- */
-
-static void copy_channel(struct span_converter *w, unsigned to, unsigned from)
-{
-    memcpy(w->channel[to], w->channel[from],
-           w->src.width * sizeof *w->channel[0]);
-}
-
-/* Makes gray red, green and blue; alpha moves behind them. */
-static void promote_gray(struct span_converter *w)
-{
-    copy_channel(w, 3, 1);
-    copy_channel(w, 1, 0);
-    copy_channel(w, 2, 0);
 }
 
 static void lay_on_background(struct span_converter *w, unsigned channels)
@@ -120,12 +91,13 @@ static void lay_on_background(struct span_converter *w, unsigned channels)
     }
 }
 
-static void store(struct span_converter *w, const double *from, unsigned plane,
+/* Stores a channel as a row of a plane of dst. */
+static void store(struct span_converter *w, unsigned channel, unsigned plane,
                   uint32_t y)
 {
     const struct image *dst = &w->dst;
+    const double top = dst->maxval, full = w->full, *from = w->channel[channel];
     void *row = plane_row(&dst->plane[plane], y);
-    double top = dst->maxval, full = w->full;
     for (uint32_t x = 0; x < dst->width; x++) {
         double v = from[x];
         if (dst->cell == CELL_F32) {
@@ -144,37 +116,20 @@ static void store(struct span_converter *w, const double *from, unsigned plane,
     }
 }
 
-static void make_opaque(struct span_converter *w, unsigned channels)
-{
-    for (uint32_t x = 0; x < w->src.width; x++)
-        w->channel[channels][x] = w->full;
-}
-
 static void convert_row(struct span_converter *w, uint32_t y)
 {
+    const size_t size = w->src.width * sizeof *w->channel[0];
     unsigned channels = load_row(w, y);
-    if (!w->colors->transparent)
-        make_opaque(w, channels);
-    if (channels == 1 && w->dst.color == COLOR_RGB) {
-        promote_gray(w);
+    if (channels == 1 && w->dst.color == COLOR_RGB) { /* alpha moves behind */
+        memcpy(w->channel[3], w->channel[1], size);
+        memcpy(w->channel[1], w->channel[0], size);
+        memcpy(w->channel[2], w->channel[0], size);
         channels = 3;
     }
     if (w->colors->transparent && !w->dst.alpha)
         lay_on_background(w, channels);
     for (unsigned i = 0; i < w->dst.nplanes; i++)
-        store(w, w->channel[i], i, y);
-}
-
-/* Planes without a known meaning are converted one by one, however many there
- * are. */
-static void convert_other(struct span_converter *w, uint32_t y)
-{
-    double *row = w->channel[0];
-    for (unsigned i = 0; i < w->dst.nplanes; i++) {
-        for (uint32_t x = 0; x < w->src.width; x++)
-            row[x] = sample(&w->src, i, y, x);
-        store(w, row, i, y);
-    }
+        store(w, i, i, y);
 }
 
 /* Returns up to SPAN columns of a picture, from x on. */
@@ -201,10 +156,13 @@ static uint64_t convert_rows(const struct image *dst, const struct image *src,
         w.src = span_of(src, x);
         w.dst = span_of(dst, x);
         for (uint32_t y = 0; y < src->height; y++)
-            if (src->color == COLOR_OTHER)
-                convert_other(&w, y);
-            else
+            if (src->color != COLOR_OTHER)
                 convert_row(&w, y);
+            else /* planes without a known meaning, however many there are */
+                for (unsigned i = 0; i < dst->nplanes; i++) {
+                    load(&w, 0, i, y);
+                    store(&w, 0, i, y);
+                }
     }
     return w.clipped;
 }

@@ -11,7 +11,6 @@
 
 #include "codecs/base/scratch.h"
 #include "codecs/codec.h"
-#include "codecs/npy/zip_deflate.h"
 
 /* How a member is compressed. */
 enum { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
@@ -65,6 +64,15 @@ int zip_fail_member(struct err *err, const struct zip_member *member,
  * Returns how many; 0 also on failure. */
 size_t zip_extract_head(uint8_t *head, size_t size,
                         const struct zip_member *member);
+
+/* Content that is being deflated. What comes out does not depend on the pieces
+ * that it comes in. */
+struct zip_deflate {
+    struct thread_pool *pool; /* threads that deflate; NULL: the caller's */
+    const struct account *account; /* whose time ends that; or NULL */
+    struct bytes held;             /* content that waits for more */
+    size_t window; /* bytes before it that matches may refer to */
+};
 
 /* A member that is being written. */
 struct zip_output {

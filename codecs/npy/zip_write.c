@@ -3,8 +3,106 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
+#include "codecs/deflate/lz77.h"
+
+/* ---- DEFLATE, by several threads ------------------------------------------*/
+
+/* Bytes that one thread deflates at a time. */
+enum { BAND = 1 << 20 };
+
+/* Some bands of the content. */
+struct bands {
+    const uint8_t *data;
+    size_t before,
+        size;           /* bytes before it that matches may refer to; its own */
+    bool last;          /* the stream ends with it */
+    struct bytes *band; /* deflated; empty if there was no memory, or time */
+    size_t count;
+    const struct account *account;
+};
+
+static void deflate_band(void *context, size_t i)
+{
+    struct bands *b = context;
+    size_t at = i * BAND, left = b->size - at;
+    size_t size = left < BAND ? left : BAND;
+    struct err unheard; /* deflate_some() asks again */
+    if (account_check_time(b->account, &unheard))
+        return;
+    struct lz77 *matcher = lz77_new(1, 1);
+    struct bytes made = { 0 };
+    if (matcher && bytes_reserve(&made, flate_bound(size)))
+        made.size =
+            lz77_deflate(matcher, made.data, b->data + at, b->before + at, size,
+                         b->last && i + 1 == b->count, LZ77_SEVEN);
+    /* While it waits for others it takes no more than it has become. */
+    (void)bytes_append(&b->band[i], made.data, made.size);
+    bytes_free(&made);
+    lz77_free(matcher);
+}
+
+/* Deflates `size` bytes behind the window. */
+static int deflate_some(const struct zip_deflate *d, struct bytes *out,
+                        const uint8_t *data, size_t size, bool last,
+                        struct err *err)
+{
+    struct bands b = {
+        .data = data,
+        .before = d->window,
+        .size = size,
+        .last = last,
+        .count = size ? (size - 1) / BAND + 1 : 1,
+        .account = d->account,
+    };
+    b.band = memory_alloc_zeroed(b.count, sizeof *b.band);
+    if (!b.band)
+        return fail_memory(err, "no memory for the file");
+    thread_pool_run(d->pool, deflate_band, &b, b.count);
+    int status = account_check_time(b.account, err);
+    for (size_t i = 0; i < b.count; i++) {
+        if (status == 0 && (b.band[i].size == 0 ||
+                            !bytes_append(out, b.band[i].data, b.band[i].size)))
+            status = fail_memory(err, "no memory for the file");
+        bytes_free(&b.band[i]);
+    }
+    memory_free(b.band);
+    return status;
+}
+
+/* Appends to `out` what more content becomes, or what waits is held: as many
+ * whole bands as there are threads are deflated while there is more, for the
+ * last bytes of all end the stream. */
+static int deflate(struct zip_deflate *d, struct bytes *out,
+                   struct bytes content, bool last, struct err *err)
+{
+    const size_t some = (size_t)thread_pool_threads(d->pool) * BAND;
+    if (last && d->held.size == 0)
+        return deflate_some(d, out, content.data, content.size, true, err);
+    if (!bytes_append(&d->held, content.data, content.size))
+        return fail_memory(err, "no memory for the file");
+    if (last)
+        return deflate_some(d, out, d->held.data + d->window,
+                            d->held.size - d->window, true, err);
+    while (d->held.size - d->window > some) {
+        if (deflate_some(d, out, d->held.data + d->window, some, false, err))
+            return -1;
+        const size_t drop = d->window + some - FLATE_WINDOW;
+        d->held.size -= drop;
+        memmove(d->held.data, d->held.data + drop, d->held.size);
+        d->window = FLATE_WINDOW;
+    }
+    return 0;
+}
+
+static void deflate_end(struct zip_deflate *d)
+{
+    bytes_free(&d->held);
+    d->window = 0;
+}
 
 /* ---- Headers --------------------------------------------------------------*/
 
@@ -131,7 +229,7 @@ static int put(struct zip_writer *w, struct bytes piece, bool last,
     now->crc = flates[0]->crc32(now->crc, piece.data, piece.size);
     now->size += piece.size;
     if (now->from->method == ZIP_DEFLATED) {
-        if (zip_deflate(&now->deflate, w->file, piece, last, err))
+        if (deflate(&now->deflate, w->file, piece, last, err))
             return -1;
     } else if (!bytes_append(w->file, piece.data, piece.size)) {
         return fail_memory(err, "no memory for the file");
@@ -185,7 +283,7 @@ int zip_end(struct zip_writer *w, struct bytes piece, struct err *err)
     if (put(w, piece, true, err) || end_header(w, err) ||
         append_header(&w->directory, &w->now, false, err))
         return -1;
-    zip_deflate_end(&w->now.deflate);
+    deflate_end(&w->now.deflate);
     w->count++;
     return flush(w, err);
 }
@@ -270,5 +368,5 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
 void zip_abandon(struct zip_writer *w)
 {
     bytes_free(&w->directory);
-    zip_deflate_end(&w->now.deflate);
+    deflate_end(&w->now.deflate);
 }
