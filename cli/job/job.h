@@ -104,8 +104,7 @@ struct verified {
     double psnr; /* in decibels, where they are not */
 };
 
-/* Of the pictures as shown, by --digest: see codecs/compare/compare.h. "":
- * none.
+/* Of the pictures as shown, by --digest (codecs/compare/compare.h). "": none.
  */
 struct digests {
     char input[DIGEST_TEXT], output[DIGEST_TEXT];

@@ -15,164 +15,129 @@
 
 enum { WORD = 4, BLOCK = 64 };
 
-/* Bytes of a cell in the sum. */
-static size_t summed_size(enum cell cell)
+/* A sum of a picture as it is after t. */
+struct digest {
+    struct sha256_ctx sum;
+    const struct image *img;
+    enum xform t;
+};
+
+static void add(struct digest *d, const void *data, size_t size)
 {
-    return cell == CELL_DCT ? WORD * BLOCK : cell_size(cell);
+    sha256_update(&d->sum, size, data);
 }
 
-static void put_block(uint8_t *to, const int16_t *block,
-                      const struct turned_block *shown)
+static void add_pair(struct digest *d, uint32_t a, uint32_t b)
 {
-    for (unsigned i = 0; i < BLOCK; i++)
-        write_le32(to + WORD * i,
-                   (uint32_t)(block[shown->from[i]] * shown->factor[i]));
+    uint8_t pair[2 * WORD];
+    write_le32(pair, a);
+    write_le32(pair + WORD, b);
+    add(d, pair, sizeof pair);
 }
 
-/* The low byte comes first. */
-static const bool swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
-
-static void put_sample(uint8_t *to, const uint8_t *from, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        to[i] = from[swapped ? size - 1 - i : i];
-}
-
-/* Puts row y of a plane as it is after t. */
+/* Puts row y of a plane as it is after t. The low
+ * byte comes first. */
 static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
                     const struct turned_block *shown, enum xform t, uint32_t y)
 {
-    const bool exchanged = xform_transposes(t);
+    const bool exchanged = xform_transposes(t),
+               swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
     const uint32_t width = exchanged ? plane->height : plane->width;
     const uint32_t height = exchanged ? plane->width : plane->height;
-    const size_t size = cell_size(cell), step = summed_size(cell);
+    const size_t size = cell_size(cell);
     for (uint32_t x = 0; x < width; x++) {
         uint32_t sx, sy;
         xform_source(t, width, height, x, y, &sx, &sy);
         const uint8_t *from = (uint8_t *)plane_row(plane, sy) + sx * size;
-        if (cell == CELL_DCT)
-            put_block(row + x * step, (const int16_t *)from, shown);
+        const int16_t *block = (const int16_t *)(const void *)from;
+        if (cell != CELL_DCT)
+            for (size_t i = 0; i < size; i++)
+                *row++ = from[swapped ? size - 1 - i : i];
         else
-            put_sample(row + x * step, from, size);
+            for (unsigned i = 0; i < BLOCK; i++, row += WORD)
+                write_le32(
+                    row, (uint32_t)(block[shown->from[i]] * shown->factor[i]));
     }
 }
 
-static void add(struct sha256_ctx *sum, const void *data, size_t size)
+/* Adds the planes of the picture, or of a frame of it. */
+static int add_planes(struct digest *d, const struct image *img,
+                      struct err *err)
 {
-    sha256_update(sum, size, data);
-}
-
-/* Adds plane i of the picture as it is after t. `row` has room for one. */
-static void add_plane(struct sha256_ctx *sum, const struct image *img,
-                      unsigned i, enum xform t, uint8_t *row)
-{
-    const struct plane *plane = &img->plane[i];
-    const bool exchanged = xform_transposes(t);
-    const uint32_t width = exchanged ? plane->height : plane->width;
-    const uint32_t height = exchanged ? plane->width : plane->height;
-    const bool as_it_is = t == XFORM_NONE && img->cell != CELL_DCT &&
-                          (cell_size(img->cell) == 1 || !swapped);
-    struct turned_block shown;
-    uint8_t shape[2 * WORD];
-    if (img->cell == CELL_DCT)
-        shown = steps_turn(steps_of(img, i), t);
-    write_le32(shape, width);
-    write_le32(shape + WORD, height);
-    add(sum, shape, sizeof shape);
-    for (uint32_t y = 0; y < height; y++) {
-        if (!as_it_is)
-            put_row(row, plane, img->cell, &shown, t, y);
-        add(sum, as_it_is ? plane_row(plane, y) : row,
-            width * summed_size(img->cell));
-    }
-}
-
-/* Returns room for the longest row of a plane, also as a column. */
-static uint8_t *room_for_row(const struct image *img)
-{
-    size_t most = 1;
+    const bool exchanged = xform_transposes(d->t),
+               blocks = img->cell == CELL_DCT;
+    const size_t cell = blocks ? WORD * BLOCK : cell_size(img->cell);
+    size_t most = 1; /* cells of a row, also as a column */
     for (unsigned i = 0; i < img->nplanes; i++) {
         const struct plane *plane = &img->plane[i];
         most = plane->width > most ? plane->width : most;
         most = plane->height > most ? plane->height : most;
     }
-    return memory_alloc(most * summed_size(img->cell));
-}
-
-/* Adds the colors that indices mean: behind the last one opaque black. */
-static void add_palette(struct sha256_ctx *sum, const struct meta *meta)
-{
-    static const uint8_t black[4] = { [3] = 255 };
-    add(sum, meta->palette, meta->ncolors * sizeof *meta->palette);
-    for (unsigned i = meta->ncolors; i < 256; i++)
-        add(sum, black, sizeof black);
-}
-
-/* Adds the samples that are transparent. */
-static void add_key(struct sha256_ctx *sum, const struct image *img)
-{
-    uint8_t key[3 * 2];
-    for (unsigned i = 0; i < img->nplanes; i++)
-        write_le16(key + (size_t)2 * i, img->meta->key[i]);
-    add(sum, key, (size_t)2 * img->nplanes);
-}
-
-/* Adds the planes of a picture, or of a frame of one, as they are after t. */
-static int add_planes(struct sha256_ctx *sum, const struct image *img,
-                      enum xform t, struct err *err)
-{
-    uint8_t *row = room_for_row(img);
+    uint8_t *row = memory_alloc(most * cell);
     if (!row)
         return fail_memory(err, "no memory for a row");
-    for (unsigned i = 0; i < img->nplanes; i++)
-        add_plane(sum, img, i, t, row);
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const struct plane *plane = &img->plane[i];
+        const uint32_t width = exchanged ? plane->height : plane->width;
+        const uint32_t height = exchanged ? plane->width : plane->height;
+        const bool as_it_is =
+            d->t == XFORM_NONE && !blocks &&
+            (cell == 1 || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+        struct turned_block shown;
+        if (blocks)
+            shown = steps_turn(steps_of(img, i), d->t);
+        add_pair(d, width, height);
+        for (uint32_t y = 0; y < height; y++) {
+            if (!as_it_is)
+                put_row(row, plane, img->cell, &shown, d->t, y);
+            add(d, as_it_is ? plane_row(plane, y) : row, width * cell);
+        }
+    }
     memory_free(row);
     return 0;
 }
 
 /* Adds where a frame is shown, and how. */
-static void add_control(struct sha256_ctx *sum, const struct image *img,
-                        const uint8_t *fctl, enum xform t)
+static void add_control(struct digest *d, const uint8_t *fctl)
 {
-    const bool exchanged = xform_transposes(t);
+    const bool exchanged = xform_transposes(d->t);
     const uint8_t *delay = fctl + FCTL_DELAY;
-    const struct frame_place place = frame_place_turn(
-        frame_place_read(fctl), t, exchanged ? img->height : img->width,
-        exchanged ? img->width : img->height);
+    const struct frame_place place =
+        frame_place_turn(frame_place_read(fctl), d->t,
+                         exchanged ? d->img->height : d->img->width,
+                         exchanged ? d->img->width : d->img->height);
     char line[96];
     int n =
         snprintf(line, sizeof line, "frame %u %u %u %u %u %u %u %u\n", place.x,
                  place.y, place.width, place.height, read_be16(delay),
                  read_be16(delay + 2), delay[4], delay[5]);
-    add(sum, line, (size_t)n);
+    add(d, line, (size_t)n);
 }
 
-static int add_frames(struct sha256_ctx *sum, const struct image *img,
-                      enum xform t, const struct load_opts *opts,
+static int add_frames(struct digest *d, const struct load_opts *opts,
                       struct err *err)
 {
-    const struct meta *meta = img->meta;
+    const struct meta *meta = d->img->meta;
     struct frame_blocks blocks;
     size_t at = 0;
     char line[64];
     int n = snprintf(line, sizeof line, "animation %u %u\n",
                      meta->animation.frames, meta->animation.plays);
-    add(sum, line, (size_t)n);
+    add(d, line, (size_t)n);
     for (uint32_t number = 1; frame_find(&blocks, meta, &at); number++) {
         struct image frame = { .meta = NULL };
         struct err why;
-        int status = account_check_time(opts->limits.account, err);
-        add_control(sum, img, meta->block[blocks.begin].data, t);
-        if (status == 0 && !frame_is_default(meta, blocks)) {
-            status = frame_decode(&frame, img, blocks, opts, &why);
-            if (status == 0)
-                status = add_planes(sum, &frame, t, &why);
-            image_free(&frame);
-            if (status)
-                fail_with(err, &why, "frame %u: %s", number, why.text);
-        }
-        if (status)
+        if (account_check_time(opts->limits.account, err))
             return -1;
+        add_control(d, meta->block[blocks.begin].data);
+        if (frame_is_default(meta, blocks))
+            continue;
+        int status = frame_decode(&frame, d->img, blocks, opts, &why);
+        if (status == 0)
+            status = add_planes(d, &frame, &why);
+        image_free(&frame);
+        if (status)
+            return fail_with(err, &why, "frame %u: %s", number, why.text);
     }
     return 0;
 }
@@ -180,12 +145,13 @@ static int add_frames(struct sha256_ctx *sum, const struct image *img,
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                    const struct load_opts *opts, struct err *err)
 {
-    const enum xform t = xform_from_exif(img->orientation);
-    const bool exchanged = xform_transposes(t);
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    struct sha256_ctx sum;
+    static const uint8_t black[4] = { [3] = 255 };
+    struct digest d = { .img = img, .t = xform_from_exif(img->orientation) };
+    const bool exchanged = xform_transposes(d.t);
+    const struct meta *meta = img->meta;
+    const bool keyed = meta && meta->keyed;
+    uint8_t digest[SHA256_DIGEST_SIZE], key[2];
     char head[96];
-    const bool keyed = img->meta && img->meta->keyed;
     int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
                      image_color_name(img->color),
                      img->alpha ? "+alpha"
@@ -193,17 +159,19 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                                 : "",
                      img->nplanes, exchanged ? img->height : img->width,
                      exchanged ? img->width : img->height, img->maxval);
-    sha256_init(&sum);
-    add(&sum, head, (size_t)n);
-    if (img->color == COLOR_INDEXED)
-        add_palette(&sum, img->meta);
-    if (keyed)
-        add_key(&sum, img);
-    if (add_planes(&sum, img, t, err) ||
-        (img->meta && img->meta->animation.frames &&
-         add_frames(&sum, img, t, opts, err)))
+    sha256_init(&d.sum);
+    add(&d, head, (size_t)n);
+    /* The colors that indices mean: behind the last one opaque black. */
+    for (unsigned i = 0; i < 256 && img->color == COLOR_INDEXED; i++)
+        add(&d, i < meta->ncolors ? meta->palette[i] : black, sizeof black);
+    for (unsigned i = 0; i < img->nplanes && keyed; i++) {
+        write_le16(key, meta->key[i]);
+        add(&d, key, sizeof key);
+    }
+    if (add_planes(&d, img, err) ||
+        (meta && meta->animation.frames && add_frames(&d, opts, err)))
         return -1;
-    sha256_digest(&sum, sizeof digest, digest);
+    sha256_digest(&d.sum, sizeof digest, digest);
     for (unsigned i = 0; i < SHA256_DIGEST_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;

@@ -167,7 +167,7 @@ static uint64_t convert_rows(const struct image *dst, const struct image *src,
     return w.clipped;
 }
 
-/* Makes a picture fit a format that cannot hold it as it is. */
+/* ---- What is to be done -------------------------------------------------- */
 
 /* What the picture is to become. */
 struct conversion {
@@ -195,8 +195,6 @@ static uint32_t maxval_of(enum cell cell)
 {
     return cell == CELL_U8 ? 255 : cell == CELL_U16 ? 65535 : 0;
 }
-
-/* ---- What is to be done -------------------------------------------------- */
 
 static int plan_color(struct conversion *p, const struct image *img,
                       const struct codec *to, struct err *err)
@@ -276,12 +274,6 @@ static int plan_cells(struct conversion *p, const struct image *img,
     return 0;
 }
 
-static bool nothing_to_do(const struct conversion *p, const struct image *img)
-{
-    return p->cell == img->cell && p->color == img->color &&
-           p->alpha == img->alpha && p->maxval == img->maxval && !p->laid;
-}
-
 /* Drops an ICC profile of another color space (ICC.1, 7.2.8): gray that became
  * RGB has another one. */
 static void drop_foreign_profile(struct image *img,
@@ -342,12 +334,6 @@ static int relabel(struct image *img, const struct conversion *plan,
     img->maxval = plan->maxval;
     drop_sample_blocks(img->meta, plan->opts);
     return 0;
-}
-
-static bool is_made_so(const struct image *img, const struct conversion *plan)
-{
-    return img->made.bytes && img->made.cell == plan->cell &&
-           img->color == plan->color && img->alpha == plan->alpha;
 }
 
 /* Returns a picture without cells of what img is to become. */
@@ -477,32 +463,37 @@ static int make_view(struct image *img, const struct conversion *plan,
 
 /* ---- Either -------------------------------------------------------------- */
 
+static bool nothing_to_do(const struct conversion *p, const struct image *img)
+{
+    return p->cell == img->cell && p->color == img->color &&
+           p->alpha == img->alpha && p->maxval == img->maxval && !p->laid;
+}
+
 static int convert(struct image *img, const struct conversion *plan,
                    struct err *err)
 {
-    if (is_made_so(img, plan))
+    if (nothing_to_do(plan, img))
+        return 0;
+    if (img->made.bytes && img->made.cell == plan->cell &&
+        img->color == plan->color && img->alpha == plan->alpha)
         return relabel(img, plan, err);
     return img->store ? make_view(img, plan, err) : make(img, plan, err);
 }
 
 /* ---- Two pictures alike -------------------------------------------------- */
 
-static enum color without_palette(const struct image *img)
-{
-    return img->color == COLOR_INDEXED ? COLOR_RGB : img->color;
-}
-
-static uint32_t sample_maxval(const struct image *img)
-{
-    return img->color == COLOR_INDEXED ? 255 : img->maxval;
-}
-
 /* Plans what both are to be; their order is no matter. */
 static int plan_same(struct conversion *p, const struct image *a,
                      const struct image *b, struct err *err)
 {
-    const enum color colors[] = { without_palette(a), without_palette(b) };
-    const uint32_t maxval = sample_maxval(a);
+    const struct image *pair[] = { a, b };
+    enum color colors[2];
+    uint32_t maxval[2];
+    for (int i = 0; i < 2; i++) {
+        const bool indexed = pair[i]->color == COLOR_INDEXED;
+        colors[i] = indexed ? COLOR_RGB : pair[i]->color;
+        maxval[i] = indexed ? 255 : pair[i]->maxval;
+    }
     for (int i = 0; i < 2; i++)
         if (colors[i] != COLOR_GRAY && colors[i] != COLOR_RGB)
             return fail(err,
@@ -514,7 +505,7 @@ static int plan_same(struct conversion *p, const struct image *a,
     p->alpha =
         a->alpha || b->alpha || has_key_or_alphas(a) || has_key_or_alphas(b);
     p->cell = a->cell > b->cell ? a->cell : b->cell;
-    p->maxval = sample_maxval(b) == maxval ? maxval : maxval_of(p->cell);
+    p->maxval = maxval[0] == maxval[1] ? maxval[0] : maxval_of(p->cell);
     return 0;
 }
 
@@ -522,10 +513,10 @@ int convert_to_same(struct image *a, struct image *b,
                     const struct convert_opts *opts, struct err *err)
 {
     struct conversion plan = { .opts = opts };
-    if (plan_same(&plan, a, b, err) ||
-        (!nothing_to_do(&plan, a) && convert(a, &plan, err)))
-        return -1;
-    return nothing_to_do(&plan, b) ? 0 : convert(b, &plan, err);
+    return plan_same(&plan, a, b, err) || convert(a, &plan, err) ||
+                   convert(b, &plan, err)
+               ? -1
+               : 0;
 }
 
 /* ---- To a format --------------------------------------------------------- */
@@ -542,7 +533,7 @@ int convert_to_fit(struct image *img, const struct codec *to,
     if (plan_cells(&plan, img, to, err) || plan_color(&plan, img, to, err))
         return -1;
     *converted = !nothing_to_do(&plan, img);
-    if (*converted && convert(img, &plan, err))
+    if (convert(img, &plan, err))
         return -1;
     if (!codec_is_own(to, img))
         drop_foreign_profile(img, opts);

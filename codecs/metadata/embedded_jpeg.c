@@ -194,24 +194,14 @@ static int decode(struct image *src, struct embedded_plan *plan,
 
 /* What is a few bytes longer than before may need another place, and leave its
  * own unused; so it gets the shortest tables then. */
-static int encode(struct bytes *out, const struct image *img, size_t before,
-                  const struct save_opts *save, struct err *err)
-{
-    struct save_opts shortest = *save;
-    int status = codec_jpeg.encode(out, img, save, err);
-    if (status || out->size <= before || save->optimize)
-        return status;
-    out->size = 0;
-    shortest.optimize = true;
-    return codec_jpeg.encode(out, img, &shortest, err);
-}
-
 static int turn(struct bytes *out, struct embedded_plan *plan,
                 const struct embedded_jpeg *inner, const struct save_opts *save,
                 struct err *err)
 {
     struct image src = { 0 }, dst = { 0 };
+    struct save_opts shortest = *save;
     int status = -1;
+    shortest.optimize = true;
     if (decode(&src, plan, inner, save, err) == 0 &&
         image_like(&dst, &src, plan->turn, mem_plain, err) == 0 &&
         save->turner->turn(save->turner->context, &dst, &src, plan->turn,
@@ -219,7 +209,12 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
         image_take_meta(&dst, &src);
         status = metadata_turn(&dst, &codec_jpeg, save, err);
         if (status == 0)
-            status = encode(out, &dst, plan->reader.file.size, save, err);
+            status = codec_jpeg.encode(out, &dst, save, err);
+        if (status == 0 && out->size > plan->reader.file.size &&
+            !save->optimize) {
+            out->size = 0;
+            status = codec_jpeg.encode(out, &dst, &shortest, err);
+        }
     }
     image_free(&dst);
     image_free(&src);

@@ -26,25 +26,30 @@ enum {
 };
 
 struct resource {
+    const uint8_t *at;
     unsigned number;
     size_t head, size; /* of what is before the data, and of the data */
     size_t whole;      /* with what fills it up */
+    bool is_cut;       /* some of that is not there */
 };
 
-/* Reads the resource at `at`. Returns false if there is none. If the
- * resource is cut short, r->whole is larger than what is left. */
-static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
+/* Reads the resource at `at`. Returns false if there is none. */
+static bool read_resource(const struct bytes *block, size_t at,
+                          struct resource *r)
 {
     enum { NAME = 4 + 2 };
-    if (left < NAME + 2 || memcmp(at, "8BIM", 4) != 0)
+    const size_t left = block->size - at;
+    r->at = block->data + at;
+    if (left < NAME + 2 || memcmp(r->at, "8BIM", 4) != 0)
         return false;
-    size_t name = at[NAME] + 1u;
+    size_t name = r->at[NAME] + 1u;
     r->head = NAME + name + (name & 1) + 4;
     if (left < r->head)
         return false;
-    r->number = read_be16(at + 4);
-    r->size = read_be32(at + r->head - 4);
+    r->number = read_be16(r->at + 4);
+    r->size = read_be32(r->at + r->head - 4);
     r->whole = r->head + r->size + (r->size & 1);
+    r->is_cut = r->size > left || r->whole > left;
     return true;
 }
 
@@ -80,84 +85,72 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
     }
 }
 
-/* The head has the format, the width, the height, the bytes of a row, those of
- * all rows, those of the file, its depth and its planes; the file follows. */
-static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
-                          const struct image *img, const struct save_opts *opts,
-                          struct err *err)
+/* Appends the resource with a new thumbnail, or nothing with a warning. Its
+ * data begin with the format, the width, the height, the bytes of a row, those
+ * of all rows, those of the file, its depth and its planes; the file follows.
+ */
+static bool add_thumbnail(struct bytes *made, const struct resource *r,
+                          size_t room, const struct image *img,
+                          const struct save_opts *opts)
 {
     enum { HEAD = 28, JPEG = 1 };
-    uint8_t head[HEAD];
+    const uint8_t *data = r->at + r->head;
+    const size_t begin = made->size;
     struct bytes turned = { 0 };
-    if (size < HEAD || read_be32(data) != JPEG)
-        return fail(err, "not a JPEG file");
-    memcpy(head, data, HEAD);
-    struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
-                          .size = size - HEAD };
-    if (xform_transposes(img->turned)) {
-        axes_exchange(head + 4, head + 8, 4);
-        uint32_t row = (read_be32(head + 4) * 24 + 31) / 32 * 4;
-        write_be32(head + 12, row);
-        write_be32(head + 16, row * read_be32(head + 8));
-    }
-    int status = thumbnail_turn_file(&turned, file, img, opts, err);
-    write_be32(head + 20, (uint32_t)turned.size);
-    if (status == 0 && (!bytes_append(to, head, HEAD) ||
-                        !bytes_append(to, turned.data, turned.size)))
-        status = fail_memory(err, "no memory");
-    bytes_free(&turned);
-    return status;
-}
-
-/* Appends the resource with a new thumbnail, or nothing with a warning. */
-static bool add_thumbnail(struct bytes *made, const uint8_t *at,
-                          const struct resource *r, size_t room,
-                          const struct image *img, const struct save_opts *opts)
-{
-    struct bytes data = { 0 };
-    struct err why = { .text = "it is cut short" };
-    bool kept = true, fits = false;
-    if (turn_thumbnail(&data, at + r->head, r->size, img, opts, &why) == 0) {
-        fits = r->head + data.size + (data.size & 1) <= room;
-        fail(&why, "it no longer fits");
-    }
-    if (why.memory) {
-        kept = false;
-    } else if (fits) {
-        size_t begin = made->size;
-        kept = bytes_append(made, at, r->head) &&
-               bytes_append(made, data.data, data.size) &&
-               bytes_append(made, "", data.size & 1);
-        if (kept)
-            write_be32(made->data + begin + r->head - 4, (uint32_t)data.size);
+    struct err why = { .text = "" };
+    bool kept = false;
+    if (r->size < HEAD || read_be32(data) != JPEG) {
+        fail(&why, "not a JPEG file");
     } else {
+        const struct bytes file = { (uint8_t *)(uintptr_t)data + HEAD,
+                                    r->size - HEAD, 0 };
+        kept = thumbnail_turn_file(&turned, file, img, opts, &why) == 0;
+    }
+    const size_t size = HEAD + turned.size;
+    if (kept && r->head + size + (size & 1) > room) {
+        fail(&why, "it no longer fits");
+        kept = false;
+    }
+    if (!kept && !why.memory)
         warn(opts->warnings,
              "the thumbnail of Photoshop cannot be turned, so "
              "it is not kept: %s",
              why.text);
+    const bool added = kept && bytes_append(made, r->at, r->head + HEAD) &&
+                       bytes_append(made, turned.data, turned.size) &&
+                       bytes_append(made, "", size & 1);
+    if (added) {
+        uint8_t *head = made->data + begin + r->head;
+        write_be32(head - 4, (uint32_t)size);
+        write_be32(head + 20, (uint32_t)turned.size);
+        if (xform_transposes(img->turned)) {
+            axes_exchange(head + 4, head + 8, 4);
+            uint32_t row = (read_be32(head + 4) * 24 + 31) / 32 * 4;
+            write_be32(head + 12, row);
+            write_be32(head + 16, row * read_be32(head + 8));
+        }
     }
-    bytes_free(&data);
-    return kept;
+    bytes_free(&turned);
+    return kept ? added : !why.memory;
 }
 
 /* Appends the resource as it has to be. */
-static bool add_resource(struct bytes *made, const uint8_t *at,
-                         const struct resource *r, size_t room,
-                         const struct image *img, const struct save_opts *opts)
+static bool add_resource(struct bytes *made, const struct resource *r,
+                         size_t room, const struct image *img,
+                         const struct save_opts *opts)
 {
+    const struct change change = image_change(img);
     if (r->number == THUMBNAIL || r->number == THUMBNAIL_BGR)
-        return add_thumbnail(made, at, r, room, img, opts);
-    if (!bytes_append(made, at, r->whole))
+        return add_thumbnail(made, r, room, img, opts);
+    if (!bytes_append(made, r->at, r->whole))
         return false;
     uint8_t *data = made->data + made->size - r->whole + r->head;
     if (r->number == RESOLUTION && r->size >= 16 &&
         xform_transposes(img->turned))
         axes_exchange(data, data + 8, 8);
     if (r->number == PATH_WORKING ||
-        (r->number >= PATH_FIRST && r->number <= PATH_LAST)) {
-        const struct change change = image_change(img);
+        (r->number >= PATH_FIRST && r->number <= PATH_LAST))
         turn_path(data, r->size, &change);
-    }
     return true;
 }
 
@@ -170,12 +163,10 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
     bool kept = true;
     if (img->turned == XFORM_NONE || block->size == 0)
         return 0;
-    while (kept && read_resource(block->data + at, block->size - at, &r) &&
-           r.size <= block->size - at && r.whole <= block->size - at) {
-        size_t behind = block->size - at - r.whole;
-        kept = add_resource(&made, block->data + at, &r,
-                            room - behind - made.size, img, opts);
+    while (kept && read_resource(block, at, &r) && !r.is_cut) {
         at += r.whole;
+        kept = add_resource(&made, &r, room - (block->size - at) - made.size,
+                            img, opts);
     }
     if (!kept || !bytes_append(&made, block->data + at, block->size - at)) {
         bytes_free(&made);
@@ -188,37 +179,6 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
 
 /* ---- What is left out -----------------------------------------------------*/
 
-/* Returns which of DROP_... leaves a resource out. */
-static unsigned drop_of(unsigned number)
-{
-    switch (number) {
-    case THUMBNAIL_BGR:
-    case THUMBNAIL:
-        return DROP_THUMBNAIL;
-    case PROFILE:
-        return DROP_ICC;
-    case EXIF_1:
-    case EXIF_3:
-        return DROP_EXIF;
-    case XMP:
-        return DROP_XMP;
-    default:
-        return 0;
-    }
-}
-
-/* EXIF and XMP keep their size here. */
-static int drop_within(uint8_t *data, const struct resource *r, unsigned drop,
-                       struct err *err)
-{
-    struct bytes exif = { .data = data, .size = r->size };
-    if (r->number == XMP)
-        return xmp_drop(data, r->size, drop, err);
-    return r->number == EXIF_1 || r->number == EXIF_3
-               ? exif_drop(&exif, drop, err)
-               : 0;
-}
-
 int photoshop_drop(struct bytes *block, const struct save_opts *opts,
                    struct err *err)
 {
@@ -226,18 +186,28 @@ int photoshop_drop(struct bytes *block, const struct save_opts *opts,
     size_t at = 0, to = 0;
     if (!opts->drop || block->size == 0)
         return 0;
-    while (read_resource(block->data + at, block->size - at, &r)) {
-        bool whole = r.size <= block->size - at && r.whole <= block->size - at;
-        if (!whole && (opts->drop & (drop_of(r.number) | DROP_GPS)))
+    while (read_resource(block, at, &r)) {
+        const bool exif = r.number == EXIF_1 || r.number == EXIF_3;
+        const unsigned drops =
+            r.number == THUMBNAIL || r.number == THUMBNAIL_BGR ? DROP_THUMBNAIL
+            : r.number == PROFILE                              ? DROP_ICC
+            : r.number == XMP                                  ? DROP_XMP
+            : exif                                             ? DROP_EXIF
+                                                               : 0;
+        if (r.is_cut && opts->drop & (drops | DROP_GPS))
             warn(opts->warnings,
                  "a resource of Photoshop, number %u, is cut short, so that it "
                  "stays as it is",
                  r.number);
-        if (!whole)
+        if (r.is_cut)
             break;
-        if (drop_within(block->data + at + r.head, &r, opts->drop, err))
+        /* EXIF and XMP keep their size here. */
+        struct bytes data = { block->data + at + r.head, r.size, 0 };
+        if ((r.number == XMP &&
+             xmp_drop(data.data, data.size, opts->drop, err)) ||
+            (exif && exif_drop(&data, opts->drop, err)))
             return -1;
-        if (!(opts->drop & drop_of(r.number))) {
+        if (!(opts->drop & drops)) {
             memmove(block->data + to, block->data + at, r.whole);
             to += r.whole;
         }

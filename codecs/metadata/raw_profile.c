@@ -68,20 +68,6 @@ static bool read_head(struct hex_text *text, struct raw_profile *profile)
     return *length > 0;
 }
 
-/* Returns false if something else stands among the digits, or there are too
- * few. */
-static bool read_digits(struct hex_text text, uint8_t *block, size_t length)
-{
-    for (size_t i = 0; i < 2 * length; i++) {
-        int digit = digit_value(peek(&text));
-        if (digit < 0)
-            return false;
-        text.at++;
-        block[i / 2] = (uint8_t)(block[i / 2] << 4 | digit);
-    }
-    return true;
-}
-
 /* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification, part
  * 3, 1.1.3), or without one. */
 static void take_sign(struct raw_profile *profile)
@@ -113,8 +99,14 @@ int raw_profile_open(struct raw_profile *profile, const struct bytes *data,
         return fail_memory(err, "no memory for a text");
     memset(profile->body.data, 0, length);
     profile->body.size = length;
-    if (read_digits(text, profile->body.data, length))
-        take_sign(profile);
+    for (size_t i = 0; i < 2 * length; i++, text.at++) {
+        int digit = digit_value(peek(&text));
+        uint8_t *byte = &profile->body.data[i / 2];
+        if (digit < 0) /* something else, or too few */
+            return 0;
+        *byte = (uint8_t)(*byte << 4 | digit);
+    }
+    take_sign(profile);
     return 0;
 }
 
@@ -130,19 +122,6 @@ static int digit_of(const struct bytes *block, size_t i)
     return i % 2 ? block->data[i / 2] & 15 : block->data[i / 2] >> 4;
 }
 
-/* Where there are digits, which are as many as there were. Those that say the
- * same stay. */
-static void replace_digits(struct hex_text text, const struct bytes *block,
-                           const char *digits)
-{
-    for (size_t i = 0; i < 2 * block->size; i++) {
-        int digit = digit_of(block, i);
-        if (digit_value(peek(&text)) != digit)
-            text.data[text.at] = (uint8_t)digits[digit];
-        text.at++;
-    }
-}
-
 /* Lines of 72 digits, as ImageMagick has them. */
 static bool append_digits(struct bytes *text, const struct bytes *block,
                           const char *digits)
@@ -156,41 +135,35 @@ static bool append_digits(struct bytes *text, const struct bytes *block,
 }
 
 /* The text with another length and other digits. The number is as wide as it
- * was, if it can be; what stood behind the digits stays. */
+ * was, if it can be; what stood behind the digits, and the line that they end
+ * on, stays. */
 static bool rewrite(struct bytes *text, const struct raw_profile *profile,
-                    const struct bytes *block, const char *digits,
-                    size_t behind)
+                    const struct bytes *block, const char *digits)
 {
+    struct hex_text behind = { text->data, text->size, profile->hex };
     struct bytes made = { 0 };
     char number[24];
     size_t lead = profile->number;
-    int width = snprintf(number, sizeof number, "%zu", block->size);
+    for (size_t i = 0; i < 2 * profile->length; i++, behind.at++)
+        peek(&behind);
+    while (behind.at < text->size && is_blank(text->data[behind.at]))
+        if (text->data[behind.at++] == '\n')
+            break;
     while (lead > 0 && text->data[lead - 1] == ' ')
         lead--;
     int room = (int)(profile->end - lead < 20 ? profile->end - lead : 20);
-    snprintf(number, sizeof number, "%*zu", width > room ? width : room,
-             block->size);
-    bool kept = bytes_append(&made, text->data, lead) &&
-                bytes_append(&made, number, strlen(number)) &&
-                bytes_append(&made, text->data + profile->end,
-                             profile->hex - profile->end) &&
-                append_digits(&made, block, digits) &&
-                bytes_append(&made, text->data + behind, text->size - behind);
+    snprintf(number, sizeof number, "%*zu", room, block->size);
+    bool kept =
+        bytes_append(&made, text->data, lead) &&
+        bytes_append(&made, number, strlen(number)) &&
+        bytes_append(&made, text->data + profile->end,
+                     profile->hex - profile->end) &&
+        append_digits(&made, block, digits) &&
+        bytes_append(&made, text->data + behind.at, text->size - behind.at);
     bytes_free(kept ? text : &made);
     if (kept)
         *text = made;
     return kept;
-}
-
-/* Where `length` digits end, and the line that they end on. */
-static size_t find_behind(struct hex_text text, size_t length)
-{
-    for (size_t i = 0; i < length; i++, text.at++)
-        peek(&text);
-    while (text.at < text.size && is_blank(text.data[text.at]))
-        if (text.data[text.at++] == '\n')
-            break;
-    return text.at;
 }
 
 int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
@@ -208,11 +181,12 @@ int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
     if (!bytes_append(&block, profile->sign, profile->sign_size) ||
         !bytes_append(&block, profile->body.data, profile->body.size))
         kept = false;
-    else if (block.size == profile->length)
-        replace_digits(at, &block, digits);
-    else
-        kept = rewrite(text, profile, &block, digits,
-                       find_behind(at, 2 * profile->length));
+    else if (block.size != profile->length)
+        kept = rewrite(text, profile, &block, digits);
+    else /* as many digits as there were; those that say the same stay */
+        for (size_t i = 0; i < 2 * block.size; i++, at.at++)
+            if (digit_value(peek(&at)) != digit_of(&block, i))
+                at.data[at.at] = (uint8_t)digits[digit_of(&block, i)];
     bytes_free(&block);
     return kept ? 0 : fail_memory(err, "no memory for a text");
 }

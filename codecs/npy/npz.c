@@ -36,18 +36,6 @@ struct archive {
     struct flush flush; /* of what the member becomes */
 };
 
-/* Returns whether an archive of so many bytes can go through files: nothing of
- * it, but for what has to be kept to the end, where nothing is turned. A sparse
- * one does not unless the user asks for little memory: by one thread, what a
- * small file holds is inflated for seconds. */
-static bool suits_files(const struct archive *w, uint64_t all)
-{
-    const struct limits *limits = &w->opts->limits;
-    const bool sparse = limits->sparse_from && all > limits->sparse_from;
-    return limits->scratch && !sparse && all <= limits->stored &&
-           (w->t != XFORM_NONE || !w->opts->tolerant);
-}
-
 static bool is_large(const struct archive *w, uint64_t member)
 {
     return w->large && member > limit_bytes(&w->opts->limits, member) / 2;
@@ -71,7 +59,14 @@ static int check_sizes(struct archive *w, struct err *err)
     struct limits told = *limits;
     told.bytes = limit_bytes(limits, all);
     w->large = !counted || all > told.bytes / 2;
-    if (w->large && (!counted || !suits_files(w, all)))
+    /* Nothing of it can go through files, but for what has to be kept to the
+     * end, where nothing is turned. A sparse one does not unless the user asks
+     * for little memory: by one thread, what a small file holds is inflated for
+     * seconds. */
+    const bool sparse = limits->sparse_from && all > limits->sparse_from;
+    if (w->large &&
+        (!counted || !limits->scratch || sparse || all > limits->stored ||
+         (w->t == XFORM_NONE && w->opts->tolerant)))
         return limit_refuse_memory("the members of an NPZ need",
                                    counted ? 2 * all : UINT64_MAX, &told, err);
     uint64_t need = w->large ? limits->scratch->memory : all;
@@ -151,45 +146,34 @@ static int turn_content(struct archive *w, const struct zip_member *m,
     return keep_member(w, m, err);
 }
 
-/* Sets how the members of a large archive are turned: those that are large
- * themselves in pieces, and the scratch file is free behind their content. */
-static void set_member_opts(struct archive *w)
-{
-    struct load_opts *opts = &w->member_opts;
-    *opts = *w->opts;
-    opts->limits.reserve = NULL;
-    opts->flush = NULL;
-    if (!w->large)
-        return;
-    w->writer.flush = w->opts->flush;
-    w->flush = (struct flush){ .take = put_piece, .context = w };
-    opts->flush = &w->flush;
-    w->behind.of = w->opts->limits.scratch;
-    w->scratch = scratch_part_access(&w->behind);
-    opts->limits.scratch = &w->scratch;
-}
-
-static int extract(struct archive *w, const struct zip_member *m,
-                   struct bytes *content, struct err *err)
-{
-    w->behind.from = 0;
-    if (!is_large(w, m->size))
-        return zip_extract(content, m, err);
-    w->behind.from = m->method == ZIP_STORED ? 0 : m->size;
-    return zip_extract_large(content, &w->zip, m, w->opts->limits.scratch, err);
-}
-
 static int turn_members(struct archive *w, struct err *err)
 {
+    struct load_opts *opts = &w->member_opts;
     int status = 0;
     if (check_sizes(w, err))
         return -1;
-    set_member_opts(w);
+    *opts = *w->opts;
+    opts->limits.reserve = NULL;
+    opts->flush = NULL;
+    if (w->large) { /* large members in pieces; behind their content the scratch
+                       file is free */
+        w->writer.flush = w->opts->flush;
+        w->flush = (struct flush){ .take = put_piece, .context = w };
+        opts->flush = &w->flush;
+        w->behind.of = w->opts->limits.scratch;
+        w->scratch = scratch_part_access(&w->behind);
+        opts->limits.scratch = &w->scratch;
+    }
     for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
+        const struct zip_member *m = &w->zip.member[i];
+        const bool large = is_large(w, m->size);
         struct bytes content;
-        status = extract(w, &w->zip.member[i], &content, err);
+        w->behind.from = large && m->method != ZIP_STORED ? m->size : 0;
+        status = large ? zip_extract_large(&content, &w->zip, m,
+                                           w->opts->limits.scratch, err)
+                       : zip_extract(&content, m, err);
         if (status == 0)
-            status = turn_content(w, &w->zip.member[i], content, err);
+            status = turn_content(w, m, content, err);
         bytes_free(&content);
     }
     if (status == 0 && !w->turned)

@@ -89,15 +89,6 @@ static const char *const axes[9][2] = {
     [7] = { "-X", "+Y" }, [8] = { "+X", "+Y" },
 };
 
-/* Returns the orientation with these axes; 0 if there is none. */
-static unsigned orientation_of(const char *rows, const char *columns)
-{
-    for (unsigned i = 1; i <= 8; i++)
-        if (strcmp(rows, axes[i][0]) == 0 && strcmp(columns, axes[i][1]) == 0)
-            return i;
-    return 0;
-}
-
 /* Reads the line of the size, and moves *at to the pixels. */
 static int read_size(struct image *img, struct bytes file, size_t *at,
                      struct err *err)
@@ -112,7 +103,9 @@ static int read_size(struct image *img, struct bytes file, size_t *at,
     if (sscanf(line, "%2s %9u %2s %9u%n", rows, &img->height, columns,
                &img->width, &used) == 4 &&
         (size_t)used == n - 1)
-        img->orientation = orientation_of(rows, columns);
+        for (unsigned i = 1; i <= 8; i++)
+            if (!strcmp(rows, axes[i][0]) && !strcmp(columns, axes[i][1]))
+                img->orientation = i;
     if (!img->orientation)
         return fail(err, "its size is malformed (%s)", line);
     orientation_note(&img->meta->orientation, TAG_HEADER, img->orientation);
@@ -121,17 +114,6 @@ static int read_size(struct image *img, struct bytes file, size_t *at,
 }
 
 /* ---- The pixels --------------------------------------------------------- */
-
-static int shape(struct image *img, const struct load_opts *opts,
-                 struct err *err)
-{
-    img->cell = opts->portable ? CELL_F32 : CELL_U8;
-    img->color = opts->portable ? COLOR_RGB : COLOR_RGBE;
-    img->nplanes = opts->portable ? 3 : 4;
-    img->maxval = opts->portable ? 0 : 255;
-    return image_check(img->width, img->height, img->nplanes, img->cell,
-                       &opts->limits, err);
-}
 
 /* Returns a row in memory that free(row.channel[0]) frees; without memory that
  * is NULL. */
@@ -190,7 +172,13 @@ static int open(struct reader *reader, struct err *err)
     if (read_lines(img->meta, reader->file, &reader->at, err) ||
         read_size(img, reader->file, &reader->at, err))
         return -1;
-    return shape(img, reader->opts, err);
+    const bool floats = reader->opts->portable;
+    img->cell = floats ? CELL_F32 : CELL_U8;
+    img->color = floats ? COLOR_RGB : COLOR_RGBE;
+    img->nplanes = floats ? 3 : 4;
+    img->maxval = floats ? 0 : 255;
+    return image_check(img->width, img->height, img->nplanes, img->cell,
+                       &reader->opts->limits, err);
 }
 
 static int decode(struct reader *reader, struct err *err)
@@ -226,22 +214,16 @@ static bool put_aspect(struct bytes *file, const struct metadata_block *block)
     return bytes_append(file, text, n);
 }
 
-/* Returns whether the axes of the picture as shown are exchanged. Its planes
- * are turned by the order of its pixels as well, unless that order is left as
- * it is. */
-static bool exchanges_axes(const struct image *img,
-                           const struct save_opts *opts)
-{
-    enum xform order = xform_from_exif(img->orientation);
-    return xform_transposes(img->turned) !=
-           (opts->orientation && xform_transposes(order));
-}
-
+/* PIXASPECT changes where the axes of the picture as shown are exchanged. Its
+ * planes are turned by the order of its pixels as well, unless that order is
+ * left as it is. */
 static bool put_lines(struct bytes *file, const struct image *img,
                       const struct save_opts *opts)
 {
     const struct meta *meta = img->meta;
-    bool turn = exchanges_axes(img, opts);
+    const bool by_order = opts->orientation &&
+                          xform_transposes(xform_from_exif(img->orientation));
+    const bool turn = xform_transposes(img->turned) != by_order;
     for (size_t i = 0; i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
         bool color = is_line(block, "FORMAT=") || is_line(block, "EXPOSURE=") ||
@@ -317,35 +299,6 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     return status;
 }
 
-static void warn_inexact(struct rgbe_lost lost, struct warnings *warnings)
-{
-    if (lost.clipped)
-        warn(warnings,
-             "%llu samples are below or above what HDR can hold and "
-             "are clipped",
-             (unsigned long long)lost.clipped);
-    if (lost.rounded)
-        warn(warnings,
-             "%llu samples have more than the 8 bits that HDR can "
-             "hold and are rounded",
-             (unsigned long long)lost.rounded);
-}
-
-static int put_rows(struct bytes *file, const struct image *img,
-                    struct rgbe_row spare, struct rgbe_lost *lost,
-                    struct err *err)
-{
-    if (!bytes_reserve(file, rgbe_most(img->width) * img->height))
-        return fail_memory(err, "no memory for the file");
-    for (uint32_t y = 0; y < img->height; y++) {
-        struct rgbe_row row = row_of(img, y, spare);
-        if (img->color != COLOR_RGBE)
-            rgbe_from_floats(row, img, y, lost);
-        file->size += rgbe_write(file->data + file->size, row, lost);
-    }
-    return 0;
-}
-
 /* Writes a file that is turned, with the lines that it had. */
 static int write_own(struct bytes *file, const struct image *img,
                      const struct save_opts *opts, struct rgbe_lost *lost,
@@ -354,7 +307,16 @@ static int write_own(struct bytes *file, const struct image *img,
     if (put_head(file, img, opts, err))
         return -1;
     struct rgbe_row spare = spare_row(img, err);
-    int status = spare.channel[0] ? put_rows(file, img, spare, lost, err) : -1;
+    int status = !spare.channel[0] ? -1
+                 : bytes_reserve(file, rgbe_most(img->width) * img->height)
+                     ? 0
+                     : fail_memory(err, "no memory for the file");
+    for (uint32_t y = 0; y < img->height && status == 0; y++) {
+        struct rgbe_row row = row_of(img, y, spare);
+        if (img->color != COLOR_RGBE)
+            rgbe_from_floats(row, img, y, lost);
+        file->size += rgbe_write(file->data + file->size, row, lost);
+    }
     memory_free(spare.channel[0]);
     return status;
 }
@@ -382,7 +344,16 @@ static int encode(struct bytes *file, const struct image *img,
     if (own ? write_own(file, img, opts, &lost, err)
             : write_other(file, img, &lost, err))
         return -1;
-    warn_inexact(lost, opts->warnings);
+    if (lost.clipped)
+        warn(opts->warnings,
+             "%llu samples are below or above what HDR can hold and "
+             "are clipped",
+             (unsigned long long)lost.clipped);
+    if (lost.rounded)
+        warn(opts->warnings,
+             "%llu samples have more than the 8 bits that HDR can "
+             "hold and are rounded",
+             (unsigned long long)lost.rounded);
     return 0;
 }
 
