@@ -87,20 +87,20 @@ static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
 static void trim(struct embedded_plan *plan, const struct image *outer,
                  struct warnings *warnings)
 {
-    const struct change change = image_change(outer);
-    enum xform lies = xform_then(plan->turn, xform_inverse(change.turn));
+    const struct change c = image_change(outer);
+    const enum xform lies = xform_then(plan->turn, xform_inverse(c.turn));
+    const bool across = lies == XFORM_TRANSPOSE;
     struct stream_info *info = &plan->info;
-    if (!change_trims(&change))
+    if (!change_trims(&c))
         return;
-    if (lies == XFORM_NONE) {
-        info->width = share(info->width, change.kept_width, change.width);
-        info->height = share(info->height, change.kept_height, change.height);
-    } else if (lies == XFORM_TRANSPOSE) {
-        info->width = share(info->width, change.kept_height, change.height);
-        info->height = share(info->height, change.kept_width, change.width);
-    } else {
+    if (lies != XFORM_NONE && !across) {
         warn(warnings, "it still shows what was trimmed off the first one");
+        return;
     }
+    info->width = share(info->width, across ? c.kept_height : c.kept_width,
+                        across ? c.height : c.width);
+    info->height = share(info->height, across ? c.kept_width : c.kept_height,
+                         across ? c.width : c.height);
 }
 
 /* Chooses the representation closest to the file in which it can be turned. */

@@ -23,36 +23,28 @@ int block_open(struct bytes *body, const struct metadata_block *block,
 
 /* ---- What the blocks say of the orientation -------------------------------*/
 
-/* `more`: there was EXIF before. */
-static void note_exif(struct orientation *o, const struct bytes *exif,
-                      bool *more)
+/* Notes what a block says, or what is in a text. A damaged block counts as
+ * empty. `more`: there was EXIF before. */
+static void note_body(struct orientation *o, enum block_kind kind,
+                      const struct bytes *body, bool *more)
 {
-    orientation_note(o, *more ? TAG_MORE_EXIF : TAG_EXIF,
-                     exif_tag(exif->data, exif->size));
-    *more = true;
-}
-
-static int note_raw_profile(struct orientation *o, const struct bytes *text,
-                            bool *more, struct err *err)
-{
-    struct raw_profile profile;
-    if (raw_profile_open(&profile, text, err))
-        return -1;
-    const struct bytes *body = &profile.body;
-    if (profile.kind == RAW_PROFILE_XMP)
+    if (kind == BLOCK_EXIF) {
+        orientation_note(o, *more ? TAG_MORE_EXIF : TAG_EXIF,
+                         exif_tag(body->data, body->size));
+        *more = true;
+    } else if (kind == BLOCK_XMP) {
         xmp_note(body->data, body->size, o);
-    else if (profile.kind == RAW_PROFILE_EXIF)
-        note_exif(o, body, more);
-    raw_profile_free(&profile);
-    return 0;
+    } else if (body->size == 1 && *body->data >= 1 && *body->data <= 8) {
+        orientation_note(o, TAG_ORNT, *body->data);
+    }
 }
 
-/* A damaged block counts as empty. */
 static int note_block(struct meta *meta, const struct metadata_block *block,
                       const struct block_format *format, bool *more,
                       struct err *err)
 {
     struct orientation *o = &meta->orientation;
+    struct raw_profile profile = { .kind = RAW_PROFILE_NONE };
     struct bytes body = { 0 };
     struct err why = { .text = "" };
     int status = 0;
@@ -60,14 +52,14 @@ static int note_block(struct meta *meta, const struct metadata_block *block,
         *err = why;
         return -1;
     }
-    if (block->kind == BLOCK_EXIF)
-        note_exif(o, &body, more);
-    else if (block->kind == BLOCK_XMP)
-        xmp_note(body.data, body.size, o);
-    else if (block->kind == BLOCK_RAW_PROFILE)
-        status = note_raw_profile(o, &body, more, err);
-    else if (body.size == 1 && *body.data >= 1 && *body.data <= 8)
-        orientation_note(o, TAG_ORNT, *body.data);
+    if (block->kind != BLOCK_RAW_PROFILE)
+        note_body(o, block->kind, &body, more);
+    else
+        status = raw_profile_open(&profile, &body, err);
+    if (status == 0 && profile.kind != RAW_PROFILE_NONE)
+        note_body(o, profile.kind == RAW_PROFILE_XMP ? BLOCK_XMP : BLOCK_EXIF,
+                  &profile.body, more);
+    raw_profile_free(&profile);
     bytes_free(&body);
     return status;
 }

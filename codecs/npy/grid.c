@@ -468,34 +468,22 @@ static int append_piece(struct grid_pieces *w, const struct npy_grid *piece,
     return flush_file(w->opts->flush, w->out, w->err);
 }
 
-/* Small pictures: several make a piece. */
-static int turn_pictures(struct grid_pieces *w)
+/* Turns pictures, several of which make a piece where they are small; or rows,
+ * which stay rows, of one that begins `at` bytes behind the first cell. */
+static int turn_in_order(struct grid_pieces *w, bool rows, uint64_t at)
 {
-    const uint64_t size = picture_size(w->grid);
-    struct npy_grid piece = *w->grid;
+    const struct npy_grid *grid = w->grid;
+    const uint64_t size = rows ? row_size(grid) : picture_size(grid),
+                   all = rows ? grid->rows : grid->pictures;
     int status = 0;
-    for (uint64_t i = 0; i < w->grid->pictures && status == 0;
-         i += piece.pictures) {
-        piece.pictures = least(w->most / size, w->grid->pictures - i);
-        status = append_piece(w, &piece, i * size);
-    }
-    return status;
-}
-
-/* Rows, which stay rows, of a picture that begins `at` bytes behind the first
- * cell. */
-static int turn_rows(struct grid_pieces *w, uint64_t at)
-{
-    const size_t row = row_size(w->grid);
-    struct npy_grid piece = *w->grid;
-    int status = 0;
-    piece.pictures = 1;
-    for (uint32_t left = w->grid->rows; left && status == 0;
-         left -= piece.rows) {
-        piece.rows = (uint32_t)least(w->most / row, left);
-        uint32_t y =
-            w->t & XFORM_MIRROR_Y ? left - piece.rows : w->grid->rows - left;
-        status = append_piece(w, &piece, at + y * (uint64_t)row);
+    for (uint64_t i = 0, n; i < all && status == 0; i += n) {
+        struct npy_grid piece = *grid;
+        n = least(w->most / size, all - i);
+        piece.pictures = rows ? 1 : n;
+        piece.rows = rows ? (uint32_t)n : grid->rows;
+        const bool upwards = rows && w->t & XFORM_MIRROR_Y;
+        status =
+            append_piece(w, &piece, at + (upwards ? all - i - n : i) * size);
     }
     return status;
 }
@@ -628,9 +616,9 @@ int grid_turn(struct bytes *out, struct bytes cells,
     w.passed = bytes_passed_begin(cells);
     w.most = piece_of(opts->limits.scratch);
     if (size <= w.most)
-        return turn_pictures(&w);
+        return turn_in_order(&w, false, 0);
     for (uint64_t i = 0; i < grid->pictures && status == 0; i++)
         status = xform_transposes(t) ? turn_strips(&w, i * size)
-                                     : turn_rows(&w, i * size);
+                                     : turn_in_order(&w, true, i * size);
     return status;
 }

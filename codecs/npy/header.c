@@ -120,14 +120,6 @@ static bool take_fields(struct header_parser *p)
     return true;
 }
 
-static bool take_descr(struct header_parser *p)
-{
-    skip_blanks(p);
-    p->header->plain = p->at == p->end || *p->at != '[';
-    return p->header->plain ? take_string(p, p->header->descr, NPY_DESCR)
-                            : take_fields(p);
-}
-
 static bool take_pair(struct header_parser *p)
 {
     char key[16];
@@ -135,7 +127,10 @@ static bool take_pair(struct header_parser *p)
         return false;
     if (strcmp(key, "descr") == 0) {
         p->seen |= 1;
-        return take_descr(p);
+        skip_blanks(p);
+        p->header->plain = p->at == p->end || *p->at != '[';
+        return p->header->plain ? take_string(p, p->header->descr, NPY_DESCR)
+                                : take_fields(p);
     }
     if (strcmp(key, "fortran_order") == 0) {
         p->seen |= 2;

@@ -57,21 +57,6 @@ struct array {
     struct bytes data; /* of the file, which it borrows */
 };
 
-static int check_size(struct bytes data, size_t need,
-                      const struct load_opts *opts, struct err *err)
-{
-    if (data.size == need)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err, "%zu bytes of data, where its shape needs %zu",
-                    data.size, need);
-    if (limit_check_cut(data.size, need, &opts->limits, err))
-        return -1;
-    warn(opts->warnings, "%zu bytes of data, where its shape needs %zu",
-         data.size, need);
-    return 0;
-}
-
 /* Finds the cells of an array whose header is set. Fails if it cannot be
  * turned. */
 static int find_array(struct array *a, struct bytes file,
@@ -85,7 +70,17 @@ static int find_array(struct array *a, struct bytes file,
         return -1;
     a->data =
         (struct bytes){ file.data + header->size, file.size - header->size, 0 };
-    return check_size(a->data, grid_size(&a->grid), opts, err);
+    const size_t need = grid_size(&a->grid);
+    if (a->data.size == need)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err, "%zu bytes of data, where its shape needs %zu",
+                    a->data.size, need);
+    if (limit_check_cut(a->data.size, need, &opts->limits, err))
+        return -1;
+    warn(opts->warnings, "%zu bytes of data, where its shape needs %zu",
+         a->data.size, need);
+    return 0;
 }
 
 static int shape_cells(struct image *img, const char *descr, struct err *err)

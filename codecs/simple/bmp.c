@@ -50,39 +50,27 @@ static bool probe(const uint8_t *head, size_t size)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static int read_masks(struct bmp_header *h, struct bytes file, struct err *err)
-{
-    unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
-    if (file.size < AT_MASKS + 4 * masks || (h->bits != 16 && h->bits != 32))
-        return fail(err, "its header is malformed");
-    for (unsigned i = 0; i < masks; i++)
-        h->mask[i] = read_le32(file.data + AT_MASKS + 4 * i);
-    return 0;
-}
-
 static int read_info(struct bmp_header *h, struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
+    const unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
     h->width = (int32_t)read_le32(p + AT_WIDTH);
     h->height = (int32_t)read_le32(p + AT_HEIGHT);
     h->bits = read_le16(p + AT_BITS);
     h->compression = read_le32(p + AT_COMPRESSION);
     h->ncolors = read_le32(p + AT_COLORS);
     h->palette_at = AT_HEADER + (size_t)h->size;
-    switch (h->compression) {
-    case BMP_PLAIN:
-        return 0;
-    case BMP_RLE8:
-    case BMP_RLE4:
-        if (h->bits != (h->compression == BMP_RLE8 ? 8 : 4))
-            return fail(err, "its header is malformed");
-        return 0;
-    case BMP_MASKS:
-        return read_masks(h, file, err);
-    default:
+    if (h->compression > BMP_MASKS)
         return fail(err, "compression %u cannot be read; only 0 to 3 can",
                     h->compression);
-    }
+    if ((h->compression == BMP_RLE8 && h->bits != 8) ||
+        (h->compression == BMP_RLE4 && h->bits != 4) ||
+        (h->compression == BMP_MASKS && (file.size < AT_MASKS + 4 * masks ||
+                                         (h->bits != 16 && h->bits != 32))))
+        return fail(err, "its header is malformed");
+    for (unsigned i = 0; i < masks && h->compression == BMP_MASKS; i++)
+        h->mask[i] = read_le32(p + AT_MASKS + 4 * i);
+    return 0;
 }
 
 /* Colors that the file does not have are black. */
@@ -483,24 +471,22 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static void put_density(uint8_t *p, double value)
-{
-    write_le32(p,
-               value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5) : 0);
-}
-
 static void put_densities(uint8_t *head, const struct image *img,
                           struct warnings *warnings)
 {
     struct density d = img->meta->density;
-    double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
-                   : d.unit == DENSITY_METER ? 1
-                                             : 0;
+    const double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
+                         : d.unit == DENSITY_METER ? 1
+                                                   : 0;
+    const double value[] = { d.x * scale, d.y * scale };
     if (d.unit == DENSITY_ASPECT && d.x != d.y)
         warn(warnings,
              "BMP cannot hold, so it is not kept: aspect of the pixels");
-    put_density(head + AT_DENSITY, d.x * scale);
-    put_density(head + AT_DENSITY + 4, d.y * scale);
+    for (unsigned i = 0; i < 2; i++)
+        write_le32(head + AT_DENSITY + 4 * i,
+                   value[i] >= 1 && value[i] < INT32_MAX
+                       ? (uint32_t)(value[i] + 0.5)
+                       : 0);
 }
 
 /* Writes the header, and returns its size. Masks say that there is alpha, in a

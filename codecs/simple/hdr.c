@@ -239,29 +239,6 @@ static bool put_lines(struct bytes *file, const struct image *img,
     return bytes_append(file, "\n", 1);
 }
 
-static int put_head(struct bytes *file, const struct image *img,
-                    const struct save_opts *opts, struct err *err)
-{
-    unsigned order = opts->orientation ? 1 : img->orientation;
-    char text[64];
-    int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
-                    axes[order][1], img->width);
-    if (!put_lines(file, img, opts) || !bytes_append(file, text, (size_t)n))
-        return fail_memory(err, "no memory for the file");
-    return 0;
-}
-
-/* Replaces the names of the axes in the line of the size. */
-static void put_axes(uint8_t *line, size_t size, unsigned order)
-{
-    size_t at = 0;
-    for (int i = 0; i < 2; i++, at += 2) {
-        while (at + 2 < size && line[at] != '+' && line[at] != '-')
-            at++;
-        memcpy(line + at, axes[order][i], 2);
-    }
-}
-
 /* Writes the lines of the header, PIXASPECT changed, and the rest of the file
  * as it is, but for the axes. */
 static int retag_file(struct bytes *out, struct image *img, struct bytes file,
@@ -275,11 +252,15 @@ static int retag_file(struct bytes *out, struct image *img, struct bytes file,
     if (read_size(img, file, &pixels, err))
         return -1;
     bool written = put_lines(out, img, &as_is);
-    size_t line = out->size;
+    size_t at = out->size, end = at + pixels - lines;
     if (!written || !bytes_append(out, file.data + lines, file.size - lines))
         return fail_memory(err, "no memory for the file");
-    put_axes(out->data + line, pixels - lines,
-             xform_retag(img->orientation, img->turned));
+    for (int i = 0; i < 2; i++, at += 2) {
+        while (at + 2 < end && out->data[at] != '+' && out->data[at] != '-')
+            at++;
+        memcpy(out->data + at,
+               axes[xform_retag(img->orientation, img->turned)][i], 2);
+    }
     return 0;
 }
 
@@ -304,8 +285,12 @@ static int write_own(struct bytes *file, const struct image *img,
                      const struct save_opts *opts, struct rgbe_lost *lost,
                      struct err *err)
 {
-    if (put_head(file, img, opts, err))
-        return -1;
+    const unsigned order = opts->orientation ? 1 : img->orientation;
+    char text[64];
+    int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
+                    axes[order][1], img->width);
+    if (!put_lines(file, img, opts) || !bytes_append(file, text, (size_t)n))
+        return fail_memory(err, "no memory for the file");
     struct rgbe_row spare = spare_row(img, err);
     int status = !spare.channel[0] ? -1
                  : bytes_reserve(file, rgbe_most(img->width) * img->height)

@@ -218,19 +218,6 @@ static int check_head(const uint8_t *p, struct err *err)
     return 0;
 }
 
-static void mirror(struct image *img)
-{
-    for (unsigned i = 0; i < img->nplanes; i++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            uint8_t *row = plane_row(&img->plane[i], y);
-            for (uint32_t a = 0, b = img->width - 1; a < b; a++, b--) {
-                uint8_t keep = row[a];
-                row[a] = row[b];
-                row[b] = keep;
-            }
-        }
-}
-
 static void warn_lost(struct bytes file, size_t pixels,
                       struct warnings *warnings)
 {
@@ -311,7 +298,8 @@ static void color_row(struct image *img, uint32_t y, const uint8_t *row,
     }
 }
 
-static void read_rows(struct image *img, struct pixel_source *s, bool down)
+static void read_rows(struct image *img, struct pixel_source *s, bool down,
+                      bool mirror)
 {
     struct image view = simple_bgr_view(img);
     for (uint32_t i = 0; i < img->height; i++) {
@@ -325,6 +313,14 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down)
             color_row(img, y, row, s);
         else
             interleave_split_row(&view, y, row);
+        for (unsigned c = 0; c < img->nplanes && mirror; c++) {
+            uint8_t *cells = plane_row(&img->plane[c], y);
+            for (uint32_t a = 0, b = img->width - 1; a < b; a++, b--) {
+                uint8_t keep = cells[a];
+                cells[a] = cells[b];
+                cells[b] = keep;
+            }
+        }
     }
 }
 
@@ -393,9 +389,8 @@ static int decode(struct reader *reader, struct err *err)
     if (status == 0)
         status = image_alloc(img, reader->opts->mem, err);
     if (status == 0)
-        read_rows(img, &s, p[AT_DESCRIPTOR] & DOWN);
-    if (status == 0 && p[AT_DESCRIPTOR] & RIGHT_TO_LEFT)
-        mirror(img);
+        read_rows(img, &s, p[AT_DESCRIPTOR] & DOWN,
+                  p[AT_DESCRIPTOR] & RIGHT_TO_LEFT);
     bytes_free(&s.rows);
     memory_free(s.row);
     memory_free(s.palette);
@@ -436,25 +431,6 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static bool put_head(struct bytes *file, const struct image *img,
-                     const struct tga_state *state, enum strip strip)
-{
-    uint8_t head[HEADER] = { 0 };
-    const struct meta *meta = img->meta;
-    const struct metadata_block *id =
-        strip == STRIP_NOTHING && meta->nblocks ? &meta->block[0] : NULL;
-    head[AT_ID] = id ? (uint8_t)id->size : 0;
-    head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
-                              (state->packed ? PACKED : 0));
-    write_le16(head + AT_WIDTH, img->width);
-    write_le16(head + AT_HEIGHT, img->height);
-    head[AT_BITS] = (uint8_t)(8 * img->nplanes);
-    if (img->alpha)
-        head[AT_DESCRIPTOR] = state->alpha_bits;
-    return bytes_append(file, head, sizeof head) &&
-           (!id || bytes_append(file, id->data, id->size));
-}
-
 /* Writes rows from the bottom up. A run ends with its row. */
 static int put_rows(struct bytes *file, const struct image *img, bool packed,
                     struct err *err)
@@ -491,7 +467,20 @@ static int encode(struct bytes *file, const struct image *img,
         return pixels ? simple_stb_tga(file, img, pixels, err) : -1;
     }
     const struct tga_state *state = img->meta->state;
-    if (!put_head(file, img, state, opts->strip))
+    const struct metadata_block *id =
+        opts->strip == STRIP_NOTHING && img->meta->nblocks
+            ? &img->meta->block[0]
+            : NULL;
+    uint8_t head[HEADER] = { 0 };
+    head[AT_ID] = id ? (uint8_t)id->size : 0;
+    head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
+                              (state->packed ? PACKED : 0));
+    write_le16(head + AT_WIDTH, img->width);
+    write_le16(head + AT_HEIGHT, img->height);
+    head[AT_BITS] = (uint8_t)(8 * img->nplanes);
+    head[AT_DESCRIPTOR] = img->alpha ? state->alpha_bits : 0;
+    if (!bytes_append(file, head, sizeof head) ||
+        (id && !bytes_append(file, id->data, id->size)))
         return fail_memory(err, "no memory for the file");
     return put_rows(file, img, state->packed, err);
 }
