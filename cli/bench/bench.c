@@ -210,9 +210,9 @@ static int run_case(struct bench *bench, const struct suite_bed_type *type,
     struct suite_result *r = &row->result;
     struct err why;
     int status = type->open(bed, i, row->shape, r, &why);
-    if (!o->profile && !r->left_out[0])
+    if (!o->profile && !r->left_out)
         r->rounds = o->rounds ? (unsigned)o->rounds : type->rounds;
-    if (status == 0 && !r->left_out[0])
+    if (status == 0 && !r->left_out)
         status = run_rounds(bench, type, bed, r, &why);
     type->close(bed);
     if (status)

@@ -296,7 +296,8 @@ static int host_open(void *context, size_t number, struct suite_shape shape,
                     "--size: %u x %u cells of %zu bytes do not fit into "
                     "memory twice",
                     shape.width, shape.height, cell_size(e->cell));
-    bed->pool = thread_pool_open(bed->suite ? WORKERS : e->threads);
+    const unsigned threads = bed->suite ? bed->busy : e->threads;
+    bed->pool = thread_pool_open(threads ? threads : 1);
     if (!bed->pool)
         return fail(err, "no memory for threads");
     while (bed->nworkers < bed->busy)

@@ -15,6 +15,7 @@
 #include "codecs/codec.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "cuda/backend_choose.h"
+#include "cuda/bench/verify.h"
 #include "cuda/jpeg/scan_device.h"
 #include "cuda/jpeg/scan_engine.h"
 
@@ -30,7 +31,16 @@ enum {
 /* A picture of one scan, and the file that a processor makes of it. */
 struct jpeg_source {
     struct bytes file, made;
-    struct sequential from, to;
+    struct sequential from;
+};
+
+/* The pictures of a size. */
+struct jpeg_size {
+    struct suite_shape shape; /* {0}: there are none */
+    struct jpeg_source source[SOURCES];
+    unsigned count;   /* of a batch: the sources in turns */
+    size_t bytes;     /* of the coded data of a batch */
+    double reference; /* seconds of a file, of the first case; 0: none */
 };
 
 /* A batch on its way through a device, again and again. */
@@ -47,15 +57,11 @@ struct jpeg_bed {
     const struct kernel_suite *suite;    /* NULL: the same */
     int device;
 
-    /* Of a size: they stay for later cases. */
-    struct suite_shape shape;
-    struct jpeg_source source[SOURCES];
-    unsigned count;   /* of a batch: the sources in turns */
-    size_t bytes;     /* of the coded data of a batch */
-    double reference; /* seconds of a file, of the first case; 0: none */
+    struct jpeg_size sizes[2]; /* that were run: they stay for later cases */
 
     /* Of the case that is open. */
     const struct jpeg_case *jcase;
+    struct jpeg_size *size;
     struct jpeg_stream stream[STREAMS];
     double seconds[SCAN_KERNELS]; /* sums of the kernels */
     struct suite_codec *codec;
@@ -121,7 +127,7 @@ static const struct jpeg_case {
     { "nvJPEG, decode by circuits", .decodes = true, .by = SUITE_CIRCUITS },
     { "nvJPEG, encode", .encodes = true },
     { "nvJPEG, decode and encode", .decodes = true, .encodes = true },
-    { "nvJPEG, decode by circuits and encode", .decodes = true, .encodes = true,
+    { "nvJPEG, circuits and encode", .decodes = true, .encodes = true,
       .by = SUITE_CIRCUITS },
     { "one processor", .processors = 1 },
     { "all processors", .processors = 2 },
@@ -155,12 +161,10 @@ static bool jpeg_entry(const void *context, size_t i, struct suite_entry *e)
 
 enum { SCALES = 8, NOISE = 14 /* the larger, the less */ };
 
-static unsigned hash(uint32_t x, uint32_t y, uint32_t z)
+static int hash(uint32_t x, uint32_t y, uint32_t z)
 {
-    uint32_t h = x * 0x9e3779b1u ^ y * 0x85ebca77u ^ z * 0xc2b2ae3du;
-    h = (h ^ h >> 15) * 0x2c1b3c6du;
-    h = (h ^ h >> 12) * 0x297a2d39u;
-    return (h ^ h >> 15) & 255;
+    const uint64_t place = verify_mix((uint64_t)y << 32 | x);
+    return (int)(verify_mix(place + z) & 255);
 }
 
 /* Returns smooth noise of one scale, from 0 to 255. */
@@ -169,10 +173,10 @@ static int noise_at(uint32_t x, uint32_t y, unsigned scale, uint32_t seed)
     const int size = 1 << scale, fx = (int)(x & (uint32_t)(size - 1)),
               fy = (int)(y & (uint32_t)(size - 1));
     const uint32_t cx = x >> scale, cy = y >> scale;
-    const int top = (int)hash(cx, cy, seed) * (size - fx) +
-                    (int)hash(cx + 1, cy, seed) * fx;
-    const int low = (int)hash(cx, cy + 1, seed) * (size - fx) +
-                    (int)hash(cx + 1, cy + 1, seed) * fx;
+    const int top =
+        hash(cx, cy, seed) * (size - fx) + hash(cx + 1, cy, seed) * fx;
+    const int low =
+        hash(cx, cy + 1, seed) * (size - fx) + hash(cx + 1, cy + 1, seed) * fx;
     return (top * (size - fy) + low * fy) / (size * size);
 }
 
@@ -184,7 +188,7 @@ static void fill_row(const struct image *img, uint32_t y, uint32_t seed)
         int light = 0;
         for (unsigned scale = 1; scale < SCALES; scale++)
             light += (noise_at(x, y, scale, seed + scale) - 128) * (1 << scale);
-        light = 128 + light / 170 + ((int)hash(x, y, seed + 99) - 128) / NOISE;
+        light = 128 + light / 170 + (hash(x, y, seed + 99) - 128) / NOISE;
         const int tint = (noise_at(x, y, 6, seed + 50) - 128) / 4;
         for (unsigned c = 0; c < img->nplanes; c++) {
             uint8_t *row = plane_row(&img->plane[c], y);
@@ -237,7 +241,7 @@ static int turn_file(struct bytes *made, struct bytes file, struct err *err)
 
 static struct bytes data_of(const struct jpeg_bed *bed, size_t i)
 {
-    return bed->source[i % SOURCES].from.scan[0].data;
+    return bed->size->source[i % SOURCES].from.scan[0].data;
 }
 
 static size_t aligned(size_t size)
@@ -245,39 +249,32 @@ static size_t aligned(size_t size)
     return (size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT * SCAN_ALIGNMENT;
 }
 
-static void free_pictures(struct jpeg_bed *bed)
-{
-    for (unsigned i = 0; i < SOURCES; i++) {
-        bytes_free(&bed->source[i].file);
-        bytes_free(&bed->source[i].made);
-        sequential_free(&bed->source[i].from);
-        bed->source[i] = (struct jpeg_source){ 0 };
-    }
-    bed->shape = (struct suite_shape){ 0 };
-}
-
-/* Makes the pictures, and chooses how many a batch has. */
-static int make_pictures(struct jpeg_bed *bed, struct suite_shape shape,
+/* Finds the pictures of a size, or makes them and chooses how many a batch
+ * has. */
+static int find_pictures(struct jpeg_bed *bed, struct suite_shape shape,
                          struct err *err)
 {
     size_t end, all = 0;
-    free_pictures(bed);
+    struct jpeg_size *size = bed->sizes;
+    while (size->shape.width && (size->shape.width != shape.width ||
+                                 size->shape.height != shape.height))
+        size++; /* there are as many as of shapes */
+    bed->size = size;
+    if (size->shape.width)
+        return 0;
+    size->shape = shape;
     for (uint32_t i = 0; i < SOURCES; i++) {
-        struct jpeg_source *s = &bed->source[i];
+        struct jpeg_source *s = &size->source[i];
         if (make_picture(&s->file, shape, i, err) ||
             sequential_find(&s->from, s->file, &end, err) ||
             turn_file(&s->made, s->file, err))
             return -1;
-        sequential_turn(&s->to, &s->from, turn);
         all += aligned(data_of(bed, i).size);
     }
     const size_t count = BATCH / (all / SOURCES) + 1;
-    bed->count = count < COUNT_MOST ? (unsigned)count : COUNT_MOST;
-    bed->bytes = 0;
-    for (unsigned i = 0; i < bed->count; i++)
-        bed->bytes += aligned(data_of(bed, i).size);
-    bed->reference = 0;
-    bed->shape = shape;
+    size->count = count < COUNT_MOST ? (unsigned)count : COUNT_MOST;
+    for (unsigned i = 0; i < size->count; i++)
+        size->bytes += aligned(data_of(bed, i).size);
     return 0;
 }
 
@@ -287,13 +284,14 @@ static void run_stream(void *context, size_t i)
 {
     struct jpeg_bed *bed = context;
     struct jpeg_stream *s = &bed->stream[i];
-    s->failed = bed->type->run(s->engine, s->job, bed->count, &s->err) != 0;
+    s->failed =
+        bed->type->run(s->engine, s->job, bed->size->count, &s->err) != 0;
 }
 
 static void turn_one(void *context, size_t i)
 {
     struct jpeg_bed *bed = context;
-    const struct jpeg_source *source = &bed->source[i % SOURCES];
+    const struct jpeg_source *source = &bed->size->source[i % SOURCES];
     struct bytes made = { 0 };
     struct err err;
     if (turn_file(&made, source->file, &err) ||
@@ -329,7 +327,8 @@ static int jpeg_round(void *context, double *seconds, struct err *err)
         for (unsigned k = 0; k < SCAN_KERNELS; k++)
             seconds[0] += seconds[2 + k] = bed->seconds[k];
     }
-    seconds[1] = bed->reference > 0 ? bed->reference * bed->files : seconds[0];
+    seconds[1] = bed->size->reference > 0 ? bed->size->reference * bed->files
+                                          : seconds[0];
     bed->sum += seconds[0];
     bed->rounds++;
     return 0;
@@ -339,7 +338,7 @@ static int jpeg_round(void *context, double *seconds, struct err *err)
 static bool is_right(const struct jpeg_bed *bed, const struct jpeg_stream *s,
                      unsigned i)
 {
-    const struct bytes made = bed->source[i % SOURCES].made;
+    const struct bytes made = bed->size->source[i % SOURCES].made;
     const struct scan_job *job = &s->job[i];
     const size_t end = made.size - 2;
     return job->result == SCAN_TURNED && job->out_size <= end &&
@@ -358,9 +357,9 @@ static int jpeg_check(void *context, struct suite_result *result,
         return -1;
     result->cells = bed->files;
     result->wrong = atomic_load(&bed->wrong);
-    for (unsigned i = 0; i < bed->jcase->streams * bed->count; i++)
-        result->wrong +=
-            !is_right(bed, &bed->stream[i / bed->count], i % bed->count);
+    for (unsigned i = 0; i < bed->jcase->streams * bed->size->count; i++)
+        result->wrong += !is_right(bed, &bed->stream[i / bed->size->count],
+                                   i % bed->size->count);
     return 0;
 }
 
@@ -370,22 +369,24 @@ static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
                        struct err *err)
 {
     const struct scan_engine_opts opts = { .device = bed->device,
-                                           .input = bed->bytes,
+                                           .input = bed->size->bytes,
                                            .seconds = bed->jcase->kernels
                                                           ? bed->seconds
                                                           : NULL };
     size_t room, at = 0;
-    s->job = calloc(bed->count, sizeof *s->job);
-    s->to = calloc(bed->count, sizeof *s->to);
+    s->job = calloc(bed->size->count, sizeof *s->job);
+    s->to = calloc(bed->size->count, sizeof *s->to);
     if (!s->job || !s->to)
         return fail(err, "no memory for a batch");
     if (bed->type->open(&s->engine, &opts, err))
         return -1;
     uint8_t *input = bed->type->input(s->engine, &room);
-    for (unsigned i = 0; i < bed->count; i++) {
-        const struct jpeg_source *source = &bed->source[i % SOURCES];
+    for (unsigned i = 0; i < bed->size->count; i++) {
+        const struct jpeg_source *source = &bed->size->source[i % SOURCES];
         const struct bytes data = data_of(bed, i);
-        s->to[i] = source->to.scan[0].coding;
+        struct sequential turned;
+        sequential_turn(&turned, &source->from, turn);
+        s->to[i] = turned.scan[0].coding;
         s->job[i] = (struct scan_job){ .from = &source->from.scan[0].coding,
                                        .to = &s->to[i],
                                        .turn = turn,
@@ -404,8 +405,8 @@ static int open_nvjpeg(struct jpeg_bed *bed, struct suite_result *result,
     struct bytes file[SOURCES];
     const struct suite_jpeg task = { .file = file,
                                      .files = SOURCES,
-                                     .pictures = bed->count,
-                                     .shape = bed->shape,
+                                     .pictures = bed->size->count,
+                                     .shape = bed->size->shape,
                                      .quality = QUALITY,
                                      .device = bed->device,
                                      .threads = bench_processors(),
@@ -413,12 +414,11 @@ static int open_nvjpeg(struct jpeg_bed *bed, struct suite_result *result,
                                      .decodes = c->decodes,
                                      .encodes = c->encodes };
     for (unsigned i = 0; i < SOURCES; i++)
-        file[i] = bed->source[i].file;
+        file[i] = bed->size->source[i].file;
     if (bed->suite)
-        return bed->suite->codec_open(&bed->codec, &task, result->left_out,
+        return bed->suite->codec_open(&bed->codec, &task, &result->left_out,
                                       err);
-    snprintf(result->left_out, sizeof result->left_out,
-             "this build has no CUDA");
+    result->left_out = "this build has no CUDA";
     return 0;
 }
 
@@ -430,21 +430,19 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
     const unsigned processors = c->processors > 1 ? bench_processors() : 1;
     bed->jcase = c;
     bed->sum = bed->rounds = 0;
-    if ((bed->shape.width != shape.width ||
-         bed->shape.height != shape.height) &&
-        make_pictures(bed, shape, err))
+    if (find_pictures(bed, shape, err))
         return -1;
-    bed->files = c->streams     ? c->streams * bed->count
-                 : is_nvjpeg(c) ? bed->count
+    bed->files = c->streams     ? c->streams * bed->size->count
+                 : is_nvjpeg(c) ? bed->size->count
                                 : processors * EACH;
     result->files = bed->files;
     result->launches = 1;
-    result->bytes = bed->bytes / bed->count * bed->files;
+    result->bytes = bed->size->bytes / bed->size->count * bed->files;
     bed->pool = thread_pool_open(c->streams ? c->streams : processors);
     if (!bed->pool)
         return fail(err, "no memory for threads");
     if (c->processors > 1 && processors == 1)
-        snprintf(result->left_out, sizeof result->left_out, "there is one");
+        result->left_out = "there is one";
     for (unsigned i = 0; i < c->streams; i++)
         if (open_stream(bed, &bed->stream[i], err))
             return -1;
@@ -454,8 +452,8 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
 static void jpeg_close(void *context)
 {
     struct jpeg_bed *bed = context;
-    if (bed->reference == 0 && !bed->jcase->kernels && bed->rounds)
-        bed->reference = bed->sum / bed->rounds / bed->files;
+    if (bed->size->reference == 0 && !bed->jcase->kernels && bed->rounds)
+        bed->size->reference = bed->sum / bed->rounds / bed->files;
     for (unsigned i = 0; i < STREAMS; i++) {
         struct jpeg_stream *s = &bed->stream[i];
         if (s->engine)
@@ -487,9 +485,15 @@ static void *jpeg_begin(const struct suite_place *place, struct err *err)
     return bed;
 }
 
-static void jpeg_end(void *bed)
+static void jpeg_end(void *context)
 {
-    free_pictures(bed);
+    struct jpeg_bed *bed = context;
+    for (unsigned i = 0; i < 2 * SOURCES; i++) {
+        struct jpeg_source *s = &bed->sizes[i / SOURCES].source[i % SOURCES];
+        bytes_free(&s->file);
+        bytes_free(&s->made);
+        sequential_free(&s->from);
+    }
     free(bed);
 }
 

@@ -56,7 +56,7 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
         strcmp(bench->row[bench->nrows - 2].entry.section->source, source) != 0)
         printf("\n%s\n", source);
     printf("  %-36s %-19s", row->title, row->size);
-    if (row->result.left_out[0])
+    if (row->result.left_out)
         printf(" left out: %s", row->result.left_out);
     else
         put_result(row);
@@ -131,7 +131,7 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
     json_some(json, "banks_put", row->result.banks_put);
     json_some(json, "banks_get", row->result.banks_get);
     json_text(json, "left_out", row->result.left_out);
-    if (!row->result.left_out[0])
+    if (!row->result.left_out)
         json_result(json, row);
     json_close(json, '}');
 }

@@ -295,13 +295,11 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
     (void)kernel_cases_get(number, kcase);
     kernel_cases_banks(kcase, result);
     bed->ntasks = 0;
-    const char *why = kernel_cases_undefined(kcase, shape, bed->timed);
-    if (!why)
-        why = libraries_lack(bed->libraries, kcase->launch);
-    if (why) {
-        snprintf(result->left_out, sizeof result->left_out, "%s", why);
+    result->left_out = kernel_cases_undefined(kcase, shape, bed->timed);
+    if (!result->left_out)
+        result->left_out = libraries_lack(bed->libraries, kcase->launch);
+    if (result->left_out)
         return 0;
-    }
     bed->bytes = (size_t)shape.width * shape.height * kcase->entry.nplanes *
                  kcase->entry.npictures * cell_size(kcase->entry.cell);
     const uint64_t pair = 2 * (uint64_t)bed->bytes;
@@ -314,13 +312,10 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
     while (bed->ntasks < n) {
         struct kernel_task *task = &bed->task[bed->ntasks++];
         if (make_pair(bed, shape, task, err)) {
-            snprintf(result->left_out, sizeof result->left_out,
-                     "%u times %.1f GB are more than the device has free",
-                     (unsigned)n, (double)pair / 1e9);
+            result->left_out = "more than the device has free";
             return 0;
         }
-        if (kcase->entry.npictures > 1 &&
-            !(task->plan = kernel_cases_plan(task, err)))
+        if (kcase->entry.npictures > 1 && kernel_cases_plan(task, err))
             return -1;
     }
     if (bed->timed && warm_up(bed, err))
@@ -350,7 +345,8 @@ static void gpu_close(void *context)
 {
     struct gpu_bed *bed = (struct gpu_bed *)context;
     for (unsigned i = 0; i < bed->ntasks; i++) {
-        kernel_cases_plan_free(bed->task[i].plan);
+        (void)cudaFree(bed->task[i].device_planes);
+        (void)cudaFreeHost(bed->task[i].planes);
         image_free(&bed->task[i].src);
         image_free(&bed->task[i].dst);
     }

@@ -328,7 +328,7 @@ static unsigned blocks_over(unsigned cells, unsigned tile)
 }
 
 int kernel_cases_launch(const struct kernel_case *kcase,
-                        const struct kernel_task *task, struct err *err)
+                        struct kernel_task *task, struct err *err)
 {
     if (kcase->launch)
         return kcase->launch(kcase, task, err);
@@ -350,7 +350,7 @@ int kernel_cases_launch(const struct kernel_case *kcase,
 }
 
 static int launch_copy(const struct kernel_case *kcase,
-                       const struct kernel_task *task, struct err *err)
+                       struct kernel_task *task, struct err *err)
 {
     const struct plane *src = &task->src.plane[0];
     return gpu_check(cudaMemcpyAsync(task->dst.plane[0].data, src->data,
@@ -359,8 +359,8 @@ static int launch_copy(const struct kernel_case *kcase,
                      kcase->name, err);
 }
 
-static int launch_ours(const struct kernel_case *,
-                       const struct kernel_task *task, struct err *err)
+static int launch_ours(const struct kernel_case *, struct kernel_task *task,
+                       struct err *err)
 {
     return gpu_check(
         kernels_turn(&task->dst, &task->src, task->turn, task->stream),
@@ -368,13 +368,6 @@ static int launch_ours(const struct kernel_case *,
 }
 
 /* ---- Launches of many pictures -------------------------------------------*/
-
-struct batch_plan {
-    struct tiles_plan tiles;
-    struct tiles_plane *planes,
-        *device_planes; /* page-locked, and on the device */
-    size_t size;        /* their bytes */
-};
 
 /* Moves on to the next picture, in place: a struct image is large. */
 static void go_on(struct image *img)
@@ -384,80 +377,65 @@ static void go_on(struct image *img)
         img->plane[p].data += img->size;
 }
 
-/* Makes the plan of one launch for all pictures, and sends it. */
-static int make_plan(struct batch_plan *plan, const struct kernel_task *task,
-                     struct err *err)
+static size_t plan_size(const struct kernel_task *task)
+{
+    return (size_t)task->npictures * task->src.nplanes *
+           sizeof(struct tiles_plane);
+}
+
+/* Plans a launch for all pictures, and sends the plan. */
+static int send_plan(struct kernel_task *task, struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     struct tiles_chip chip;
     if (gpu_check(kernels_chip(&chip), "the device", err))
         return -1;
-    plan->tiles = tiles_plan_begin(src.cell, task->turn);
+    task->tiles = tiles_plan_begin(src.cell, task->turn);
     for (unsigned i = 0; i < task->npictures; i++) {
         for (unsigned p = 0; p < src.nplanes; p++)
-            tiles_plan_add(&plan->tiles, plan->planes, &dst.plane[p],
+            tiles_plan_add(&task->tiles, task->planes, &dst.plane[p],
                            &src.plane[p], task->turn);
         go_on(&dst);
         go_on(&src);
     }
-    tiles_plan_number(&plan->tiles, plan->planes, &chip);
-    return gpu_check(cudaMemcpyAsync(plan->device_planes, plan->planes,
-                                     plan->size, cudaMemcpyHostToDevice,
+    tiles_plan_number(&task->tiles, task->planes, &chip);
+    return gpu_check(cudaMemcpyAsync(task->device_planes, task->planes,
+                                     plan_size(task), cudaMemcpyHostToDevice,
                                      task->stream),
                      "sending the planes", err);
 }
 
-struct batch_plan *kernel_cases_plan(const struct kernel_task *task,
-                                     struct err *err)
+int kernel_cases_plan(struct kernel_task *task, struct err *err)
 {
-    struct batch_plan *plan = (struct batch_plan *)calloc(1, sizeof *plan);
-    if (!plan) {
-        fail(err, "no memory for a plan");
-        return NULL;
-    }
-    plan->size = (size_t)task->npictures * task->src.nplanes *
-                 sizeof(struct tiles_plane);
-    if (gpu_check(cudaMallocHost(&plan->planes, plan->size),
-                  "page-locked memory", err) ||
-        gpu_check(cudaMalloc(&plan->device_planes, plan->size),
-                  "memory of the device", err) ||
-        make_plan(plan, task, err)) {
-        kernel_cases_plan_free(plan);
-        return NULL;
-    }
-    return plan;
+    return gpu_check(cudaMallocHost(&task->planes, plan_size(task)),
+                     "page-locked memory", err) ||
+                   gpu_check(cudaMalloc(&task->device_planes, plan_size(task)),
+                             "memory of the device", err) ||
+                   send_plan(task, err)
+               ? -1
+               : 0;
 }
 
-void kernel_cases_plan_free(struct batch_plan *plan)
+static int launch_all(const struct kernel_case *, struct kernel_task *task,
+                      struct err *err)
 {
-    if (!plan)
-        return;
-    (void)cudaFree(plan->device_planes);
-    (void)cudaFreeHost(plan->planes);
-    free(plan);
-}
-
-static int launch_all(const struct kernel_case *,
-                      const struct kernel_task *task, struct err *err)
-{
-    return gpu_check(kernels_turn_batch(&task->plan->tiles,
-                                        task->plan->device_planes,
-                                        task->stream),
-                     "turning a batch", err);
+    return gpu_check(
+        kernels_turn_batch(&task->tiles, task->device_planes, task->stream),
+        "turning a batch", err);
 }
 
 /* All that the host waits for, from the addresses of the pictures to the
  * results. */
 static int launch_planned(const struct kernel_case *kcase,
-                          const struct kernel_task *task, struct err *err)
+                          struct kernel_task *task, struct err *err)
 {
-    return make_plan(task->plan, task, err) || launch_all(kcase, task, err)
+    return send_plan(task, err) || launch_all(kcase, task, err)
                ? -1
                : gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
 
 static int launch_each(const struct kernel_case *kcase,
-                       const struct kernel_task *task, struct err *err)
+                       struct kernel_task *task, struct err *err)
 {
     struct kernel_task one = *task;
     for (unsigned i = 0; i < task->npictures; i++) {

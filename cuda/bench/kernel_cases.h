@@ -8,13 +8,16 @@
 #include <dlfcn.h>
 
 #include "cuda/bench/kernel_suite.h"
+#include "cuda/gpu/tiles_plan.h"
 
 /* What one launch turns: a picture in the device's memory; or `npictures` of
  * them, which lie one behind the other and of which these are the first. */
 struct kernel_task {
     struct image dst, src;
     unsigned npictures;
-    struct batch_plan *plan; /* of a launch for all; NULL for one picture */
+    /* The plan of a launch for all, page-locked and on the device. */
+    struct tiles_plan tiles;
+    struct tiles_plane *planes, *device_planes;
     enum xform turn;
     cudaStream_t stream;
     struct libraries *libraries;
@@ -44,7 +47,7 @@ enum case_traits {
 
 struct kernel_case;
 typedef int case_launcher(const struct kernel_case *kcase,
-                          const struct kernel_task *task, struct err *err);
+                          struct kernel_task *task, struct err *err);
 
 /* A row of the table: a transpose of floats by a kernel, unless it has a
  * launcher of its own. */
@@ -74,18 +77,15 @@ const char *kernel_cases_undefined(const struct kernel_case *kcase,
 
 /* Enqueues one launch on the task's stream. */
 int kernel_cases_launch(const struct kernel_case *kcase,
-                        const struct kernel_task *task, struct err *err);
+                        struct kernel_task *task, struct err *err);
 
 /* Sets the bank conflicts of a case. */
 void kernel_cases_banks(const struct kernel_case *kcase,
                         struct suite_result *result);
 
-/* Makes the plan of one launch for all pictures of a task. The caller frees it
- * when all launches are done. Returns NULL without memory or if the device
- * failed. */
-struct batch_plan *kernel_cases_plan(const struct kernel_task *task,
-                                     struct err *err);
-void kernel_cases_plan_free(struct batch_plan *plan);
+/* Makes the plan of one launch for all pictures of a task, whose memory is to
+ * be freed when all launches are done. */
+int kernel_cases_plan(struct kernel_task *task, struct err *err);
 
 /* ---- The libraries of NVIDIA (libraries.cu, nvjpeg.cu) ------------------- */
 
@@ -119,7 +119,7 @@ int bus_open(struct suite_bus **bus, const int *device, unsigned ndevices,
 int bus_measure(struct suite_bus *bus, double *seconds, struct err *err);
 void bus_close(struct suite_bus *bus);
 int nvjpeg_open(struct suite_codec **codec, const struct suite_jpeg *task,
-                char left_out[128], struct err *err);
+                const char **left_out, struct err *err);
 int nvjpeg_run(struct suite_codec *codec, struct err *err);
 void nvjpeg_close(struct suite_codec *codec);
 

@@ -64,11 +64,11 @@ struct suite_entry {
 };
 
 struct suite_result {
-    char left_out[128]; /* why it was not run; "": it was */
-    uint64_t bytes;     /* of a launch, read plus written */
-    unsigned files;     /* JPEG files of a launch, shown instead of bytes */
-    unsigned launches;  /* of a round */
-    bool in_l2;         /* source and result fit into it, and stay there */
+    const char *left_out; /* why it was not run; NULL: it was */
+    uint64_t bytes;       /* of a launch, read plus written */
+    unsigned files;       /* JPEG files of a launch, shown instead of bytes */
+    unsigned launches;    /* of a round */
+    bool in_l2;           /* source and result fit into it, and stay there */
     /* The most lanes of a warp that meet at one bank of shared memory with
      * different words: 1 is free of conflicts, 0 without such memory. */
     unsigned banks_put, banks_get;
@@ -142,9 +142,9 @@ struct kernel_suite {
     int (*bus_measure)(struct suite_bus *bus, double *seconds, struct err *err);
     void (*bus_close)(struct suite_bus *bus); /* fine with NULL */
     /* Opens the codec, which the caller closes in any case. Where it cannot do
-     * the task, says why in `left_out`, which is empty otherwise. */
+     * the task, sets *left_out to the reason. */
     int (*codec_open)(struct suite_codec **codec, const struct suite_jpeg *task,
-                      char left_out[128], struct err *err);
+                      const char **left_out, struct err *err);
     /* Does it for all pictures, and waits. */
     int (*codec_run)(struct suite_codec *codec, struct err *err);
     void (*codec_close)(struct suite_codec *codec); /* fine with NULL */

@@ -148,8 +148,8 @@ void libraries_free(struct libraries *l)
 
 /* Our rows are columns of cuBLAS: the result has m = height of its rows and
  * n = width of its columns. */
-int libraries_geam(const struct kernel_case *kcase,
-                   const struct kernel_task *task, struct err *err)
+int libraries_geam(const struct kernel_case *kcase, struct kernel_task *task,
+                   struct err *err)
 {
     struct libraries *l = task->libraries;
     const float one = 1, zero = 0;
@@ -165,8 +165,8 @@ int libraries_geam(const struct kernel_case *kcase,
     return gpu_check(cudaGetLastError(), kcase->name, err);
 }
 
-int libraries_npp(const struct kernel_case *kcase,
-                  const struct kernel_task *task, struct err *err)
+int libraries_npp(const struct kernel_case *kcase, struct kernel_task *task,
+                  struct err *err)
 {
     struct libraries *l = task->libraries;
     const struct plane *src = &task->src.plane[0], *dst = &task->dst.plane[0];

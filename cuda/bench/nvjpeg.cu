@@ -177,24 +177,22 @@ static bool open_encoders(struct suite_codec *c)
 }
 
 int nvjpeg_open(struct suite_codec **codec, const struct suite_jpeg *task,
-                char left_out[128], struct err *err)
+                const char **left_out, struct err *err)
 {
     struct suite_codec *c = (struct suite_codec *)calloc(1, sizeof *c);
-    const char *why = "";
     *codec = c;
     if (!c)
         return fail(err, "no memory for nvJPEG");
     c->task = *task;
     if (!find_functions(&c->f))
-        why = "libnvjpeg is not found";
+        *left_out = "libnvjpeg is not found";
     else if (gpu_check(cudaSetDevice(task->device), "the device", err) ||
              open_pictures(c, err))
         return -1;
     else if (!open_decoder(c))
-        why = "it does not decode so here";
+        *left_out = "it does not decode so here";
     else if (task->encodes && !open_encoders(c))
-        why = "it does not encode here";
-    snprintf(left_out, 128, "%s", why);
+        *left_out = "it does not encode here";
     (void)cudaGetLastError();
     return 0;
 }
