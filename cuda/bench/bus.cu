@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "codecs/base/clock.h"
-#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/gpu_memory.h"
 
 static constexpr unsigned EACH_WAY = 32; /* copies, each time */
 

@@ -19,7 +19,7 @@
 #include "cuda/backend.h"
 #include "cuda/bench/kernel_cases.h"
 #include "cuda/bench/verify.h"
-#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/gpu_memory.h"
 
 /* All pairs together are at least so many times the L2. A pair is larger
  * than the L2, or it is the only one, so that many pairs are enough. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda/bench/literature.cuh"
-#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/gpu_memory.h"
 #include "cuda/gpu/kernels.h"
 
 static case_launcher launch_copy, launch_ours, launch_all, launch_planned,

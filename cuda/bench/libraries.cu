@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/gpu_memory.h"
 
 /* ---- What the manuals say -------------------------------------------------
  */

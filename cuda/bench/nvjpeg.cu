@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "codecs/base/thread_pool.h"
-#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/gpu_memory.h"
 
 /* ---- What the manual says ------------------------------------------------*/
 

@@ -1,8 +1,6 @@
 /* Memory of a device, and page-locked memory of the host. */
 #include "cuda/gpu/gpu_memory.h"
 
-#include "cuda/gpu/gpu_check.h"
-
 void gpu_memory_free(struct gpu_buffer *buffer)
 {
     if (buffer->on_host)

@@ -1,12 +1,12 @@
 /* The kernels that turn planes, and their launchers.
  *
- * A turn is "transpose first, then mirror" (codecs/image/xform.h). So a row of src
- * either stays a row or becomes a column of dst, and that is two kernels; a
+ * A turn is "transpose first, then mirror" (codecs/image/xform.h). So a row of
+ * src either stays a row or becomes a column of dst, and that is two kernels; a
  * mirror is a row that is counted from the other end, or a vector that is
  * reversed. What a cell means does not matter, so a template on its size is
  * enough: 1, 2 or 4 bytes. Blocks of DCT coefficients are turned inside as
  * well: they need a third kernel where they are transposed, and signs in both
- * cases. rows.h, columns.h and dct.h have the index arithmetic.
+ * cases. tiles.h has the index arithmetic.
  *
  * Nothing is computed, so the bound is memory: every byte of a plane is read
  * once and written once, and the best to be had is what a copy on the device
@@ -60,9 +60,7 @@
  */
 #include "cuda/gpu/kernels.h"
 
-#include "cuda/gpu/columns.h"
-#include "cuda/gpu/dct.h"
-#include "cuda/gpu/rows.h"
+#include "cuda/gpu/tiles.h"
 
 /* A kernel's parameters end at 4096 bytes on every GPU and driver. */
 static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
@@ -363,8 +361,8 @@ cudaError_t kernels_chip(struct tiles_chip *chip)
 }
 
 cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
-                              const struct tiles_plane *planes,
-                              cudaStream_t stream)
+                               const struct tiles_plane *planes,
+                               cudaStream_t stream)
 {
     struct tiles tiles;
     tiles.device_planes = planes;

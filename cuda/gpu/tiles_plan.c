@@ -1,9 +1,7 @@
 /* The plan of a launch. */
 #include "cuda/gpu/tiles_plan.h"
 
-#include "cuda/gpu/columns.h"
-#include "cuda/gpu/dct.h"
-#include "cuda/gpu/rows.h"
+#include "cuda/gpu/tiles.h"
 
 struct tiles_plan tiles_plan_begin(enum cell cell, enum xform t)
 {

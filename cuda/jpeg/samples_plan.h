@@ -1,16 +1,18 @@
-/* The plan of the components of a batch that go through samples. */
+/* The plan of the components of a batch that go through samples, and of the
+ * pictures that become samples. */
 #ifndef CUDA_JPEG_SAMPLES_PLAN_H
 #define CUDA_JPEG_SAMPLES_PLAN_H
 
 #include "codecs/base/bytes.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
+#include "cuda/jpeg/scan_pixels.h"
 #include "cuda/jpeg/scan_samples.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* {0} is empty. */
+/* The components; {0} is empty. */
 struct samples_plan {
     struct bytes components; /* struct samples_component each */
     uint32_t tiles, to_tiles, unit_tiles;
@@ -39,6 +41,28 @@ void samples_plan_tiles(const struct samples_plan *plan, uint32_t *tile,
                         uint32_t *to_tile, uint32_t *unit_tile);
 
 void samples_plan_free(struct samples_plan *plan);
+
+/* The pictures; {0} is empty. */
+struct pixels_plan {
+    struct bytes pictures; /* struct pixels_picture each */
+    uint32_t tiles;
+    uint64_t bytes; /* of all samples, and of what lies between them */
+};
+
+uint32_t pixels_plan_count(const struct pixels_plan *plan);
+const struct pixels_picture *pixels_plan_picture(const struct pixels_plan *plan,
+                                                 uint32_t i);
+
+/* Adds a picture, whose components, from this one on, go through samples.
+ * Returns false without memory. */
+bool pixels_plan_add(struct pixels_plan *plan, uint32_t picture,
+                     uint32_t component, const struct scan_pixels *pixels,
+                     enum xform turn);
+
+/* Writes which picture each tile is of. */
+void pixels_plan_tiles(const struct pixels_plan *plan, uint32_t *tile);
+
+void pixels_plan_free(struct pixels_plan *plan);
 
 #ifdef __cplusplus
 }

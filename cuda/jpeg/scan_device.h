@@ -1,9 +1,11 @@
-/* What the order of a batch (scan_turn.h) needs of a device: memory, copies,
- * and launches of the kernels. A test on the host is such a device as well. */
+/* The order of a batch, what is copied, launched and decided, on any device;
+ * and what it needs of a device: memory, copies, and launches of the kernels. A
+ * test on the host is such a device as well. */
 #ifndef CUDA_JPEG_SCAN_DEVICE_H
 #define CUDA_JPEG_SCAN_DEVICE_H
 
 #include "codecs/base/err.h"
+#include "cuda/jpeg/scan_engine.h"
 #include "cuda/jpeg/scan_picture.h"
 
 /* The kernels, in their order. A sum has a block of threads a picture. */
@@ -69,4 +71,19 @@ struct scan_device {
     int (*wait)(void *context, struct err *err);
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Turns the jobs that suit and fit into `memory` bytes of the device. Their
+ * data is in `input`; what they have become is in memory of the device
+ * for output, which *output is set to. Returns 0, or -1 with the reason in
+ * `err`. */
+int scan_turn(const struct scan_device *device, const uint8_t *input,
+              struct scan_job *jobs, size_t n, uint64_t memory,
+              const uint8_t **output, struct err *err);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

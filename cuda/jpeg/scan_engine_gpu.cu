@@ -4,10 +4,9 @@
 
 #include <stdlib.h>
 
-#include "cuda/gpu/gpu_check.h"
 #include "cuda/gpu/gpu_memory.h"
+#include "cuda/jpeg/scan_device.h"
 #include "cuda/jpeg/scan_kernels.h"
-#include "cuda/jpeg/scan_turn.h"
 
 struct scan_engine {
     int device;

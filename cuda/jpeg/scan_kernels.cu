@@ -1,4 +1,4 @@
-/* The kernels that turn scans: what the threads of scan_unstuff.h and its
+/* The kernels that turn scans: what the threads of scan_stuff.h and its
  * neighbours do, and the barriers in between.
  *
  * Blocks of threads work on one picture each. Whether it is refused is asked
@@ -8,7 +8,6 @@
 #include "cuda/jpeg/scan_encode.h"
 #include "cuda/jpeg/scan_stuff.h"
 #include "cuda/jpeg/scan_tile.h"
-#include "cuda/jpeg/scan_unstuff.h"
 
 #define PARAMS      const __grid_constant__ struct scan_params p
 #define KERNEL      static __global__ void __launch_bounds__(SCAN_THREADS)

@@ -1,7 +1,7 @@
 /* What the kernels of this room work on: the pictures of a batch, and their
  * arrays in the memory of the device.
  *
- * These headers (scan_unstuff.h, scan_decode.h, scan_encode.h, scan_stuff.h)
+ * These headers (scan_stuff.h, scan_tile.h, scan_encode.h)
  * hold what one thread of each kernel does between two barriers: the same on
  * the GPU and in tests on the host. A batch goes through them in this order:
  *
@@ -62,7 +62,7 @@ struct scan_code {
     uint32_t lookup; /* at | shift << 16 | next << 24: which table follows, as
                         in struct scan_picture.code: behind a difference of DC,
                         or behind the last value of a block */
-    uint32_t lane; /* bits: its place in struct scan_counts.dc */
+    uint32_t lane;   /* bits: its place in struct scan_counts.dc */
 } __attribute__((aligned(16))); /* so that all is loaded at once */
 
 /* An entry: bits 0..4 the bits that the code and its value take, 5..8 those of

@@ -4,7 +4,6 @@
 #define CUDA_JPEG_SCAN_PLAN_H
 
 #include "codecs/base/bytes.h"
-#include "cuda/jpeg/pixels_plan.h"
 #include "cuda/jpeg/samples_plan.h"
 #include "cuda/jpeg/scan_engine.h"
 #include "cuda/jpeg/scan_picture.h"

@@ -1,10 +1,151 @@
-/* The bits of turned scans as bytes with stuffing (T.81, F.1.2.3): 0 is put
- * behind each 0xff that does not begin a marker. */
+/* Bytes of a scan without stuffing (T.81, B.1.1.5 and F.1.2.3), and the bits of
+ * turned scans as bytes with it: 0 is put behind each 0xff that does not begin
+ * a marker.
+ *
+ * Each byte can be judged by its neighbours. One behind 0xff is no data: it is
+ * 0, or a marker, or fills the room before a marker. 0xff is data only before
+ * 0. Behind the last byte there is a marker. */
 #ifndef CUDA_JPEG_SCAN_STUFF_H
 #define CUDA_JPEG_SCAN_STUFF_H
 
 #include "cuda/jpeg/scan_picture.h"
-#include "cuda/jpeg/scan_unstuff.h"
+
+/* ---- Without stuffing ---------------------------------------------------- */
+
+/* What the bytes of a thread are, as bits. */
+struct unstuff_bytes {
+    struct scan_vector v;
+    uint32_t data, markers;
+    bool bad;
+};
+
+/* Judges the bytes from `at` on. */
+SCAN_INLINE struct unstuff_bytes unstuff_judge(const uint8_t *raw, uint32_t at,
+                                               uint32_t size)
+{
+    struct unstuff_bytes b = { { { 0, 0, 0, 0 } }, 0, 0, false };
+    uint32_t ff = 0, zero = 0, restart = 0, there = 0;
+    if (at >= size)
+        return b;
+    b.v = *(const struct scan_vector *)(raw + at);
+    for (unsigned i = 0; i < SCAN_VECTOR; i++) {
+        unsigned byte = scan_byte(&b.v, i);
+        ff |= (uint32_t)(byte == 0xff) << i;
+        zero |= (uint32_t)(byte == 0) << i;
+        restart |= (uint32_t)((byte & 0xf8) == 0xd0) << i;
+    }
+    there = size - at >= SCAN_VECTOR ? 0xffff : (1u << (size - at)) - 1;
+    /* Bit i of these: the byte before byte i, two before, and behind it. */
+    uint32_t one = at && raw[at - 1] == 0xff;
+    uint32_t two = at && raw[at - 2] == 0xff;
+    uint32_t next = at + SCAN_VECTOR < size && raw[at + SCAN_VECTOR] == 0;
+    uint32_t before = ff << 1 | one, twice = ff << 2 | one << 1 | two;
+    uint32_t behind = (zero & there) >> 1 | next << (SCAN_VECTOR - 1);
+    b.data = there & ~before & (~ff | behind);
+    b.markers = there & before & restart;
+    b.bad = (there & before & ~ff & ~restart & ~(zero & ~twice)) != 0;
+    return b;
+}
+
+SCAN_INLINE struct scan_bytes unstuff_count(const struct unstuff_bytes *b)
+{
+    struct scan_bytes sum = { scan_count(b->data), scan_count(b->markers) };
+    return sum;
+}
+
+SCAN_INLINE struct scan_bytes unstuff_add(struct scan_bytes a,
+                                          struct scan_bytes b)
+{
+    struct scan_bytes sum = { a.bytes + b.bytes, a.markers + b.markers };
+    return sum;
+}
+
+/* What a thread of a chunk does first. */
+SCAN_INLINE struct unstuff_bytes unstuff_read(const struct scan_params *p,
+                                              uint32_t chunk, unsigned thread)
+{
+    const struct scan_picture *pic = &p->picture[p->chunk_picture[chunk]];
+    uint32_t at = (chunk - pic->chunk) * SCAN_CHUNK + thread * SCAN_VECTOR;
+    return unstuff_judge(p->input + pic->input, at, pic->raw_size);
+}
+
+/* What stands before a chunk is known: notes where intervals begin, and puts
+ * the bytes into the memory that the chunk's threads share, where they are
+ * `before` the thread's own. */
+SCAN_INLINE void unstuff_place(const struct scan_params *p, uint32_t chunk,
+                               const struct unstuff_bytes *b,
+                               struct scan_bytes before, uint8_t *shared)
+{
+    const uint32_t picture = p->chunk_picture[chunk];
+    const struct scan_picture *pic = &p->picture[picture];
+    struct scan_bytes first = p->chunk[chunk];
+    uint32_t to = before.bytes, n = first.markers + before.markers;
+    for (unsigned i = 0; i < SCAN_VECTOR; i++) {
+        unsigned byte = scan_byte(&b->v, i);
+        if (b->data >> i & 1)
+            shared[to++] = (uint8_t)byte;
+        if (b->markers >> i & 1) {
+            if (n + 1 >= pic->intervals || (byte & 7) != (n & 7))
+                scan_refuse(p, picture);
+            else
+                p->start[pic->start + n + 1] = first.bytes + to;
+            n++;
+        }
+    }
+    if (b->bad)
+        scan_refuse(p, picture);
+}
+
+/* Copies those bytes to their place: whole words but at both ends. `to` is a
+ * multiple of 4, `from` the place of the first byte behind it. */
+SCAN_INLINE void scan_copy_bytes(uint8_t *to, uint32_t from, uint32_t size,
+                                 const uint8_t *shared, unsigned thread)
+{
+    uint32_t skip = from % 4, end = skip + size;
+    to += from - skip;
+    for (uint32_t at = thread * 4; at < end; at += SCAN_THREADS * 4) {
+        if (at >= skip && at + 4 <= end) {
+            const uint8_t *s = shared + (at - skip);
+            *(uint32_t *)(to + at) =
+                scan_le32(s[0] | (uint32_t)s[1] << 8 | (uint32_t)s[2] << 16 |
+                          (uint32_t)s[3] << 24);
+            continue;
+        }
+        for (uint32_t i = at; i < at + 4; i++)
+            if (i >= skip && i < end)
+                to[i] = shared[i - skip];
+    }
+}
+
+SCAN_INLINE void unstuff_store(const struct scan_params *p, uint32_t chunk,
+                               uint32_t size, const uint8_t *shared,
+                               unsigned thread)
+{
+    const struct scan_picture *pic = &p->picture[p->chunk_picture[chunk]];
+    scan_copy_bytes(p->data + pic->data, p->chunk[chunk].bytes, size, shared,
+                    thread);
+}
+
+/* Known is what all chunks have: all restart markers must be there, and two
+ * bits a block. Behind the bytes there are zeros. */
+SCAN_INLINE void unstuff_end(const struct scan_params *p, uint32_t picture,
+                             struct scan_bytes all, unsigned thread)
+{
+    const struct scan_picture *pic = &p->picture[picture];
+    uint8_t *end = p->data + pic->data + all.bytes;
+    for (unsigned i = thread; i < SCAN_PADDING; i += SCAN_THREADS)
+        end[i] = 0;
+    if (thread)
+        return;
+    p->status[picture].size = all.bytes;
+    p->start[pic->start] = 0;
+    p->start[pic->start + pic->intervals] = all.bytes;
+    if (all.markers + 1 != pic->intervals ||
+        pic->blocks > (uint64_t)all.bytes * 4)
+        scan_refuse(p, picture);
+}
+
+/* ---- With stuffing ------------------------------------------------------- */
 
 /* What the threads of a chunk share. */
 struct stuff_chunk {

@@ -4,7 +4,7 @@
  * pictures, with which it lays out the turned scans; for the size of what comes
  * out; and for that. Where tables have to be made it waits twice more, and
  * where all pictures become samples only once. */
-#include "cuda/jpeg/scan_turn.h"
+#include "cuda/jpeg/scan_device.h"
 
 #include <stdlib.h>
 #include <string.h>

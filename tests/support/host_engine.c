@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/jpeg/scan_turn.h"
+#include "cuda/jpeg/scan_device.h"
 #include "tests/support/scan_serial.h"
 
 struct host_engine_plan host_engine_plan = { .devices = 1, .runs_left = -1 };

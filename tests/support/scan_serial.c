@@ -7,8 +7,7 @@
 #include "cuda/jpeg/scan_encode.h"
 #include "cuda/jpeg/scan_stuff.h"
 #include "cuda/jpeg/scan_tile.h"
-#include "cuda/jpeg/scan_turn.h"
-#include "cuda/jpeg/scan_unstuff.h"
+#include "cuda/jpeg/scan_device.h"
 #include "tests/support/samples_serial.h"
 
 /* ---- Kernels ------------------------------------------------------------ */

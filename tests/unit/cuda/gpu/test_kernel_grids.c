@@ -1,8 +1,6 @@
 /* The grid of each kernel, run on the host in plain loops, moves every cell to
  * its place exactly once, and no access leaves its row. */
-#include "cuda/gpu/columns.h"
-#include "cuda/gpu/dct.h"
-#include "cuda/gpu/rows.h"
+#include "cuda/gpu/tiles.h"
 #include "cuda/gpu/tiles_plan.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* One launch of each kernel turns many planes of all sizes. Built with CUDA
  * only. */
-#include "cuda/gpu/columns.h"
+#include "cuda/gpu/tiles.h"
 #include "cuda/gpu/kernels.h"
 
 #include <stdlib.h>

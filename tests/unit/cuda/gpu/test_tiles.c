@@ -1,8 +1,6 @@
 /* The index arithmetic of the kernels: large planes, the choice of tiles, many
  * planes in one launch, banks of shared memory. */
-#include "cuda/gpu/columns.h"
-#include "cuda/gpu/dct.h"
-#include "cuda/gpu/rows.h"
+#include "cuda/gpu/tiles.h"
 #include "cuda/gpu/tiles_plan.h"
 
 #include <stdlib.h>
