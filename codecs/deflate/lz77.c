@@ -449,41 +449,30 @@ static void deflate_pixels(struct lz77 *m, const uint8_t *data)
         deflate_rows(m, data, m->pixel);
 }
 
-static void deflate_six(struct lz77 *m, const uint8_t *data)
+/* In each case the effort is constants. */
+static void deflate_by(struct lz77 *m, const uint8_t *data,
+                       enum lz77_search search)
 {
-    deflate_bytes(m, data, efforts[LZ77_SIX]);
+    switch (search) {
+    case LZ77_PIXELS:
+        deflate_pixels(m, data);
+        break;
+    case LZ77_SIX:
+        deflate_bytes(m, data, efforts[LZ77_SIX]);
+        break;
+    case LZ77_SEVEN:
+        deflate_bytes(m, data, efforts[LZ77_SEVEN]);
+        break;
+    case LZ77_SEVEN_QUICKLY:
+        deflate_bytes(m, data, efforts[LZ77_SEVEN_QUICKLY]);
+        break;
+    case LZ77_SIX_QUICKLY:
+        deflate_bytes(m, data, efforts[LZ77_SIX_QUICKLY]);
+        break;
+    default:
+        deflate_bytes(m, data, efforts[LZ77_EIGHT_QUICKLY]);
+    }
 }
-
-static void deflate_seven(struct lz77 *m, const uint8_t *data)
-{
-    deflate_bytes(m, data, efforts[LZ77_SEVEN]);
-}
-
-static void deflate_seven_quickly(struct lz77 *m, const uint8_t *data)
-{
-    deflate_bytes(m, data, efforts[LZ77_SEVEN_QUICKLY]);
-}
-
-static void deflate_six_quickly(struct lz77 *m, const uint8_t *data)
-{
-    deflate_bytes(m, data, efforts[LZ77_SIX_QUICKLY]);
-}
-
-static void deflate_eight_quickly(struct lz77 *m, const uint8_t *data)
-{
-    deflate_bytes(m, data, efforts[LZ77_EIGHT_QUICKLY]);
-}
-
-/* A function for each effort, in which it is constants; that of pixels has one
- * for each of the usual sizes. */
-static void (*const deflates[])(struct lz77 *m, const uint8_t *data) = {
-    [LZ77_PIXELS] = deflate_pixels,
-    [LZ77_SIX] = deflate_six,
-    [LZ77_SEVEN] = deflate_seven,
-    [LZ77_SEVEN_QUICKLY] = deflate_seven_quickly,
-    [LZ77_SIX_QUICKLY] = deflate_six_quickly,
-    [LZ77_EIGHT_QUICKLY] = deflate_eight_quickly,
-};
 
 /* ---- The whole ---------------------------------------------------------- */
 
@@ -505,7 +494,7 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
         m->end = data + size;
         m->priced_end = m->start;
         m->allowed = ALLOWED_MOST;
-        deflates[search](m, data);
+        deflate_by(m, data, search);
     } else if (size > 0) {
         block_split_add(&m->split, size, 0, 0);
     }

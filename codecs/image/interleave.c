@@ -2,12 +2,13 @@
  *
  * The loops are plain, for the compiler to vectorise; the Makefile asks it to.
  * With SSE2 alone, bytes that stand 3 apart cost it 3 to 5 times what memcpy
- * costs: it needs a byte shuffle. So on x86 each entry is compiled a second
- * time for AVX2, from the same source, and the CPU decides. */
+ * costs: it needs a byte shuffle. So each entry is compiled for AVX2 as well.
+ */
 #include "codecs/image/interleave.h"
 
-#include <stdbool.h>
 #include <string.h>
+
+#include "codecs/base/each_cpu.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -126,7 +127,8 @@ DEFINE_LOOPS(8, uint8_t)
 DEFINE_LOOPS(16, loose16)
 DEFINE_LOOPS(32, loose32)
 
-INLINE void split_any(const struct image *img, uint32_t y, const void *row)
+FOR_EACH_CPU void interleave_split_row(const struct image *img, uint32_t y,
+                                       const void *row)
 {
     if (img->cell == CELL_U8)
         split_8(img, y, row);
@@ -136,7 +138,8 @@ INLINE void split_any(const struct image *img, uint32_t y, const void *row)
         split_32(img, y, row);
 }
 
-INLINE void join_any(const struct image *img, uint32_t y, void *row)
+FOR_EACH_CPU void interleave_join_row(const struct image *img, uint32_t y,
+                                      void *row)
 {
     if (img->cell == CELL_U8)
         join_8(img, y, row);
@@ -146,21 +149,22 @@ INLINE void join_any(const struct image *img, uint32_t y, void *row)
         join_32(img, y, row);
 }
 
-INLINE void swap16_any(void *cells, size_t count)
+FOR_EACH_CPU void interleave_swap16(void *cells, size_t count)
 {
     loose16 *cell = cells;
     for (size_t i = 0; i < count; i++)
         cell[i] = __builtin_bswap16(cell[i]);
 }
 
-INLINE void swap32_any(void *cells, size_t count)
+FOR_EACH_CPU void interleave_swap32(void *cells, size_t count)
 {
     loose32 *cell = cells;
     for (size_t i = 0; i < count; i++)
         cell[i] = __builtin_bswap32(cell[i]);
 }
 
-INLINE unsigned max_any(enum cell cell, const void *cells, size_t count)
+FOR_EACH_CPU unsigned interleave_max(enum cell cell, const void *cells,
+                                     size_t count)
 {
     const uint8_t *small = cells;
     const loose16 *large = cells;
@@ -173,62 +177,6 @@ INLINE unsigned max_any(enum cell cell, const void *cells, size_t count)
         for (size_t i = 0; i < count; i++)
             max16 = large[i] > max16 ? large[i] : max16;
     return cell == CELL_U8 ? max8 : max16;
-}
-
-#ifdef __x86_64__
-#define WIDE __attribute__((target("avx2")))
-static bool has_wide(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-#else
-#define WIDE
-static bool has_wide(void)
-{
-    return false;
-}
-#endif
-
-WIDE static void split_wide(const struct image *img, uint32_t y,
-                            const void *row)
-{
-    split_any(img, y, row);
-}
-
-WIDE static void join_wide(const struct image *img, uint32_t y, void *row)
-{
-    join_any(img, y, row);
-}
-
-WIDE static void swap16_wide(void *cells, size_t count)
-{
-    swap16_any(cells, count);
-}
-
-WIDE static void swap32_wide(void *cells, size_t count)
-{
-    swap32_any(cells, count);
-}
-
-WIDE static unsigned max_wide(enum cell cell, const void *cells, size_t count)
-{
-    return max_any(cell, cells, count);
-}
-
-void interleave_split_row(const struct image *img, uint32_t y, const void *row)
-{
-    if (has_wide())
-        split_wide(img, y, row);
-    else
-        split_any(img, y, row);
-}
-
-void interleave_join_row(const struct image *img, uint32_t y, void *row)
-{
-    if (has_wide())
-        join_wide(img, y, row);
-    else
-        join_any(img, y, row);
 }
 
 void interleave_unpack(uint8_t *cells, size_t n, const uint8_t *packed,
@@ -253,26 +201,4 @@ void interleave_pack(uint8_t *packed, const uint8_t *cells, size_t n,
         }
         *packed = (uint8_t)byte;
     }
-}
-
-void interleave_swap16(void *cells, size_t count)
-{
-    if (has_wide())
-        swap16_wide(cells, count);
-    else
-        swap16_any(cells, count);
-}
-
-void interleave_swap32(void *cells, size_t count)
-{
-    if (has_wide())
-        swap32_wide(cells, count);
-    else
-        swap32_any(cells, count);
-}
-
-unsigned interleave_max(enum cell cell, const void *cells, size_t count)
-{
-    return has_wide() ? max_wide(cell, cells, count)
-                      : max_any(cell, cells, count);
 }

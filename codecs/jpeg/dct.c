@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/jpeg/entropy/huffman_table.h" /* ENTROPY_FOR_EACH_CPU */
+#include "codecs/base/each_cpu.h"
 
 /* Eight rows, or columns, side by side. */
 typedef uint32_t dct_lanes __attribute__((vector_size(32)));
@@ -122,9 +122,9 @@ JPEG_INLINE bool is_in_range(const dct_lanes v[8])
     return (bits[0] | bits[1] | bits[2] | bits[3]) == 0;
 }
 
-ENTROPY_FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
-                                      const int16_t coefficient[64],
-                                      const uint16_t step[64])
+FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
+                              const int16_t coefficient[64],
+                              const uint16_t step[64])
 {
     dct_lanes v[8];
     DCT_UNROLL
@@ -161,9 +161,9 @@ JPEG_INLINE void divide(dct_lanes *v, const uint16_t step[8],
     *v = (dct_lanes)((value ^ sign) - sign);
 }
 
-ENTROPY_FOR_EACH_CPU void dct_forward(int16_t coefficient[64],
-                                      const uint8_t *samples, size_t stride,
-                                      const struct dct_rounding *rounding)
+FOR_EACH_CPU void dct_forward(int16_t coefficient[64], const uint8_t *samples,
+                              size_t stride,
+                              const struct dct_rounding *rounding)
 {
     dct_lanes v[8];
     load_samples(v, samples, stride);
@@ -178,8 +178,8 @@ ENTROPY_FOR_EACH_CPU void dct_forward(int16_t coefficient[64],
     }
 }
 
-ENTROPY_FOR_EACH_CPU uint64_t dct_rounding_error(
-    const int16_t coefficient[64], const struct dct_rounding *rounding)
+FOR_EACH_CPU uint64_t dct_rounding_error(const int16_t coefficient[64],
+                                         const struct dct_rounding *rounding)
 {
     dct_lanes sum = { 0 };
     uint64_t error = 0;
@@ -198,7 +198,7 @@ ENTROPY_FOR_EACH_CPU uint64_t dct_rounding_error(
     return error;
 }
 
-ENTROPY_FOR_EACH_CPU void dct_transpose(int16_t coefficient[64])
+FOR_EACH_CPU void dct_transpose(int16_t coefficient[64])
 {
     dct_lanes v[8];
     DCT_UNROLL

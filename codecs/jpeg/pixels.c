@@ -59,8 +59,8 @@ ENTROPY_INLINE uint16_t pair(uint32_t even, uint32_t odd)
 /* Writes row y of a component to w->pixels, one byte a pixel; that has room for
  * one more. The rows of samples near it are in the window. `scratch` has room
  * for two numbers more than these. */
-ENTROPY_FOR_EACH_CPU static void upsample_row(const struct window *w,
-                                              uint32_t y, uint16_t *scratch)
+FOR_EACH_CPU static void upsample_row(const struct window *w, uint32_t y,
+                                      uint16_t *scratch)
 {
     const struct upsampling u = w->source->upsampling;
     const uint32_t width = w->picture->width, count = (width + 1) / 2,
@@ -98,8 +98,8 @@ ENTROPY_FOR_EACH_CPU static void upsample_row(const struct window *w,
 }
 
 /* Converts a row of Y, Cb and Cr to R, G and B. */
-ENTROPY_FOR_EACH_CPU static void
-to_rgb(uint8_t *const rgb[3], const uint8_t *const ycc[3], uint32_t width)
+FOR_EACH_CPU static void to_rgb(uint8_t *const rgb[3],
+                                const uint8_t *const ycc[3], uint32_t width)
 {
     const uint8_t *y = ycc[0], *cb = ycc[1], *cr = ycc[2];
     uint8_t *red = rgb[0], *green = rgb[1], *blue = rgb[2];

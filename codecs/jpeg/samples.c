@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "codecs/base/each_cpu.h"
 #include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
-#include "codecs/jpeg/entropy/huffman_table.h" /* ENTROPY_FOR_EACH_CPU */
 #include "codecs/jpeg/parameters.h"
 
 enum { SIDE = 8, CELLS = 64 };
@@ -347,7 +347,7 @@ struct image_pair {
 };
 
 /* Rows have room for whole vectors. */
-ENTROPY_FOR_EACH_CPU static void convert_row(void *context, size_t y)
+FOR_EACH_CPU static void convert_row(void *context, size_t y)
 {
     const struct image_pair *all = context;
     for (unsigned c = 0; c < 3; c++) {

@@ -265,7 +265,7 @@ ENTROPY_INLINE enum part_state prepare_block(struct part *p)
 
 /* Appends up to n blocks, as far as they start before position `end`. At damage
  * the part ends, and likewise without memory or time. */
-ENTROPY_FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
+FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
 {
     const struct mcu_coding *coding = &p->all->coding;
     const uint8_t *limit = p->all->data + p->all->size + 8;

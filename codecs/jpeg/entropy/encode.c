@@ -445,7 +445,7 @@ static bool is_over(struct joining *j)
 }
 
 /* Codes a range, interval by interval, or counts its symbols. */
-ENTROPY_FOR_EACH_CPU static void code_range(void *context, size_t i)
+FOR_EACH_CPU static void code_range(void *context, size_t i)
 {
     struct encoding *e = context;
     struct range *range = &e->joining.range[i];

@@ -5,19 +5,9 @@
 
 #include <stdbool.h>
 
+#include "codecs/base/each_cpu.h"
 #include "codecs/jpeg/entropy/entropy.h"
 
-/* A function that is compiled twice, also for processors that shift by any
- * register and count zeros (BMI, LZCNT): the coder does little else. What it
- * calls must become part of it. */
-#if defined __x86_64__ && defined __ELF__ && !defined __clang__ &&             \
-    __GNUC__ >= 12 && !defined __SANITIZE_THREAD__ &&                          \
-    !defined __SANITIZE_ADDRESS__
-#define ENTROPY_FOR_EACH_CPU                                                   \
-    __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define ENTROPY_FOR_EACH_CPU
-#endif
 #define ENTROPY_INLINE static inline __attribute__((always_inline))
 
 /* How many bits are looked up at once: most symbols take fewer with their
