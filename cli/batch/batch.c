@@ -51,7 +51,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/batch_isolated.h"
+#include "cli/batch/batch_task.h"
 #include "cli/batch/stack.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
@@ -290,7 +290,8 @@ static enum outcome do_all(struct batch *batch)
     sandbox_enter_for_batch(
         &batch->plan, opts,
         scheduler_may_use_device(opts, batch->backend, count));
-    if (scheduler_open(&batch->scheduler, opts, batch->backend, count, &err))
+    if (scheduler_open(&batch->scheduler, opts, batch->backend, count, NULL,
+                       &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,
                                 &err);
     if (opts->stack && count && stack_open(&batch->stack, opts, count, &err)) {

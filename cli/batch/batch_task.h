@@ -77,4 +77,11 @@ void batch_tick(void *batch);
 /* Says once that the CPU goes on where a device has failed. */
 void batch_warn_of_device(struct batch *batch);
 
+/* Does and reports all tasks in processes of their own, --isolate, but for
+ * those that are not begun because the batch ends early. A job that ends its
+ * process fails, and the others are done. Call it before there are threads.
+ * Returns the outcome, which is not that of the jobs; what went wrong has been
+ * printed. */
+enum outcome batch_isolated_run(struct batch *batch);
+
 #endif

@@ -23,11 +23,11 @@ static const int ending[] = {
 };
 enum { ENDING = sizeof ending / sizeof *ending };
 
-/* Tells the child to end at once. */
+/* Tells a child to end at once. */
 enum { SIGNAL_OF_PARENT = SIGUSR1 };
 
-/* The child process, which ends before this one; 0: there is none. */
-static _Atomic pid_t child;
+/* The child processes, which end before this one; 0: there is none. */
+static _Atomic pid_t children[SIGNALS_CHILDREN_MAX];
 
 static atomic_bool asking;
 static atomic_int asked;
@@ -40,30 +40,34 @@ static bool asks_only(int number)
            atomic_compare_exchange_strong(&asked, &none, number);
 }
 
-/* How long a child may take to remove its files. */
+/* How long the children may take to remove their files. */
 enum { CHILD_MILLISECONDS = 5000 };
 
-static void end_child(void)
+static void end_children(void)
 {
     const struct timespec millisecond = { .tv_nsec = 1000000 };
-    pid_t pid = atomic_exchange(&child, 0);
-    if (!pid)
-        return;
-    kill(pid, SIGNAL_OF_PARENT);
-    for (int i = 0; i < CHILD_MILLISECONDS; i++) {
-        if (waitpid(pid, NULL, WNOHANG))
-            return;
-        nanosleep(&millisecond, NULL);
+    int left = CHILD_MILLISECONDS;
+    for (int i = 0; i < SIGNALS_CHILDREN_MAX; i++) {
+        const pid_t pid = atomic_load(&children[i]);
+        if (pid)
+            kill(pid, SIGNAL_OF_PARENT);
     }
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    for (int i = 0; i < SIGNALS_CHILDREN_MAX; i++) {
+        const pid_t pid = atomic_exchange(&children[i], 0);
+        while (pid && left && waitpid(pid, NULL, WNOHANG) == 0) {
+            nanosleep(&millisecond, NULL);
+            left--;
+        }
+        if (pid && left == 0 && kill(pid, SIGKILL) == 0)
+            waitpid(pid, NULL, 0);
+    }
 }
 
 static void on_signal(int number)
 {
     if (asks_only(number))
         return;
-    end_child();
+    end_children();
     temporary_remove_all();
     signals_end(number);
 }
@@ -131,7 +135,19 @@ int signals_poll(struct pollfd *fds, unsigned n, int known, int milliseconds)
     return ready < 0 && errno == EINTR ? 0 : ready;
 }
 
-/* ---- A child that ends with its parent ----------------------------------- */
+/* ---- Children that end with their parent --------------------------------- */
+
+/* Puts one process id in the place of another. Returns whether that was there.
+ */
+static bool replace_child(pid_t old, pid_t pid)
+{
+    for (int i = 0; i < SIGNALS_CHILDREN_MAX; i++)
+        if (atomic_load(&children[i]) == old) {
+            atomic_store(&children[i], pid);
+            return true;
+        }
+    return false;
+}
 
 pid_t signals_fork(void)
 {
@@ -140,8 +156,13 @@ pid_t signals_fork(void)
     pid_t pid = fork();
     if (pid == 0)
         return 0; /* signals stay blocked until signals_follow() */
-    atomic_store(&child, pid > 0 ? pid : 0);
     int why = errno;
+    if (pid > 0 && !replace_child(0, pid)) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        pid = -1;
+        why = EAGAIN;
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return pid;
@@ -151,7 +172,8 @@ void signals_follow(pid_t parent)
 {
     static const int shared[] = { SIGHUP, SIGINT, SIGTERM };
     struct sigaction action = { .sa_handler = on_signal };
-    atomic_store(&child, 0);
+    for (int i = 0; i < SIGNALS_CHILDREN_MAX; i++)
+        atomic_store(&children[i], 0);
     atomic_store(&asking, false);
     for (int i = 0; i < 3; i++)
         signal(shared[i], SIG_IGN);
@@ -168,11 +190,11 @@ int signals_wait_for(pid_t pid)
     sigset_t before;
     siginfo_t info;
     int status = 0;
-    /* During this wait a signal may still end both processes. */
+    /* During this wait a signal may still end all processes. */
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
         continue;
     mask(SIG_BLOCK, &before);
-    atomic_store(&child, 0);
+    (void)replace_child(pid, 0);
     waitpid(pid, &status, 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;

@@ -32,15 +32,16 @@ _Noreturn void signals_end(int number);
 void signals_block(void);
 
 /* Works as fork(), for a process that has no threads yet. A signal that ends
- * the parent ends the child first. There is one child at a time. */
+ * the parent ends its children first, of which there are so many at a time. */
+enum { SIGNALS_CHILDREN_MAX = 4096 };
 pid_t signals_fork(void);
 
-/* To be called in the child. Signals that a terminal or a user sends to both
+/* To be called in a child. Signals that a terminal or a user sends to all
  * processes are left to the parent; when the parent ends, in whatever way, so
  * does the child, and removes its half-written files. */
 void signals_follow(pid_t parent);
 
-/* Waits until the child has ended, and returns its wait status. */
+/* Waits until a child has ended, and returns its wait status. */
 int signals_wait_for(pid_t child);
 
 #endif

@@ -1,16 +1,68 @@
-/* The worker process, which does the jobs: several side by side, as a batch
- * does them, and answers each as soon as it is done. supervisor.h says what
- * happens when it ends. */
+/* A worker process, which does the jobs that the pool sends it, and the
+ * messages between the two. worker_pool.h says what happens when it ends.
+ *
+ * As a rule it does one job after the other, in its only thread, and asks the
+ * pool for memory and processors that a large picture needs. Where a device may
+ * turn the pictures of several jobs together there is one such process, and it
+ * does many jobs side by side, as a batch does them. */
 #ifndef CLI_ISOLATE_WORKER_H
 #define CLI_ISOLATE_WORKER_H
 
-#include "cli/isolate/wire.h"
 #include "cli/schedule/scheduler.h"
-#include "codecs/base/bytes.h"
+
+/* ---- Messages on the socket: each is followed by `size` bytes ---- */
+
+/* From the pool: a job and its text; or with JOB_STOP, that no more jobs are to
+ * be begun; or with JOB_GIVEN, that the process has what it wants. */
+struct job_message {
+    uint32_t slot, size;
+    uint64_t left; /* jobs that are to be done, this one included; processors
+                      that are given */
+};
+enum { JOB_GIVEN = INT32_MAX - 1, JOB_STOP };
+
+/* To the pool, which checks all of it, as a picture may have taken the process
+ * over. */
+struct worker_message {
+    enum { WORKER_READY, WORKER_WANTS, WORKER_ENDED } kind;
+    uint32_t slot, size; /* of a struct job_end up to its last warning */
+    enum resource what;  /* of WORKER_WANTS: of this so much */
+    uint64_t amount;
+};
+
+/* What became of a job. */
+struct job_end {
+    int status;     /* 0; or -1: err says why */
+    uint64_t added; /* by the client's process; 0 if the process ended */
+    struct pace pace;
+    struct err err;
+    struct result result;
+};
+
+/* Returns the bytes up to its last warning. */
+static inline size_t job_end_size(const struct job_end *end)
+{
+    const struct warnings *warnings = &end->result.warnings;
+    const unsigned kept =
+        warnings->count < WARNINGS_MAX ? warnings->count : WARNINGS_MAX;
+    return (size_t)((const char *)&warnings->list[kept] - (const char *)end);
+}
+
+/* ---- The process ---- */
+
+/* What a process is started with. */
+struct worker_start {
+    int fd;          /* its end of the socket */
+    unsigned number; /* of the process, from 0 */
+    unsigned most;   /* processes at a time */
+    bool many;       /* it does several jobs at a time, */
+    unsigned window; /* up to so many */
+};
 
 struct worker_process;
 
-/* A job in the worker, {0} at first: the beginning of a struct of the client's.
+/* A job in the process, {0} at first: the beginning of a struct of the
+ * client's.
  */
 struct worker_task {
     struct worker_process *process;
@@ -18,8 +70,6 @@ struct worker_task {
     char *text; /* message.size bytes, and a NUL */
     struct job job;
     struct scheduled_job scheduled;
-    bool written_before; /* the process before has written the output */
-    uint64_t number;     /* in the order of jobs that share a file */
     struct result result;
     struct err err;
     int status;
@@ -27,48 +77,26 @@ struct worker_task {
 
 struct worker_opts {
     const struct options *opts;
-    struct scheduler *scheduler;
-    unsigned window;     /* notes in the table */
-    atomic_size_t *left; /* jobs that are not done yet; NULL: nobody knows */
-    size_t task_size;    /* of the client's struct */
-    const char *root;    /* the directory where names of files start, or NULL */
-    /* Sets task->job by the text, or if that was too long, which the message
-     * says, as far as it can. Returns 0, or -1 with the reason for which the
-     * job fails. */
-    int (*read)(void *context, struct worker_task *task, struct err *err);
-    /* Is called before the job begins. Returns whether it is to be done; if
-     * not, status, err and result are set. May be NULL. */
+    const struct backend *backend;
+    size_t jobs;      /* in all; SIZE_MAX: nobody knows */
+    size_t task_size; /* of the client's struct */
+    /* Sets task->job by the text. Returns whether it is to be done; if not,
+     * status, err and result are set. With many jobs any thread calls it. */
     bool (*begin)(void *context, struct worker_task *task);
-    /* Is called when the output is made and about to be written. May set *mark,
-     * which a later process finds in worker_mark(). Returns 0, or -1 with the
-     * reason for which the job fails. May be NULL. */
-    int (*ready)(void *context, struct worker_task *task, struct bytes output,
-                 uint64_t *mark, struct err *err);
-    /* Is called when the job has ended, in whichever process. May be NULL. */
-    void (*end)(void *context, struct worker_task *task);
-    /* Appends the answer to *text. Returns false without memory. */
-    bool (*answer)(void *context, const struct worker_task *task,
-                   struct bytes *text);
+    /* See struct scheduled_job, whose context is the task. May be NULL. */
+    int (*ready)(const struct job *job, const struct result *result,
+                 struct bytes output, void *task, struct err *err);
+    /* Returns job_end.added. May be NULL. */
+    uint64_t (*add)(void *context, const struct worker_task *task);
     /* Frees what the client holds. May be NULL. */
-    void (*release)(void *context, struct worker_task *task);
+    void (*release)(struct worker_task *task);
     void *context;
+    struct scheduler **scheduler; /* is set as long as there are jobs */
 };
 
-/* Receives jobs from a socket until the supervisor closes it. `table` is shared
- * with the supervisor. Returns the outcome of the process, not of the jobs,
- * which their answers tell. */
-enum outcome worker_run(const struct worker_opts *opts, int fd,
-                        struct note_table *table);
-
-/* Begins no more jobs: these are not answered. Any thread may call it. */
-void worker_stop(struct worker_process *process);
-
-/* Writes how the process before ended that had begun this job too, as "by
- * signal 11 (Segmentation fault)". It has, if task->message.again. */
-void worker_describe_end(const struct worker_task *task, char *text,
-                         size_t size);
-
-/* Returns what the process that wrote the output of a job has noted for it. */
-uint64_t worker_mark(const struct worker_task *task);
+/* Opens the backend and does jobs until the pool closes the socket. Returns the
+ * outcome of the process, not of the jobs; what went wrong has been printed. */
+enum outcome worker_run(const struct worker_opts *opts,
+                        const struct worker_start *start);
 
 #endif

@@ -130,13 +130,13 @@ struct result {
     uint64_t scratch;      /* bytes of cells that went through a file */
     struct timespec mtime; /* of the input */
     double seconds[STAGES];
-    double waited;   /* seconds spent waiting for memory, in no stage */
-    enum stage last; /* the last stage that was begun */
-    struct warnings warnings;
+    double waited;         /* seconds spent waiting for memory, in no stage */
+    enum stage last;       /* the last stage that was begun */
     unsigned edge_warning; /* which warning, from 1, says that a JPEG cannot be
                               turned without loss: that it, or its chroma, is
                               encoded anew, or that it is left by its tag; 0:
                               none */
+    struct warnings warnings; /* long, and seldom used: at the end */
 };
 
 /* Chooses the format of the output by the options, else by its name. A name

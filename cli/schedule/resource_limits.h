@@ -10,7 +10,21 @@
 #define CLI_SCHEDULE_RESOURCE_LIMITS_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/* A process that does one job at a time beside others has a part of the memory
+ * for itself, and asks the process that knows them all for what it needs
+ * beyond that. */
+enum resource { RESOURCE_FILE, RESOURCE_CELLS, RESOURCE_PROCESSORS, RESOURCES };
+
+struct resource_giver {
+    unsigned processes; /* that share all, at the most */
+    /* Waits until that process gives so many bytes, or for RESOURCE_PROCESSORS
+     * any number of processors. Returns how many processors. */
+    unsigned (*ask)(void *context, enum resource what, uint64_t bytes);
+    void *context;
+};
 
 struct resource_limits {
     pthread_mutex_t lock;
@@ -20,12 +34,19 @@ struct resource_limits {
         uint64_t next, serving; /* tickets: jobs are served in turn */
     } files, cells;
     unsigned processors, idle;
+    const struct resource_giver *giver; /* or NULL */
 };
 
 /* `bytes` is for everything. A quarter of it is left for what codecs need
  * beside planes, and for what is encoded. */
 void resource_limits_init(struct resource_limits *limits, uint64_t bytes,
                           unsigned processors);
+
+/* The same in a process that asks another one, which must outlive the limits:
+ * has the part of the memory that it need not ask for. */
+void resource_limits_init_part(struct resource_limits *limits, uint64_t bytes,
+                               unsigned processors,
+                               const struct resource_giver *giver);
 void resource_limits_end(struct resource_limits *limits);
 
 /* What one job has taken; {.limits} at first. */
@@ -35,6 +56,12 @@ struct resource_share {
     unsigned processors;
     double waited; /* seconds, for `cells` */
 };
+
+/* Gives a job of another process so many bytes for its file or for its cells,
+ * in place of what it has of them, unless others have too much. Does not wait:
+ * returns whether it has them. */
+bool resource_limits_try(struct resource_share *share, enum resource what,
+                         uint64_t bytes);
 
 /* Takes memory for a file of this size, and waits for it. */
 void resource_limits_take_file(struct resource_share *share, uint64_t bytes);

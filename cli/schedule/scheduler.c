@@ -10,12 +10,7 @@
 #include "cli/schedule/resource_limits.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/page_cache.h"
-
-/* Seconds that the latest jobs took; older ones count less and less. */
-struct pace {
-    double read, write; /* waiting for their files */
-    double make;        /* holding a processor */
-};
+#include "cuda/backend_choose.h"
 
 struct scheduler {
     const struct options *opts;
@@ -43,6 +38,13 @@ bool scheduler_may_use_device(const struct options *opts,
                               const struct backend *backend, size_t jobs)
 {
     return backend != &backend_cpu || device_scans_may_start(opts, jobs);
+}
+
+bool scheduler_finds_device(const struct options *opts,
+                            const struct backend *backend, size_t jobs)
+{
+    return backend != &backend_cpu ||
+           (device_scans_may_start(opts, jobs) && backend_finds_device());
 }
 
 unsigned scheduler_workers(const struct scheduler *scheduler)
@@ -105,7 +107,8 @@ static void keep_memory(uint64_t bytes, unsigned workers)
 }
 
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
-                   const struct backend *backend, size_t jobs, struct err *err)
+                   const struct backend *backend, size_t jobs,
+                   const struct resource_giver *giver, struct err *err)
 {
     if (backend->probe(err))
         return -1;
@@ -114,15 +117,21 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
         return fail(err, "no memory");
     made->opts = opts;
     made->backend = backend;
-    made->workers = 2 * opts->threads;
+    made->workers = giver ? 1 : 2 * opts->threads;
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
-    made->scans = device_scans_open(opts, backend, jobs == SIZE_MAX);
+    if (!giver)
+        made->scans = device_scans_open(opts, backend, jobs == SIZE_MAX);
     if (made->scans)
         made->resumers = jobs < opts->threads ? (unsigned)jobs : opts->threads;
-    keep_memory(opts->limits.bytes, made->workers + made->resumers);
+    keep_memory(opts->limits.bytes / (giver ? giver->processes : 1),
+                made->workers + made->resumers);
     pthread_mutex_init(&made->lock, NULL);
-    resource_limits_init(&made->limits, opts->limits.bytes, opts->threads);
+    if (giver)
+        resource_limits_init_part(&made->limits, opts->limits.bytes,
+                                  opts->threads, giver);
+    else
+        resource_limits_init(&made->limits, opts->limits.bytes, opts->threads);
     *scheduler = made;
     if (open_lanes(made, err) == 0)
         return 0;
@@ -152,26 +161,27 @@ static double wait_end(struct wait wait)
     return end.blocked != wait.blocked ? end.begin - wait.begin : 0;
 }
 
-static void note_pace(struct scheduler *scheduler, const struct pace *job)
+void pace_note(struct pace *pace, const struct pace *job)
 {
-    pthread_mutex_lock(&scheduler->lock);
-    struct pace *pace = &scheduler->pace;
     pace->read = pace->read * fading + job->read;
     pace->write = pace->write * fading + job->write;
     pace->make = pace->make * fading + job->make;
-    pthread_mutex_unlock(&scheduler->lock);
+}
+
+unsigned pace_workers(const struct pace *pace, unsigned processors)
+{
+    const double files = pace->read + pace->write;
+    return files >= pace->make
+               ? 2 * processors
+               : processors + (unsigned)(processors * files / pace->make);
 }
 
 unsigned scheduler_wanted(struct scheduler *scheduler)
 {
-    unsigned processors = scheduler->opts->threads;
     pthread_mutex_lock(&scheduler->lock);
-    double files = scheduler->pace.read + scheduler->pace.write;
-    double most = scheduler->pace.make;
+    const struct pace pace = scheduler->pace;
     pthread_mutex_unlock(&scheduler->lock);
-    if (files >= most)
-        return scheduler->workers;
-    return processors + (unsigned)(processors * files / most);
+    return pace_workers(&pace, scheduler->opts->threads);
 }
 
 bool scheduler_waits_for_files(struct scheduler *scheduler)
@@ -260,7 +270,7 @@ static void take_file(void *context, uint64_t bytes)
 {
     struct scheduled_job *s = context;
     const double begin = now();
-    s->read += wait_end(s->wait);
+    s->pace.read += wait_end(s->wait);
     resource_limits_take_file(&s->share, bytes);
     s->wait = wait_begin();
     s->delayed = now() - begin;
@@ -291,10 +301,11 @@ static int first_part(struct scheduler *scheduler, struct scheduled_job *s,
     const struct job *job = s->job;
     *s->result = (struct result){ 0 };
     s->share = (struct resource_share){ .limits = &scheduler->limits };
-    s->read = s->delayed = 0;
+    s->pace = (struct pace){ 0 };
+    s->delayed = 0;
     s->wait = wait_begin();
     s->state = job_read(job, s->result, err);
-    s->read += wait_end(s->wait);
+    s->pace.read += wait_end(s->wait);
     s->result->seconds[STAGE_READ] -= s->delayed;
     if (!s->state || s->result->skipped)
         return s->state ? 0 : -1;
@@ -310,7 +321,6 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
                  struct scheduled_job *s, struct err *err)
 {
     struct result *result = s->result;
-    struct pace pace = { 0 };
     set_up(scheduler, worker, s);
     int status = s->state ? resume(s, err) : first_part(scheduler, s, err);
     if (status == SCHEDULER_PARKED)
@@ -319,17 +329,19 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
     if (s->state && !result->skipped) {
         result->waited = s->share.waited;
         result->seconds[STAGE_DECODE] -= s->share.waited;
-        pace.make = result->seconds[STAGE_DECODE] +
-                    result->seconds[STAGE_TURN] + result->seconds[STAGE_ENCODE];
+        s->pace.make = result->seconds[STAGE_DECODE] +
+                       result->seconds[STAGE_TURN] +
+                       result->seconds[STAGE_ENCODE];
         const struct wait wait = wait_begin();
         if (status == 0)
             status = write_output(s, err);
-        pace.write = wait_end(wait);
+        s->pace.write = wait_end(wait);
         device_scans_release(&s->picture);
         device_scans_note(&s->picture, result);
     }
-    pace.read = s->read;
-    note_pace(scheduler, &pace);
+    pthread_mutex_lock(&scheduler->lock);
+    pace_note(&scheduler->pace, &s->pace);
+    pthread_mutex_unlock(&scheduler->lock);
     job_end(s->state);
     resource_limits_return_all(&s->share);
     return status;

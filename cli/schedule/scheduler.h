@@ -33,14 +33,36 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
 bool scheduler_may_use_device(const struct options *opts,
                               const struct backend *backend, size_t jobs);
 
+/* Returns whether there is one, as far as can be told without asking it. */
+bool scheduler_finds_device(const struct options *opts,
+                            const struct backend *backend, size_t jobs);
+
+/* Seconds that the latest jobs took; older ones count less and less. */
+struct pace {
+    double read, write; /* waiting for their files */
+    double make;        /* holding a processor */
+};
+
+/* Adds a job. */
+void pace_note(struct pace *pace, const struct pace *job);
+
+/* Returns the recommended number of workers on so many processors, up to twice
+ * as many: it grows with the time that jobs spend waiting for files. If none
+ * waits, more workers than processors cost more than they gain: they wake each
+ * other, and each needs memory. */
+unsigned pace_workers(const struct pace *pace, unsigned processors);
+
 struct scheduler;
 
 /* Asks the backend whether it can run here, and opens a lane for each worker,
  * so that a device that cannot be used is known before anything is done. There
- * will be up to `jobs` jobs, SIZE_MAX if nobody knows. The options must outlive
- * the scheduler. Returns 0, or -1 with the reason. */
+ * will be up to `jobs` jobs, SIZE_MAX if nobody knows. In a process that does
+ * one job at a time beside others, `giver` is who shares memory and processors
+ * out; else it is NULL. The options and the giver must outlive the scheduler.
+ * Returns 0, or -1 with the reason. */
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
-                   const struct backend *backend, size_t jobs, struct err *err);
+                   const struct backend *backend, size_t jobs,
+                   const struct resource_giver *giver, struct err *err);
 void scheduler_close(struct scheduler *scheduler);
 
 /* Returns the number of workers: twice the processors, so that some turn their
@@ -73,8 +95,8 @@ struct scheduled_job {
     struct resource_share share;
     struct job_state *state;
     struct device_picture picture;
-    double read;    /* seconds that it waited for its file */
-    double delayed; /* and for memory for it */
+    struct pace pace; /* its own, when it has ended */
+    double delayed;   /* seconds that it waited for memory for its file */
     struct wait {
         double begin; /* now() */
         long blocked; /* how often the thread has waited for anything by then */
@@ -92,9 +114,7 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
 /* Returns the device that turns coded scans; NULL if there is none. */
 struct device_scans *scheduler_scans(const struct scheduler *scheduler);
 
-/* Returns the recommended number of workers, which grows with the time that
- * jobs spend waiting for files. If none waits, more workers than processors
- * cost more than they gain: they wake each other, and each needs memory. */
+/* Returns the recommended number of workers: see pace_workers(). */
 unsigned scheduler_wanted(struct scheduler *scheduler);
 
 /* Returns whether jobs have waited for their files to be read, so that reading

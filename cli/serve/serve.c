@@ -1,30 +1,94 @@
-/* gimgxf serve: a supervisor, which passes jobs one way and answers the other,
- * and a worker process, which does them (cli/isolate/supervisor.h).
+/* gimgxf serve: a pool of worker processes (cli/isolate/worker_pool.h), jobs
+ * one way and answers the other. What comes is read, and what is answered is
+ * written, as soon as poll() says that neither has to be waited for.
  *
- * The supervisor owns standard input and the answers, which go to a descriptor
- * of their own; /dev/null takes the place of standard output, so that nothing
- * else is written among them. Neither standard input nor the answers are open
- * in the worker; the directory of --root is.
+ * This process owns standard input and the answers, which go to a descriptor of
+ * their own; /dev/null takes the place of standard output, so that nothing else
+ * is written among them. Neither standard input nor the answers are open in the
+ * workers; the directory of --root is.
  *
- * It ends when there are no more jobs and all are answered; or by the first
- * SIGTERM, SIGINT or SIGHUP, or when nobody takes its answers. Then it reads no
- * more jobs, and when those are answered that had begun, it ends by the signal.
- * The second one ends it at once, as does any other signal. */
+ * It reads each job, to know its files and to answer it whatever becomes of it;
+ * the worker reads it again, with its options. It ends when there are no more
+ * jobs and all are answered; or by the first SIGTERM, SIGINT or SIGHUP, or when
+ * nobody takes its answers. Then it reads no more jobs, and when those are
+ * answered that had begun, it ends by the signal. The second one ends it at
+ * once, as does any other signal. */
 #include "cli/serve/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/files/files.h"
 #include "cli/files/signals.h"
+#include "cli/isolate/worker_pool.h"
 #include "cli/report/report.h"
-#include "cli/serve/serve_streams.h"
-#include "cli/serve/serve_worker.h"
+#include "cli/sandbox/sandbox.h"
+#include "cli/serve/serve_job.h"
+#include "cuda/backend_choose.h"
 
-/* How many answers may wait for a job that takes long: they come in order. */
-enum { WINDOW = 256 };
+enum {
+    JOBS_AT_ONCE = 8,
+    WINDOW = 256,         /* answers may wait for a job that takes long */
+    UNSENT_MAX = 1 << 16, /* bytes of answers that wait for their reader */
+    WRITE_MAX = 4096,     /* a pipe that poll() calls writable takes these */
+};
+
+/* A job in this process. */
+struct served_job {
+    struct bytes text;
+    struct serve_job asked;
+    struct bytes answer;
+};
+
+struct server {
+    const struct options *opts;
+    const struct backend *backend;
+    struct serve_root
+        *root; /* that the files of jobs are confined to, or NULL */
+    unsigned window;
+    struct served_job *job; /* a ring of these */
+    struct worker_pool *pool;
+    struct line_reader lines;
+    struct answers {
+        int fd;
+        struct bytes out; /* on their way */
+        int error;        /* why they could not be written: an errno, or 0 */
+    } answers;
+    uint64_t given;
+    bool ended;  /* there are no more jobs */
+    bool failed; /* some job has, or they could not be read */
+};
+
+/* ---- A worker process ---------------------------------------------------- */
+
+struct served_task {
+    struct worker_task worker;
+    struct serve_job asked;
+};
+
+/* One thread at a time may read a job. */
+static bool begin(void *context, struct worker_task *worker)
+{
+    static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+    const struct server *server = context;
+    struct serve_job *asked = &((struct served_task *)worker)->asked;
+    pthread_mutex_lock(&reading);
+    worker->status = serve_job_read(asked, worker->text, worker->message.size,
+                                    server->opts, server->root, &worker->err);
+    pthread_mutex_unlock(&reading);
+    worker->job = asked->job;
+    return worker->status == 0;
+}
+
+static void release(struct worker_task *worker)
+{
+    serve_job_free(&((struct served_task *)worker)->asked);
+}
 
 /* Opens /dev/null as this descriptor. On failure it returns false and sets
  * errno. */
@@ -38,63 +102,267 @@ static bool put_null(int fd)
     return done;
 }
 
-struct serving {
-    struct serve_worker_opts worker;
-    int answers;
-};
-
-static enum outcome work(void *context, int fd, struct note_table *table)
+static enum outcome work(void *context, const struct worker_start *start)
 {
-    const struct serving *serving = context;
-    close(serving->answers);
-    if (put_null(STDIN_FILENO))
-        return serve_worker_run(&serving->worker, fd, table);
-    report_error("/dev/null", strerror(errno));
-    return OUTCOME_FAILED;
-}
-
-static enum outcome supervise(const struct options *opts,
-                              struct serving *serving)
-{
-    serving->answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    const struct serve_streams_opts streams = {
-        .jobs = STDIN_FILENO,
-        .answers = serving->answers,
-        .end = opts->nul ? '\0' : '\n',
-        .supervisor = { .window = serving->worker.window,
-                        .work = work,
-                        .context = serving },
+    struct server *server = context;
+    const struct worker_opts worker = {
+        .opts = server->opts,
+        .backend = server->backend,
+        .jobs = SIZE_MAX,
+        .task_size = sizeof(struct served_task),
+        .begin = begin,
+        .release = release,
+        .context = server,
     };
-    if (streams.answers < 0 || !put_null(STDOUT_FILENO)) {
-        report_error(streams.answers < 0 ? NULL : "/dev/null", strerror(errno));
+    close(server->answers.fd);
+    if (!put_null(STDIN_FILENO)) {
+        report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }
-    const struct served end = serve_streams_run(&streams);
-    if (end.write_error == EPIPE)
+    sandbox_enter_for_jobs(server->root ? server->root->path : NULL,
+                           server->opts, start->many);
+    return worker_run(&worker, start);
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
+static struct served_job *job_at(const struct server *server, uint64_t i)
+{
+    return &server->job[i % server->window];
+}
+
+/* Writes the answer to a job, and frees what it held. Without memory there is
+ * none: then the answers end. */
+static void on_end(void *context, uint64_t i, const struct job_end *end)
+{
+    struct server *server = context;
+    struct served_job *served = job_at(server, i);
+    struct job job = served->asked.job;
+    char *data = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&data, &size);
+    job.opts = job.opts ? job.opts : server->opts;
+    job.backend = server->backend;
+    job.input = served->asked.input; /* as the user gave them */
+    job.output = served->asked.output;
+    if (out)
+        report_answer(out, &job, &end->result, end->status ? &end->err : NULL);
+    if (!out || fclose(out) || !bytes_append(&served->answer, data, size))
+        server->answers.error = ENOMEM;
+    free(data);
+    serve_job_free(&served->asked);
+    bytes_free(&served->text);
+    server->failed = server->failed || end->status;
+}
+
+/* Queues the answers whose turn it is; all of them if there will be no more. */
+static void queue_answers(struct server *server)
+{
+    struct answers *answers = &server->answers;
+    const bool all = worker_pool_is_over(server->pool);
+    uint64_t i;
+    while ((all || answers->out.size <= UNSENT_MAX) &&
+           worker_pool_take(server->pool, &i)) {
+        struct bytes *answer = &job_at(server, i)->answer;
+        if (!bytes_append(&answers->out, answer->data, answer->size))
+            answers->error = ENOMEM;
+        bytes_free(answer);
+    }
+}
+
+/* To be called when poll() says that the answers take some bytes. */
+static void write_answers(struct answers *answers)
+{
+    struct bytes *out = &answers->out;
+    ssize_t n = write(answers->fd, out->data,
+                      out->size < WRITE_MAX ? out->size : WRITE_MAX);
+    if (n < 0 && errno != EINTR && errno != EAGAIN)
+        answers->error = errno;
+    if (answers->error)
+        n = (ssize_t)out->size;
+    if (n > 0) {
+        out->size -= (size_t)n;
+        memmove(out->data, out->data + n, out->size);
+    }
+}
+
+/* ---- Jobs ---------------------------------------------------------------- */
+
+static bool is_ending(const struct server *server)
+{
+    return signals_asked() || server->answers.error;
+}
+
+static bool reads(const struct server *server)
+{
+    return !server->ended && !is_ending(server) &&
+           worker_pool_has_room(server->pool);
+}
+
+/* Gives a job to the pool, or answers what is none. */
+static void give(struct server *server, bool too_long, const char *text,
+                 size_t size)
+{
+    const uint64_t i = server->given++;
+    struct served_job *served = job_at(server, i);
+    struct serve_job *asked = &served->asked;
+    struct job_end *end = NULL;
+    struct err err;
+    int status;
+    *served = (struct served_job){ .text = { 0 } };
+    if (too_long)
+        status =
+            fail(&err, "the job has more than %d bytes", (int)JSON_SIZE_MAX);
+    else if (!bytes_append(&served->text, text, size + 1))
+        status = fail(&err, "no memory for a job");
+    else
+        status = serve_job_read(asked, (char *)served->text.data, size,
+                                server->opts, server->root, &err);
+    worker_pool_give(server->pool, status ? NULL : &asked->job,
+                     served->text.data, size);
+    if (status == 0)
+        return;
+    end = calloc(1, sizeof *end);
+    if (end) {
+        end->status = status;
+        end->err = err;
+        on_end(server, i, end);
+    } else {
+        server->answers.error = ENOMEM;
+    }
+    free(end);
+}
+
+/* Reads jobs that are there, as far as there is room for them, but not so many
+ * that the workers would wait for that. Returns whether there may be more. */
+static bool read_jobs(struct server *server)
+{
+    char *line = NULL;
+    size_t size = 0;
+    for (int i = 0; i < JOBS_AT_ONCE && reads(server); i++) {
+        enum line got = line_reader_next(&server->lines, &line, &size);
+        if (got == LINE_LATER)
+            return false;
+        server->ended = got == LINE_FAILED || got == LINE_NONE;
+        if (got == LINE_FAILED)
+            report_error(NULL, "standard input cannot be read");
+        server->failed = server->failed || got == LINE_FAILED;
+        if (!server->ended)
+            give(server, got == LINE_TOO_LONG, line, size);
+    }
+    return reads(server);
+}
+
+static void step(struct server *server, bool waits)
+{
+    struct pollfd fds[2] = {
+        { .fd = reads(server) ? server->lines.fd : -1, .events = POLLIN },
+        { .fd = server->answers.out.size ? server->answers.fd : -1,
+          .events = POLLOUT },
+    };
+    worker_pool_step(server->pool, fds, 2, waits ? -1 : 0);
+    if (fds[1].revents)
+        write_answers(&server->answers);
+    if (fds[0].revents)
+        server->lines.readable = true;
+}
+
+static void serve(struct server *server)
+{
+    struct answers *answers = &server->answers;
+    while (!worker_pool_is_over(server->pool)) {
+        queue_answers(server);
+        const bool more = read_jobs(server);
+        if (is_ending(server))
+            worker_pool_stop(server->pool);
+        else if (server->ended)
+            worker_pool_finish(server->pool);
+        step(server, !more);
+    }
+    queue_answers(server);
+    while (answers->out.size) {
+        struct pollfd fd = { .fd = answers->fd, .events = POLLOUT };
+        if (signals_poll(&fd, 1, signals_asked(), -1) > 0)
+            write_answers(answers);
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static enum outcome run(struct server *server)
+{
+    const struct worker_pool_opts opts = {
+        .opts = server->opts,
+        .jobs = SIZE_MAX,
+        .queue = { .window = server->window,
+                   .many = scheduler_finds_device(server->opts, server->backend,
+                                                  SIZE_MAX),
+                   .ordered = true,
+                   .root = server->root ? server->root->path : NULL,
+                   .ended = on_end,
+                   .context = server },
+        .work = work,
+    };
+    enum outcome outcome = OUTCOME_FAILED;
+    server->job = calloc(server->window, sizeof *server->job);
+    server->pool = server->job ? worker_pool_open(&opts) : NULL;
+    if (server->pool) {
+        serve(server);
+        outcome = worker_pool_close(server->pool);
+    } else {
+        report_error(NULL, "no memory");
+    }
+    for (unsigned i = 0; server->job && i < server->window; i++) {
+        serve_job_free(&server->job[i].asked); /* of those not begun */
+        bytes_free(&server->job[i].text);
+        bytes_free(&server->job[i].answer);
+    }
+    free(server->job);
+    line_reader_free(&server->lines);
+    bytes_free(&server->answers.out);
+    return outcome == OUTCOME_DONE && server->failed ? OUTCOME_FAILED : outcome;
+}
+
+static enum outcome run_and_end(struct server *server)
+{
+    const int answers = server->answers.fd =
+        fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (answers < 0 || !put_null(STDOUT_FILENO)) {
+        report_error(answers < 0 ? NULL : "/dev/null", strerror(errno));
+        return OUTCOME_FAILED;
+    }
+    const enum outcome outcome = run(server);
+    if (server->answers.error == EPIPE)
         signals_end(SIGPIPE);
     if (signals_asked())
         signals_end(signals_asked());
-    if (end.write_error)
+    if (server->answers.error)
         report_error(NULL, "standard output cannot be written");
-    return end.write_error ? OUTCOME_FAILED : end.outcome;
+    return server->answers.error ? OUTCOME_FAILED : outcome;
 }
 
 enum outcome serve_run(const struct options *opts, const char *backend)
 {
     struct serve_root root;
-    struct serving serving = {
-        .worker = { .opts = opts,
-                    .backend = backend,
-                    .root = opts->root ? &root : NULL,
-                    .window = 2 * opts->threads + WINDOW },
+    struct server server = {
+        .opts = opts,
+        .root = opts->root ? &root : NULL,
+        .window = 2 * opts->threads + WINDOW,
+        .lines = { .fd = STDIN_FILENO,
+                   .end = opts->nul ? '\0' : '\n',
+                   .most = JSON_SIZE_MAX,
+                   .polled = true },
     };
     struct err why, text;
+    server.backend = backend_find(backend, &why);
+    if (!server.backend)
+        return scheduler_refuse(opts, backend, NULL, &why);
     if (opts->root && serve_root_open(&root, opts->root, &why)) {
         fail(&text, "--root: %s: %s", opts->root, why.text);
         report_error(NULL, text.text);
         return OUTCOME_NOT_BEGUN;
     }
-    enum outcome outcome = supervise(opts, &serving);
+    enum outcome outcome = run_and_end(&server);
     if (opts->root)
         serve_root_close(&root);
     return outcome;

@@ -7,6 +7,7 @@
  * command line, which are then parsed as usual. */
 #include "cli/serve/serve_job.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,54 @@
 #include "cli/options/command_line.h"
 #include "cli/options/option_table.h"
 #include "codecs/base/bytes.h"
+
+/* ---- The root ------------------------------------------------------------ */
+
+int serve_root_open(struct serve_root *root, const char *name, struct err *err)
+{
+    *root = (struct serve_root){ .path = realpath(name, NULL) };
+    if (!root->path)
+        return fail(err, "%s", strerror(errno));
+    if (root_open(&root->root, name, false, err) == 0 &&
+        atomic_load(&root->root.fd) >= 0)
+        return 0;
+    serve_root_close(root);
+    return -1;
+}
+
+void serve_root_close(struct serve_root *root)
+{
+    root_close(&root->root);
+    free(root->path);
+    root->path = NULL;
+}
+
+/* What follows a directory in a name, or NULL. */
+static const char *behind(const char *name, const char *directory)
+{
+    size_t n = strlen(directory);
+    while (n && directory[n - 1] == '/')
+        n--;
+    if (strncmp(name, directory, n) != 0 || name[n] != '/')
+        return NULL;
+    name += n + strspn(name + n, "/");
+    return *name ? name : ".";
+}
+
+const char *serve_root_below(const struct serve_root *root, const char *name)
+{
+    const char *below = NULL;
+    if (*name != '/')
+        return name;
+    if (*root->root.name == '/')
+        below = behind(name, root->root.name);
+    if (!below)
+        below = behind(name, root->path);
+    return below ? below : name;
+}
+
+/* ---- A job ----------------------------------------------------------------
+ */
 
 static int add_word(struct serve_job *job, struct err *err, const char *format,
                     const char *a, const char *b)
@@ -195,5 +244,6 @@ void serve_job_free(struct serve_job *job)
 {
     for (int i = 0; i < job->words; i++)
         free(job->word[i]);
+    job->words = 0;
     json_free(&job->json);
 }

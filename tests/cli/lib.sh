@@ -106,6 +106,15 @@ worker() {
     done
 }
 
+# workers PID: all processes that it has started.
+workers() {
+    local stat line
+    for stat in /proc/[0-9]*/stat; do
+        { read -r line <"$stat"; } 2>/dev/null
+        [[ ! $line =~ ^([0-9]+)' (gimgxf) '.' '$1' ' ]] || echo "${BASH_REMATCH[1]}"
+    done
+}
+
 # eventually COMMAND...: whether it succeeds within some seconds.
 eventually() {
     local i

@@ -69,6 +69,16 @@ for signal in TERM INT HUP; do
     exec 7>&-
 done
 
+# A job that comes in pieces.
+(
+    printf '{"id": 1, "op": "co'
+    sleep 0.1
+    printf 'py", "input": "a.png", "output": "p.png"}\n{"id": 2'
+    sleep 0.1
+    printf ', "op": "copy", "input": "a.png", "output": "q.png"}'
+) | gimgxf serve - >answers
+check 'in pieces' [ "$(grep -c '"status": "done"' answers)" = 2 ]
+
 # NUL between jobs; then a job may have several lines.
 printf '{"op": "copy",\n"input": "a.png", "output": "e.png"}\0' >nul
 check 'NUL' gimgxf serve -0 - <nul >answers
@@ -95,7 +105,7 @@ answer 'a FIFO' '{"op": "copy", "input": "fifo", "output": "b.png"}' \
 answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
     'the job has more than 1048576 bytes'
 answer 'no such op' '{"op": "rot90", "input": "a.png", "output": "b.png"}' \
-    "'rot90' is not an operation; did you mean 'rotate90'?"
+    "'rot90' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy"
 answer 'a space' '{"op": "rotate90, flip", "input": "a.png", "output": "b.png"}' \
     'operations are joined by commas without spaces: rotate90,flip'
 answer 'a command' '{"op": "info", "input": "a.png", "output": "b.png"}' \

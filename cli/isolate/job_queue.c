@@ -1,0 +1,288 @@
+/* The jobs of a pool on their way. */
+#include "cli/isolate/job_queue.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/files/path.h"
+#include "cli/files/signals.h"
+#include "cli/select/file_identity.h"
+#include "codecs/codec.h"
+
+struct request *job_queue_at(const struct job_queue *queue, uint64_t i)
+{
+    return &queue->request[i % queue->opts->window];
+}
+
+/* ---- Jobs that share a file ---------------------------------------------- */
+
+/* Nothing that was found before counts: jobs make directories and links may
+ * change. Files that cannot be told apart count as one. */
+static struct file_keys find_keys(const char *root, const char *name)
+{
+    char path[2 * PATH_MAX];
+    struct file_keys keys = { .name = 1 };
+    struct file_identities identities = { 0 };
+    struct file_identity identity;
+    struct err err;
+    const bool below = root && *name != '/';
+    snprintf(path, sizeof path, "%s%s%s", below ? root : "", below ? "/" : "",
+             name);
+    if (file_identity_find(&identities, path, &identity, &err) == 0) {
+        keys.name = hash_pair(
+            hash_bytes(identity.directory, strlen(identity.directory)),
+            hash_bytes(identity.base, identity.nbase));
+        if (identity.known || identity.linked)
+            keys.inode = file_identity_inode_hash(&identity);
+    }
+    file_identities_free(&identities);
+    return keys;
+}
+
+static bool is_same(const struct file_keys *a, const struct file_keys *b)
+{
+    return (a->name && a->name == b->name) ||
+           (a->inode && a->inode == b->inode);
+}
+
+static bool shares_file(const struct request *a, const struct request *b)
+{
+    return is_same(&a->output, &b->input) || is_same(&a->output, &b->output) ||
+           is_same(&a->input, &b->output);
+}
+
+/* Finds the earlier jobs that a job has to wait for. */
+static void find_earlier(const struct job_queue *queue, struct request *request)
+{
+    const struct job *job = &request->job;
+    request->output = find_keys(queue->opts->root, job->output);
+    request->input = strcmp(job->input, job->output) == 0
+                         ? request->output
+                         : find_keys(queue->opts->root, job->input);
+    for (uint64_t i = queue->first; i < queue->given; i++)
+        request->earlier += job_queue_at(queue, i)->state != REQUEST_ENDED &&
+                            shares_file(job_queue_at(queue, i), request);
+}
+
+/* ---- Giving and taking --------------------------------------------------- */
+
+void job_queue_give(struct job_queue *queue, const struct job *job,
+                    const void *text, size_t size)
+{
+    struct request *request = job_queue_at(queue, queue->given);
+    *request = (struct request){ .state = REQUEST_ENDED };
+    if (job) {
+        *request = (struct request){ .job = *job, .text = { text, size } };
+        if (queue->opts->ordered)
+            find_earlier(queue, request);
+    }
+    queue->ended += !job;
+    queue->given++;
+}
+
+bool job_queue_take(struct job_queue *queue, bool over, uint64_t *number)
+{
+    bool ended = false;
+    while (!ended && queue->first < queue->given) {
+        ended = job_queue_at(queue, queue->first)->state == REQUEST_ENDED;
+        if (!ended && !over)
+            return false;
+        *number = queue->first++;
+    }
+    if (queue->next < queue->first)
+        queue->next = queue->first;
+    return ended;
+}
+
+struct request *job_queue_next(struct job_queue *queue)
+{
+    for (uint64_t i = queue->next; i < queue->given; i++) {
+        struct request *request = job_queue_at(queue, i);
+        if (request->state == REQUEST_WAITS && !request->earlier)
+            return request;
+        queue->next += queue->next == i && request->state != REQUEST_WAITS;
+    }
+    return NULL;
+}
+
+static void look_at_output(const struct job *job, struct stat *st)
+{
+    if (!resolve_stat(job->output_root, job->output, true, st))
+        *st = (struct stat){ .st_nlink = 0 };
+}
+
+void job_queue_send(struct job_queue *queue, struct request *request,
+                    unsigned worker)
+{
+    look_at_output(&request->job, &request->before);
+    request->state = REQUEST_SENT;
+    request->worker = worker;
+    request->order = queue->sends++;
+    queue->sent++;
+}
+
+/* ---- The end of a job ---------------------------------------------------- */
+
+static void describe_death(int status, char *text, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, size, "by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, size, "with status %d", WEXITSTATUS(status));
+}
+
+/* Tells the client what has become of a job: queue.end. */
+static void end_job(struct job_queue *queue, uint64_t number)
+{
+    struct request *request = job_queue_at(queue, number);
+    queue->sent -= request->state == REQUEST_SENT;
+    queue->alone -= request->alone;
+    request->state = REQUEST_ENDED;
+    queue->ended++;
+    for (uint64_t i = number + 1; i < queue->given; i++) {
+        struct request *later = job_queue_at(queue, i);
+        later->earlier -= later->earlier && shares_file(request, later);
+    }
+    queue->opts->ended(queue->opts->context, number, queue->end);
+    queue->told = true;
+}
+
+void job_queue_fail(struct job_queue *queue, uint64_t number, const char *why)
+{
+    struct job_end *end = queue->end;
+    *end = (struct job_end){ .status = -1 };
+    end->status = fail(&end->err, "%s", why);
+    end_job(queue, number);
+}
+
+/* Returns whether a codec is one, and a time a possible one. */
+static bool is_codec(const struct codec *codec)
+{
+    bool found = false;
+    for (int i = 0; i < CODECS; i++)
+        found = found || codecs[i] == codec;
+    return found;
+}
+
+static bool is_time(double seconds)
+{
+    return seconds >= 0 && seconds < 1e9;
+}
+
+/* Returns whether this can have become of a job. Texts get an end. */
+static bool is_sound(struct job_end *end)
+{
+    struct result *r = &end->result;
+    const bool done = end->status == 0 && !r->skipped;
+    end->err.text[sizeof end->err.text - 1] = '\0';
+    for (unsigned i = 0; i < r->warnings.count && i < WARNINGS_MAX; i++)
+        r->warnings.list[i].text[sizeof r->warnings.list[i].text - 1] = '\0';
+    r->digests.input[DIGEST_TEXT - 1] = r->digests.output[DIGEST_TEXT - 1] =
+        '\0';
+    return (unsigned)r->skipped <= SKIPPED_DONE && (unsigned)r->how < HOWS &&
+           (unsigned)r->turned < XFORM_COUNT &&
+           (unsigned)r->device_use < DEVICE_USES &&
+           (unsigned)r->last < STAGES && r->worker <= SIGNALS_CHILDREN_MAX &&
+           is_time(end->pace.read) && is_time(end->pace.write) &&
+           is_time(end->pace.make) &&
+           (done ? is_codec(r->from) && is_codec(r->to) : true);
+}
+
+bool job_queue_answer(struct job_queue *queue, uint64_t i, size_t size)
+{
+    const struct request *request = job_queue_at(queue, i);
+    char how[80];
+    if (size != job_end_size(queue->end) || !is_sound(queue->end)) {
+        job_queue_fail(queue, i, "its process did not say what became of it");
+        return false;
+    }
+    if (request->alone) {
+        describe_death(request->died, how, sizeof how);
+        warn(&queue->end->result.warnings,
+             "done once more from the start: the process that did this job and "
+             "others ended %s",
+             how);
+    }
+    end_job(queue, i);
+    return true;
+}
+
+/* ---- The end of a process ------------------------------------------------ */
+
+/* Returns whether another file than before stands where the output is to. */
+static bool was_written(const struct request *request)
+{
+    const struct stat *before = &request->before;
+    struct stat now;
+    look_at_output(&request->job, &now);
+    return now.st_nlink &&
+           (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
+            now.st_size != before->st_size ||
+            memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) != 0 ||
+            memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0);
+}
+
+/* Ends a job whose process has ended; or has it done again, if it was not
+ * alone. */
+static void bury_request(struct job_queue *queue, uint64_t number, int status,
+                         bool others)
+{
+    struct request *request = job_queue_at(queue, number);
+    const bool written = was_written(request);
+    char how[80];
+    describe_death(status, how, sizeof how);
+    request->died = status;
+    if (others && !written) {
+        queue->sent--;
+        queue->alone += !request->alone;
+        queue->next = queue->first;
+        request->state = REQUEST_WAITS;
+        request->alone = true;
+        return;
+    }
+    *queue->end = (struct job_end){ .status = 0 };
+    if (written)
+        warn(&queue->end->result.warnings,
+             "the process that did the job ended %s before it could answer; "
+             "the output was written",
+             how);
+    else
+        queue->end->status = fail(&queue->end->err,
+                                  "the job ended its process %s; the output "
+                                  "was not written",
+                                  how);
+    end_job(queue, number);
+}
+
+void job_queue_bury(struct job_queue *queue, unsigned worker, unsigned jobs,
+                    bool unread, int status)
+{
+    const bool many = queue->opts->many;
+    uint64_t earliest = UINT64_MAX;
+    for (uint64_t i = queue->first; i < queue->given; i++) {
+        const struct request *request = job_queue_at(queue, i);
+        if (request->state == REQUEST_SENT && request->worker == worker &&
+            request->order < earliest)
+            earliest = request->order;
+    }
+    for (uint64_t i = queue->first; i < queue->given; i++) {
+        struct request *request = job_queue_at(queue, i);
+        if (request->state != REQUEST_SENT || request->worker != worker)
+            continue;
+        const bool waits =
+            jobs == 1 ? unread && !request->unread && !was_written(request)
+                      : !many && request->order != earliest;
+        if (!waits) {
+            bury_request(queue, i, status, many && jobs > 1);
+            continue;
+        }
+        request->unread = jobs == 1;
+        request->state = REQUEST_WAITS;
+        queue->sent--;
+        queue->next = queue->first;
+    }
+}

@@ -1,0 +1,622 @@
+/* The pool of worker processes: one thread, which waits in poll() and nowhere
+ * else.
+ */
+#include "cli/isolate/worker_pool.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/files/signals.h"
+#include "cli/isolate/job_queue.h"
+#include "cli/report/report.h"
+
+enum {
+    KEPT = 1 << 22,       /* bytes of memory, instead of 128 KiB */
+    STEP = 1 << 16,       /* bytes that are received at a time */
+    UNSENT_MAX = 1 << 16, /* bytes that wait for a socket before more are added
+                           */
+    UNREADY_MAX = 3,      /* processes in a row that ended before they were
+                             ready */
+};
+
+/* This end of a process. */
+struct worker {
+    pid_t pid;
+    int fd;               /* -1: there is no process */
+    bool ready;           /* it has said so */
+    bool finishing;       /* it has been told that there are no more jobs */
+    bool unread;          /* it ended before it read all that was sent */
+    unsigned jobs;        /* that were sent and have not ended */
+    struct bytes out, in; /* what is not sent yet; and no whole message */
+    struct resource_share share; /* of its job */
+    uint64_t since;              /* when it began to wait, or 0: it does not, */
+    enum resource wants;         /* for this, */
+    uint64_t amount;             /* and so much */
+};
+
+struct worker_pool {
+    const struct worker_pool_opts *opts;
+    struct job_queue queue;
+    struct worker *worker;
+    struct pollfd *poll;
+    unsigned slots;      /* for processes, */
+    unsigned most;       /* of which so many may be used */
+    unsigned allowed;    /* of them, as long as they do not wait for files */
+    unsigned processors; /* that are in use */
+    struct resource_limits limits;
+    struct resource_share part; /* what each has without asking */
+    uint64_t waits;             /* how often a process had to wait */
+    struct pace pace;
+    struct pool_state {
+        bool started;     /* a process was ready */
+        bool finished;    /* there are no more jobs, */
+        bool stopped;     /* and no more are to be begun */
+        bool given_up;    /* no process can do the jobs that are left */
+        unsigned unready; /* processes in a row that never were ready */
+        int asked;        /* the signal that asked for the end */
+        enum outcome outcome;
+    } state;
+};
+
+bool worker_pool_has_room(const struct worker_pool *pool)
+{
+    const struct job_queue *queue = &pool->queue;
+    return pool->state.started && !pool->state.finished &&
+           queue->given - queue->first < pool->queue.opts->window;
+}
+
+void worker_pool_give(struct worker_pool *pool, const struct job *job,
+                      const void *text, size_t size)
+{
+    job_queue_give(&pool->queue, job, text, size);
+}
+
+bool worker_pool_take(struct worker_pool *pool, uint64_t *number)
+{
+    return job_queue_take(&pool->queue, worker_pool_is_over(pool), number);
+}
+
+/* ---- Memory and processors ----------------------------------------------- */
+
+/* Has a worker process go on that waits for these. */
+static void grant(struct worker *worker, unsigned processors)
+{
+    const struct job_message given = { .slot = JOB_GIVEN, .left = processors };
+    worker->since = 0;
+    /* Without memory the process waits for ever, so it is ended. */
+    if (!bytes_append(&worker->out, &given, sizeof given))
+        kill(worker->pid, SIGKILL);
+}
+
+/* Returns the process that has waited longest for this, or NULL. */
+static struct worker *longest_waiting(const struct worker_pool *pool,
+                                      enum resource what)
+{
+    struct worker *longest = NULL;
+    for (unsigned i = 0; i < pool->slots; i++) {
+        struct worker *worker = &pool->worker[i];
+        if (worker->since && worker->wants == what &&
+            (!longest || worker->since < longest->since))
+            longest = worker;
+    }
+    return longest;
+}
+
+/* Grants memory that processes wait for, in turn, as far as there is some. */
+static void grant_memory(struct worker_pool *pool)
+{
+    struct worker *worker;
+    for (int what = RESOURCE_FILE; what <= RESOURCE_CELLS; what++)
+        while ((worker = longest_waiting(pool, what)) &&
+               resource_limits_try(&worker->share, what, worker->amount)) {
+            if (what == RESOURCE_FILE)
+                (void)resource_limits_try(&worker->share, RESOURCE_CELLS,
+                                          pool->part.cells);
+            grant(worker, 1);
+        }
+}
+
+/* A job that waits for memory has none of that kind, nor of what it takes
+ * later, so that none waits for ever. */
+static void on_want(struct worker_pool *pool, struct worker *worker,
+                    const struct worker_message *message)
+{
+    const unsigned threads = pool->opts->opts->threads;
+    if (message->what == RESOURCE_PROCESSORS) {
+        const unsigned idle =
+            pool->processors < threads ? threads - pool->processors : 0;
+        const unsigned more =
+            message->amount <= idle ? (unsigned)message->amount - 1 : idle;
+        worker->share.processors += more;
+        pool->processors += more;
+        grant(worker, 1 + more);
+        return;
+    }
+    if (message->what == RESOURCE_FILE)
+        (void)resource_limits_try(&worker->share, RESOURCE_FILE, 0);
+    (void)resource_limits_try(&worker->share, RESOURCE_CELLS, 0);
+    worker->since = ++pool->waits;
+    worker->wants = message->what;
+    worker->amount = message->amount;
+    grant_memory(pool);
+}
+
+static bool is_short_of_memory(const struct worker_pool *pool)
+{
+    return longest_waiting(pool, RESOURCE_FILE) ||
+           longest_waiting(pool, RESOURCE_CELLS);
+}
+
+/* Gives a process its part, and a processor. Returns whether there is one, and
+ * nobody waits for more. */
+static bool take_part(struct worker_pool *pool, struct worker *worker)
+{
+    struct resource_share *share = &worker->share;
+    if (pool->processors >= pool->allowed || is_short_of_memory(pool))
+        return false;
+    *share = (struct resource_share){ .limits = &pool->limits };
+    if (!resource_limits_try(share, RESOURCE_FILE, pool->part.file) ||
+        !resource_limits_try(share, RESOURCE_CELLS, pool->part.cells)) {
+        resource_limits_return_all(share);
+        return false;
+    }
+    share->processors = 1;
+    pool->processors++;
+    return true;
+}
+
+/* Returns what a job had; but the part of its process stays with the next job.
+ */
+static void return_share(struct worker_pool *pool, struct worker *worker)
+{
+    struct resource_share *share = &worker->share;
+    const unsigned kept = worker->jobs ? 1 : 0;
+    if (worker->jobs) {
+        (void)resource_limits_try(share, RESOURCE_FILE, pool->part.file);
+        (void)resource_limits_try(share, RESOURCE_CELLS, pool->part.cells);
+    } else if (share->limits) {
+        resource_limits_return_all(share);
+    }
+    pool->processors -= share->processors - kept;
+    share->processors = kept;
+    worker->since = 0;
+    grant_memory(pool);
+}
+
+/* ---- Sending ------------------------------------------------------------- */
+
+/* How many jobs must wait for each process, so that one of them may wait in it:
+ * if what it does takes long, the others have enough to do. */
+enum { PLENTY = 4 };
+
+/* Returns whether a process takes another job: one with a device takes many,
+ * and another one the next one already, to begin it without a wait. */
+static bool takes_job(const struct worker_pool *pool,
+                      const struct worker *worker)
+{
+    const struct job_queue *queue = &pool->queue;
+    if (pool->state.stopped || !worker->ready || worker->finishing)
+        return false;
+    if (pool->queue.opts->many || !worker->jobs)
+        return !worker->jobs || !queue->alone;
+    return worker->jobs == 1 && worker->share.processors == 1 &&
+           !is_short_of_memory(pool) &&
+           queue->given - queue->ended - queue->sent > PLENTY * pool->slots;
+}
+
+/* Returns the next job for a process, or NULL. */
+static struct request *next_request(struct worker_pool *pool,
+                                    struct worker *worker)
+{
+    struct request *request =
+        takes_job(pool, worker) ? job_queue_next(&pool->queue) : NULL;
+    const bool has_part = pool->queue.opts->many || worker->jobs;
+    return request && (has_part || take_part(pool, worker)) ? request : NULL;
+}
+
+/* Returns how many jobs there are still to do, this one included. */
+static uint64_t jobs_left(const struct worker_pool *pool)
+{
+    const size_t all = pool->opts->jobs;
+    return (all == SIZE_MAX ? pool->queue.given : all) - pool->queue.ended;
+}
+
+static void send_bytes(struct worker *worker)
+{
+    struct bytes *out = &worker->out;
+    size_t at = 0;
+    while (at < out->size) {
+        ssize_t n = send(worker->fd, out->data + at, out->size - at,
+                         MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EPIPE) { /* receiving finds the end */
+            worker->unread = true;
+            n = (ssize_t)(out->size - at);
+        }
+        if (n < 0 && errno != EINTR)
+            break;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    if (at)
+        memmove(out->data, out->data + at, out->size - at);
+    out->size -= at;
+}
+
+static void send_jobs(struct worker_pool *pool, unsigned number)
+{
+    struct worker *worker = &pool->worker[number];
+    struct request *request;
+    while (worker->out.size < UNSENT_MAX &&
+           (request = next_request(pool, worker))) {
+        const struct job_message message = {
+            .slot = (uint32_t)(request - pool->queue.request),
+            .size = (uint32_t)request->text.size,
+            .left = jobs_left(pool),
+        };
+        job_queue_send(&pool->queue, request, number);
+        worker->jobs++;
+        if (!bytes_reserve(&worker->out, sizeof message + request->text.size)) {
+            kill(worker->pid, SIGKILL); /* which fails the job */
+            return;
+        }
+        (void)bytes_append(&worker->out, &message, sizeof message);
+        (void)bytes_append(&worker->out, request->text.data,
+                           request->text.size);
+    }
+}
+
+/* Tells a process that there are no more jobs, if that is so. */
+static void tell_end(struct worker_pool *pool, struct worker *worker)
+{
+    const struct pool_state *state = &pool->state;
+    const struct job_message stop = { .slot = JOB_STOP };
+    const bool last =
+        state->stopped ||
+        (state->finished && pool->queue.ended == pool->queue.given);
+    if (worker->finishing || !last)
+        return;
+    if (worker->jobs && !pool->queue.opts->many)
+        return;
+    worker->finishing = true;
+    if (worker->jobs)
+        (void)bytes_append(&worker->out, &stop, sizeof stop);
+    else
+        shutdown(worker->fd, SHUT_WR);
+}
+
+/* ---- Processes ----------------------------------------------------------- */
+
+/* Returns how many processes there are, and how many are about to be ready, or
+ * have nothing to do. */
+static unsigned count_processes(const struct worker_pool *pool, unsigned *free)
+{
+    unsigned live = 0;
+    *free = 0;
+    for (unsigned i = 0; i < pool->slots; i++) {
+        const struct worker *worker = &pool->worker[i];
+        live += worker->fd >= 0;
+        *free += worker->fd >= 0 && (!worker->ready || !worker->jobs);
+    }
+    return live;
+}
+
+/* Fails all jobs that are left. `why` is NULL if it is printed already. */
+static void give_up(struct worker_pool *pool, const char *why)
+{
+    pool->state.given_up = true;
+    pool->state.outcome = OUTCOME_FAILED;
+    if (why)
+        report_error(NULL, why);
+    else
+        why = "no worker process can be started";
+    for (uint64_t i = pool->queue.first; i < pool->queue.given; i++)
+        if (job_queue_at(&pool->queue, i)->state != REQUEST_ENDED)
+            job_queue_fail(&pool->queue, i, why);
+}
+
+/* Runs the process that has been started, which knows nothing of the others. */
+static _Noreturn void be_worker(struct worker_pool *pool, unsigned number,
+                                int fd, pid_t parent)
+{
+    const struct worker_start start = {
+        .fd = fd,
+        .number = number,
+        .most = pool->slots,
+        .many = pool->queue.opts->many,
+        .window = pool->queue.opts->window,
+    };
+    for (unsigned i = 0; i < pool->slots; i++)
+        if (pool->worker[i].fd >= 0)
+            close(pool->worker[i].fd);
+    signals_follow(parent);
+    exit((int)pool->opts->work(pool->queue.opts->context, &start));
+}
+
+/* Starts a process, as long as there are too few. */
+static void start_process(struct worker_pool *pool)
+{
+    const pid_t parent = getpid();
+    unsigned number = 0;
+    int fds[2] = { -1, -1 };
+    while (pool->worker[number].fd >= 0) /* live < most <= slots */
+        number++;
+    struct worker *worker = &pool->worker[number];
+    fflush(stdout); /* what is printed once is not to be there twice */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0 &&
+        (worker->pid = signals_fork()) >= 0) {
+        if (worker->pid == 0) {
+            close(fds[0]);
+            be_worker(pool, number, fds[1], parent);
+        }
+        close(fds[1]);
+        worker->fd = fds[0];
+        return;
+    }
+    unsigned free;
+    pool->most = count_processes(pool, &free);
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    if (!pool->most)
+        give_up(pool, "no worker process can be started");
+}
+
+static bool needs_process(const struct worker_pool *pool)
+{
+    const struct job_queue *queue = &pool->queue;
+    const struct pool_state *state = &pool->state;
+    unsigned free;
+    const unsigned live = count_processes(pool, &free);
+    if (state->given_up || state->stopped || live >= pool->most)
+        return false;
+    if (!state->started)
+        return live == 0;
+    return queue->given - queue->ended - queue->sent > free &&
+           (live < pool->allowed || live == 0);
+}
+
+/* A process that ended before it was ready has printed why, if it could. One
+ * that was killed, as where memory runs out, could not, and another is tried.
+ */
+static void end_unready(struct worker_pool *pool, int status)
+{
+    const bool exited = WIFEXITED(status);
+    unsigned free;
+    if (!exited && ++pool->state.unready < UNREADY_MAX)
+        return;
+    pool->most = count_processes(pool, &free);
+    if (pool->most)
+        return;
+    give_up(pool, exited && WEXITSTATUS(status) && !pool->state.started
+                      ? NULL
+                      : "a worker process ended before it was ready");
+    if (exited && WEXITSTATUS(status) == OUTCOME_NO_DEVICE)
+        pool->state.outcome = OUTCOME_NO_DEVICE;
+}
+
+/* Waits for a process that has closed its socket, or is to be ended. */
+static void end_process(struct worker_pool *pool, unsigned number)
+{
+    struct worker *worker = &pool->worker[number];
+    const struct worker ended = *worker;
+    kill(ended.pid, SIGKILL); /* it may have closed the socket alone */
+    const int status = signals_wait_for(ended.pid);
+    close(worker->fd);
+    bytes_free(&worker->out);
+    bytes_free(&worker->in);
+    worker->jobs = 0;
+    return_share(pool, worker);
+    *worker = (struct worker){ .fd = -1 };
+    if (!(pool->queue.opts->many && ended.finishing))
+        job_queue_bury(&pool->queue, number, ended.jobs, ended.unread, status);
+    if (!ended.ready) {
+        end_unready(pool, status);
+    } else if (ended.finishing &&
+               !(WIFEXITED(status) && WEXITSTATUS(status) == OUTCOME_DONE)) {
+        report_error(NULL, "the worker process failed after its last job");
+        pool->state.outcome = OUTCOME_FAILED;
+    }
+}
+
+/* ---- Receiving ----------------------------------------------------------- */
+
+static bool on_end(struct worker_pool *pool, unsigned number,
+                   const struct worker_message *message, const void *rest)
+{
+    struct worker *worker = &pool->worker[number];
+    const struct job_queue *queue = &pool->queue;
+    const unsigned window = pool->queue.opts->window;
+    if (message->slot >= window)
+        return false;
+    const uint64_t i =
+        queue->first +
+        (message->slot + window - queue->first % window) % window;
+    struct request *request = &queue->request[message->slot];
+    if (request->state != REQUEST_SENT || request->worker != number)
+        return false;
+    if (message->size < offsetof(struct job_end, result.warnings.list))
+        return false;
+    worker->jobs--;
+    memcpy(queue->end, rest, message->size);
+    if (!pool->queue.opts->many)
+        return_share(pool, worker);
+    if (job_queue_answer(&pool->queue, i, message->size)) {
+        pace_note(&pool->pace, &queue->end->pace);
+        pool->allowed = pace_workers(&pool->pace, pool->opts->opts->threads);
+    }
+    return true;
+}
+
+/* Returns false if a process does not speak the protocol. */
+static bool on_message(struct worker_pool *pool, unsigned number,
+                       const struct worker_message *message, const void *rest)
+{
+    struct worker *worker = &pool->worker[number];
+    switch (message->kind) {
+    case WORKER_READY:
+        worker->ready = pool->state.started = true;
+        pool->state.unready = 0;
+        return message->size == 0;
+    case WORKER_WANTS:
+        if (message->size || pool->queue.opts->many || !worker->jobs ||
+            worker->since || worker->share.processors > 1 ||
+            message->what >= RESOURCES || !message->amount)
+            return false;
+        on_want(pool, worker, message);
+        return true;
+    case WORKER_ENDED:
+        return on_end(pool, number, message, rest);
+    }
+    return false;
+}
+
+/* Does what all whole messages say. */
+static bool do_messages(struct worker_pool *pool, unsigned number)
+{
+    struct bytes *in = &pool->worker[number].in;
+    struct worker_message message;
+    size_t at = 0;
+    while (in->size - at >= sizeof message) {
+        memcpy(&message, in->data + at, sizeof message);
+        if (message.size > sizeof(struct job_end))
+            return false;
+        if (in->size - at - sizeof message < message.size)
+            break;
+        at += sizeof message;
+        if (!on_message(pool, number, &message, in->data + at))
+            return false;
+        at += message.size;
+    }
+    if (at)
+        memmove(in->data, in->data + at, in->size - at);
+    in->size -= at;
+    return true;
+}
+
+/* Receives what is there. Returns false if no more will come. */
+static bool receive(struct worker_pool *pool, unsigned number)
+{
+    struct worker *worker = &pool->worker[number];
+    struct bytes *in = &worker->in;
+    if (!bytes_reserve(in, STEP))
+        return false;
+    const ssize_t n = recv(worker->fd, in->data + in->size, STEP, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    worker->unread = worker->unread || (n < 0 && errno == ECONNRESET);
+    in->size += n > 0 ? (size_t)n : 0;
+    return n > 0 && do_messages(pool, number);
+}
+
+/* ---- The loop ------------------------------------------------------------ */
+
+void worker_pool_finish(struct worker_pool *pool)
+{
+    pool->state.finished = true;
+}
+
+void worker_pool_stop(struct worker_pool *pool)
+{
+    pool->state.finished = pool->state.stopped = true;
+}
+
+bool worker_pool_is_over(const struct worker_pool *pool)
+{
+    const struct pool_state *state = &pool->state;
+    unsigned free;
+    return count_processes(pool, &free) == 0 &&
+           (state->given_up || state->stopped ||
+            (state->finished && pool->queue.ended == pool->queue.given));
+}
+
+/* Does not wait if there is something already that the client must see. */
+static void wait_and_receive(struct worker_pool *pool, struct pollfd *fds,
+                             unsigned n, int milliseconds)
+{
+    const bool waits = !pool->queue.told && !worker_pool_is_over(pool);
+    struct pollfd *all = pool->poll;
+    for (unsigned i = 0; i < pool->slots; i++)
+        all[i] = (struct pollfd){
+            .fd = pool->worker[i].fd,
+            .events =
+                (short)(POLLIN | (pool->worker[i].out.size ? POLLOUT : 0)),
+        };
+    for (unsigned i = 0; i < n; i++)
+        all[pool->slots + i] = fds[i];
+    const int ready = signals_poll(all, pool->slots + n, pool->state.asked,
+                                   waits ? milliseconds : 0);
+    pool->state.asked = signals_asked();
+    pool->queue.told = false;
+    for (unsigned i = 0; i < n; i++)
+        fds[i].revents = ready > 0 ? all[pool->slots + i].revents : 0;
+    for (unsigned i = 0; i < pool->slots && ready > 0; i++)
+        if (all[i].revents & ~POLLOUT && !receive(pool, i))
+            end_process(pool, i);
+}
+
+void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
+                      int milliseconds)
+{
+    while (needs_process(pool))
+        start_process(pool);
+    for (unsigned i = 0; i < pool->slots; i++)
+        if (pool->worker[i].fd >= 0) {
+            send_jobs(pool, i);
+            tell_end(pool, &pool->worker[i]);
+            send_bytes(&pool->worker[i]);
+        }
+    wait_and_receive(pool, fds, n, milliseconds);
+}
+
+struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
+{
+    const unsigned threads = opts->opts->threads;
+    const uint64_t memory = opts->opts->limits.bytes;
+    struct worker_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->opts = opts;
+    pool->queue.opts = &opts->queue;
+    pool->allowed = threads;
+    pool->slots = opts->queue.many           ? 1
+                  : opts->jobs < 2 * threads ? (unsigned)opts->jobs
+                                             : 2 * threads;
+    if (!pool->slots)
+        pool->slots = 1;
+    pool->most = pool->slots;
+    resource_limits_init(&pool->limits, memory, threads);
+    pool->part.file = pool->limits.files.most / 2 / pool->slots;
+    pool->part.cells = pool->limits.cells.most / 2 / pool->slots;
+    pool->worker = calloc(pool->slots, sizeof *pool->worker);
+    pool->poll = calloc(pool->slots + WORKER_POOL_FDS_MAX, sizeof *pool->poll);
+    pool->queue.request =
+        calloc(opts->queue.window, sizeof *pool->queue.request);
+    pool->queue.end = malloc(sizeof *pool->queue.end);
+    for (unsigned i = 0; pool->worker && i < pool->slots; i++)
+        pool->worker[i].fd = -1;
+    mallopt(M_TRIM_THRESHOLD, KEPT); /* what each job takes, for the next one */
+    mallopt(M_MMAP_THRESHOLD, KEPT);
+    signals_ask();
+    if (pool->worker && pool->poll && pool->queue.request && pool->queue.end)
+        return pool;
+    (void)worker_pool_close(pool);
+    return NULL;
+}
+
+enum outcome worker_pool_close(struct worker_pool *pool)
+{
+    const enum outcome outcome = pool->state.outcome;
+    resource_limits_end(&pool->limits);
+    free(pool->worker);
+    free(pool->poll);
+    free(pool->queue.request);
+    free(pool->queue.end);
+    free(pool);
+    return outcome;
+}

@@ -1,0 +1,303 @@
+/* The pool of worker processes, with processes that follow the text of a job:
+ * they answer, die, or send what nobody understands. */
+#include "cli/isolate/worker_pool.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/files/signals.h"
+#include "codecs/codec.h"
+#include "tests/support/test.h"
+
+enum { WINDOW = 32, JOBS_MOST = 512, MEMORY = 1 << 20 };
+
+static char output[] = "/tmp/test_worker_pool.XXXXXX";
+
+/* ---- A worker process -----------------------------------------------------
+ */
+
+static bool send_all(int fd, const void *data, size_t size)
+{
+    return send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+static bool receive_all(int fd, void *data, size_t size)
+{
+    return recv(fd, data, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+static _Noreturn void die(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+    abort();
+}
+
+/* Answers a job: it has failed, for this reason, if that begins so. */
+static void answer(int fd, uint32_t slot, const char *text)
+{
+    struct job_end end = { .status = strncmp(text, "fail", 4) ? 0 : -1 };
+    if (end.status)
+        fail(&end.err, "%s", text);
+    warn(&end.result.warnings, "%s", text);
+    end.result.from = strcmp(text, "lies") == 0 ? NULL : codecs[0];
+    end.result.to = codecs[0];
+    const struct worker_message message = {
+        .kind = WORKER_ENDED, .slot = slot, .size = (uint32_t)job_end_size(&end)
+    };
+    if (send_all(fd, &message, sizeof message))
+        send_all(fd, &end, message.size);
+}
+
+/* A job as it is received. */
+struct fake_job {
+    struct job_message message;
+    char text[64];
+};
+
+static bool receive_text(int fd, struct fake_job *job)
+{
+    if (job->message.size >= sizeof job->text ||
+        !receive_all(fd, job->text, job->message.size))
+        return false;
+    job->text[job->message.size] = '\0';
+    return true;
+}
+
+static struct fake_job next; /* that came before what was wanted, if it has a
+                                text */
+
+static void want(int fd, enum resource what, uint64_t amount, uint32_t slot)
+{
+    const struct worker_message message = { .kind = WORKER_WANTS,
+                                            .what = what,
+                                            .amount = amount };
+    struct fake_job given;
+    send_all(fd, &message, sizeof message);
+    while (receive_all(fd, &given.message, sizeof given.message) &&
+           given.message.slot != JOB_GIVEN && receive_text(fd, &given))
+        next = given;
+    answer(fd, slot, given.message.left ? "given" : "given nothing");
+}
+
+static void write_output(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.new", output);
+    close(open(name, O_WRONLY | O_CREAT, 0600));
+    rename(name, output);
+}
+
+static void do_job(int fd, uint32_t slot, const char *text)
+{
+    static uint32_t held[WINDOW];
+    static unsigned nheld;
+    const struct worker_message huge = { .kind = WORKER_ENDED,
+                                         .slot = slot,
+                                         .size = UINT32_MAX };
+    const struct worker_message other = { .kind = WORKER_ENDED,
+                                          .slot = WINDOW + 7,
+                                          .size = sizeof(struct job_end) };
+    if (strcmp(text, "dies") == 0)
+        die(SIGSEGV);
+    if (strcmp(text, "exits") == 0)
+        _exit(0);
+    if (strcmp(text, "dies once") == 0 && unlink(output) == 0)
+        die(SIGBUS);
+    if (strcmp(text, "says too much") == 0)
+        send_all(fd, &huge, sizeof huge), pause();
+    if (strcmp(text, "says what was not asked") == 0) {
+        send_all(fd, &other, sizeof other);
+        send_all(fd, &(struct job_end){ 0 }, sizeof(struct job_end)), pause();
+    }
+    if (strcmp(text, "says half") == 0) {
+        send_all(fd, &other, sizeof other - 3);
+        die(SIGSEGV);
+    }
+    if (strcmp(text, "writes and dies") == 0)
+        write_output(), die(SIGSEGV);
+    if (strcmp(text, "wants") == 0)
+        want(fd, RESOURCE_CELLS, 100 * MEMORY, slot);
+    else if (strcmp(text, "wants processors") == 0)
+        want(fd, RESOURCE_PROCESSORS, 3, slot);
+    else if (strcmp(text, "holds") == 0 && access(output, F_OK) == 0)
+        held[nheld++] = slot;
+    else
+        answer(fd, slot, text);
+    while (nheld && access(output, F_OK))
+        answer(fd, held[--nheld], "held");
+}
+
+static int unready; /* how a process ends that never is ready, or 0 */
+
+static enum outcome work(void *context, const struct worker_start *start)
+{
+    const struct worker_message ready = { .kind = WORKER_READY };
+    struct fake_job job;
+    (void)context;
+    if (unready)
+        return (enum outcome)unready;
+    send_all(start->fd, &ready, sizeof ready);
+    while (receive_all(start->fd, &job.message, sizeof job.message) &&
+           job.message.slot != JOB_STOP && receive_text(start->fd, &job)) {
+        do_job(start->fd, job.message.slot, job.text);
+        while (next.message.size) {
+            job = next;
+            next.message.size = 0;
+            do_job(start->fd, job.message.slot, job.text);
+        }
+    }
+    return OUTCOME_DONE;
+}
+
+/* ---- The other side -------------------------------------------------------
+ */
+
+struct told {
+    char text[JOBS_MOST][128];
+    unsigned taken;
+};
+
+static void ended(void *context, uint64_t i, const struct job_end *end)
+{
+    struct told *told = context;
+    const struct warnings *warnings = &end->result.warnings;
+    snprintf(told->text[i], sizeof *told->text, "%s%.100s",
+             warnings->count > 1 ? "2 " : "",
+             end->status ? end->err.text : warnings->list[0].text);
+}
+
+/* Has the pool do these jobs, of which all but those of a fresh name have one
+ * output. */
+static enum outcome run(const char *const *job, unsigned jobs, bool many,
+                        struct told *told)
+{
+    const struct options opts = { .threads = 2, .limits = { .bytes = MEMORY } };
+    const struct worker_pool_opts pool_opts = {
+        .opts = &opts,
+        .jobs = SIZE_MAX,
+        .queue = { .window = WINDOW,
+                   .many = many,
+                   .ended = ended,
+                   .context = told },
+        .work = work,
+    };
+    const struct job names = { .input = "in", .output = output };
+    const int heard = dup(STDERR_FILENO);
+    struct worker_pool *pool = worker_pool_open(&pool_opts);
+    uint64_t taken;
+    memset(told, 0, sizeof *told);
+    (void)!freopen("/dev/null", "w", stderr);
+    for (unsigned i = 0; !worker_pool_is_over(pool);) {
+        while (worker_pool_take(pool, &taken))
+            CHECK(taken == told->taken++, "%u", told->taken);
+        for (; i < jobs && worker_pool_has_room(pool); i++)
+            worker_pool_give(pool, &names, job[i], strlen(job[i]));
+        if (i == jobs)
+            worker_pool_finish(pool);
+        worker_pool_step(pool, NULL, 0, -1);
+    }
+    while (worker_pool_take(pool, &taken))
+        CHECK(taken == told->taken++, "%u", told->taken);
+    dup2(heard, STDERR_FILENO);
+    close(heard);
+    return worker_pool_close(pool);
+}
+
+#define DIED  "the job ended its process "
+#define BY_11 DIED "by signal 11 (Segmentation fault); the output was not writ"
+#define BY_9  DIED "by signal 9 (Killed); the output was not written"
+
+static const struct {
+    const char *job, *told;
+} scenarios[] = {
+    { "a", "a" },
+    { "fail b", "fail b" },
+    { "dies", BY_11 },
+    { "dies", BY_11 },
+    { "exits", DIED "with status 0; the output was not written" },
+    { "c", "c" },
+    { "says too much", BY_9 },
+    { "says what was not asked", BY_9 },
+    { "says half", BY_11 },
+    { "lies", "its process did not say what became of it" },
+    { "wants", "given" },
+    { "wants", "given" },
+    { "wants", "given" },
+    { "d", "d" },
+    { "writes and dies",
+      "the process that did the job ended by signal 11 (Segmentation fault) "
+      "before it co" },
+};
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+TEST_SET_UP()
+{
+    signals_guard();
+    close(mkstemp(output));
+}
+
+TEST(scenarios)
+{
+    static struct told told;
+    for (int i = 0; i < SCENARIOS; i++) {
+        const enum outcome outcome = run(&scenarios[i].job, 1, false, &told);
+        CHECK(strncmp(told.text[0], scenarios[i].told, 70) == 0, "%s: '%s'",
+              scenarios[i].job, told.text[0]);
+        CHECK(outcome == OUTCOME_DONE && told.taken == 1, "%d", outcome);
+    }
+}
+
+/* More than there are slots, side by side: each that dies is one that fails. */
+TEST(many)
+{
+    static const char *job[JOBS_MOST];
+    static struct told told;
+    for (int i = 0; i < JOBS_MOST; i++)
+        job[i] = i % 37 == 5   ? "dies"
+                 : i % 41 == 7 ? "wants"
+                 : i % 43 == 3 ? "wants processors"
+                               : "a job";
+    CHECK(run(job, JOBS_MOST, false, &told) == OUTCOME_DONE, "outcome");
+    CHECK(told.taken == JOBS_MOST, "%u", told.taken);
+    for (int i = 0; i < JOBS_MOST; i++)
+        CHECK(strncmp(told.text[i],
+                      i % 37 == 5                  ? BY_11
+                      : i % 41 == 7 || i % 43 == 3 ? "given"
+                                                   : "a job",
+                      6) == 0,
+              "%d: '%s'", i, told.text[i]);
+}
+
+/* A process that does several jobs: those that it had are done again, alone. */
+TEST(several)
+{
+    static const char *const job[] = { "holds", "holds", "dies once", "a" };
+    static struct told told;
+    close(open(output, O_WRONLY | O_CREAT, 0600));
+    CHECK(run(job, 4, true, &told) == OUTCOME_DONE, "outcome");
+    for (int i = 0; i < 3; i++)
+        CHECK(strcmp(told.text[i], i < 2 ? "2 holds" : "2 dies once") == 0,
+              "%d: '%s'", i, told.text[i]);
+    CHECK(strstr(told.text[3], "a"), "'%s'", told.text[3]);
+}
+
+/* A process that ends before it is ready. */
+TEST(unready)
+{
+    static const char *const job[] = { "a", "b" };
+    static struct told told;
+    for (int i = 0; i < 2; i++) {
+        unready = i ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
+        const enum outcome outcome = run(job, 2, false, &told);
+        CHECK(outcome == (enum outcome)unready, "%d", outcome);
+        CHECK(told.taken == 0, "%u", told.taken);
+    }
+    unready = 0;
+    unlink(output);
+}
