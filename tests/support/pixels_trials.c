@@ -1,5 +1,5 @@
 /* Pictures that an engine makes samples of. */
-#include "tests/support/pixels_trials.h"
+#include "tests/support/scan_trials.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Pictures that go through samples, turned by an engine. */
-#include "tests/support/samples_trials.h"
+#include "tests/support/scan_trials.h"
 
 #include <stdlib.h>
 #include <string.h>

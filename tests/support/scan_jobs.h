@@ -6,6 +6,13 @@
 #include "codecs/jpeg/entropy/sequential.h"
 #include "cuda/jpeg/scan_engine.h"
 
+/* Turns the data of a scan, and appends what `to` becomes, whose tables may be
+ * replaced. Returns false where a device refuses: the data is damaged, or
+ * memory has run out. `data` need not have a marker behind it. */
+bool host_turn(struct bytes *made, struct entropy_scan *to,
+               const struct entropy_scan *from, enum xform turn, bool optimize,
+               struct bytes data);
+
 /* What the coder of codecs/jpeg/entropy makes of a scan: its data and tables,
  * or that it is refused. */
 struct scan_want {

@@ -4,10 +4,10 @@
 #include "codecs/codec.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 #include "tests/support/fixture.h"
-#include "tests/support/host_turn.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
 #include "tests/support/oracle.h"
+#include "tests/support/scan_jobs.h"
 #include "tests/support/test.h"
 
 /* ---- A turner ----------------------------------------------------------- */
