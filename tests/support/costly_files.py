@@ -518,12 +518,12 @@ METADATA_SETS = [['--strip=gps'], ['--tag-only'], READERS[2]]
 # itself, in none.
 LONG = ('alpha.png', 'baseline.jpg', 'begun-comments.png', 'bits.png', 'bomb.npz',
         'column-adam7.png', 'column-gray.png', 'column-palette.png', 'fax.png',
-        'flat-alpha.png', 'flat-gray.png', 'frames-flat.png', 'frames-small.png',
+        'flat-alpha.png', 'frames-flat.png', 'frames-small.png',
         'gray.png', 'namespaces.png', 'parts.png', 'progressive.jpg',
         'raw-profile.png', 'restarts.jpg', 'row-adam7.png', 'row-bits.png',
         'row.png', 'runs.tga', 'strips.jpg', 'strips.png', 'xmp-65k.png')
-ALIKE = ('columns-2.png', 'nested.png', 'row-gray-alpha.png', 'rows-2.png',
-         'rows-2-adam7.png', 'tags.png', 'xmp-390k.png')
+ALIKE = ('columns-2.png', 'flat-gray.png', 'nested.png', 'row-gray-alpha.png',
+         'rows-2.png', 'rows-2-adam7.png', 'tags.png', 'xmp-390k.png')
 
 
 # What more threads than there are processors may take more memory for.
