@@ -30,7 +30,7 @@
  * samples are read from memory, copied over PCIe both ways, and read once more
  * to be encoded. The GPU was slower for any number of pictures in any format,
  * by 1.1 to 1.3 on 2 processors and by 1.9 to 3.7 on 16 (BENCHMARKS.md). JPEG
- * files that need not be decoded are another matter: cli/schedule/scan_model.h.
+ * files that need not be decoded are another matter: cli/schedule/device_scans.h.
  * A device that was named is used. */
 static const char *choose(const struct options *opts, const char **why)
 {

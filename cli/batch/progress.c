@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/job/plan.h"
-#include "cli/json/json.h"
 #include "cli/job/watch.h"
+#include "cli/json/json.h"
 #include "cli/report/report.h"
-#include "cli/schedule/scan_model.h"
+#include "cli/schedule/device_scans.h"
 #include "codecs/base/clock.h"
 
 static const double redraw = 0.1; /* seconds */

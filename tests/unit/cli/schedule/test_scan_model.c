@@ -1,5 +1,5 @@
 /* What --backend auto weighs. */
-#include "cli/schedule/scan_model.h"
+#include "cli/schedule/device_scans.h"
 
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@ static bool device_pays_for(double pictures, struct scan_load each,
     const struct scan_load load = { pictures, pictures * each.bytes,
                                     pictures * each.samples,
                                     pictures * each.encoded };
-    struct scan_estimate e = scan_model_estimate(&load, processors);
+    struct scan_estimate e = device_scans_model(&load, processors);
     return e.by_device < e.by_processors;
 }
 
