@@ -66,4 +66,4 @@ endif
 
 tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(FAKE_GPU) $(FILL_GPU) $(BROKEN)
 
--include $(patsubst %.o,%.d,$(call object,$(TEST_SRC) $(wildcard tests/support/*.c)))
+-include $(patsubst %.o,%.d,$(call object,$(TEST_SRC) $(wildcard tests/*/*.c)))
