@@ -207,6 +207,11 @@ int records_note_result(struct records *records, const struct job *job,
     struct record record = record_of(job);
     if (!records->manifest || result->skipped == SKIPPED_DONE)
         return 0;
+    /* A process that ended before it told what it has written leaves what was
+     * noted before: of an input that was to be replaced that is enough for the
+     * next run, and any other job is done again. */
+    if (!failure && !result->skipped && result->bytes_in == 0)
+        return 0;
     add_input(&record.facts, result);
     if (failure) {
         record.facts.status = STATUS_FAILED;

@@ -58,7 +58,8 @@ int records_note_ready(struct records *records, const struct job *job,
                        const struct result *result, struct bytes output,
                        struct output_sum *sum, struct err *err);
 
-/* Notes what became of a job; `failure` is NULL if it did not fail.
+/* Notes what became of a job, unless that is not known: the input of one that
+ * was done has bytes. `failure` is NULL if it did not fail.
  * Returns 0, or -1 with the reason. */
 int records_note_result(struct records *records, const struct job *job,
                         const struct result *result, struct output_sum sum,

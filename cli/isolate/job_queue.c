@@ -194,18 +194,9 @@ static bool is_sound(struct job_end *end)
 
 bool job_queue_answer(struct job_queue *queue, uint64_t i, size_t size)
 {
-    const struct request *request = job_queue_at(queue, i);
-    char how[80];
     if (size != job_end_size(queue->end) || !is_sound(queue->end)) {
         job_queue_fail(queue, i, "its process did not say what became of it");
         return false;
-    }
-    if (request->alone) {
-        describe_death(request->died, how, sizeof how);
-        warn(&queue->end->result.warnings,
-             "done once more from the start: the process that did this job and "
-             "others ended %s",
-             how);
     }
     end_job(queue, i);
     return true;
@@ -235,7 +226,6 @@ static void bury_request(struct job_queue *queue, uint64_t number, int status,
     const bool written = was_written(request);
     char how[80];
     describe_death(status, how, sizeof how);
-    request->died = status;
     if (others && !written) {
         queue->sent--;
         queue->alone += !request->alone;

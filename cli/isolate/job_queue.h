@@ -29,7 +29,6 @@ struct request {
     struct stat before; /* when this was its output; {0}: none */
     bool unread;        /* its process ended before it read it */
     bool alone;         /* its process ended, while it had other jobs, too, */
-    int died;           /* with this status */
 };
 
 struct job_queue_opts {
