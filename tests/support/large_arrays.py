@@ -17,12 +17,12 @@ from arrays import TURNS, same, saved
 # Type, shape, layout, order: one picture and several, smaller and larger than a piece,
 # and pixels from one byte to many.
 ARRAYS = [
-    ('u1', (2003, 1601, 3), 'hwc', 'C'),
-    ('u1', (1601, 2003, 3), 'hwc', 'F'),
-    ('u1', (3, 1703, 1901), 'chw', 'C'),
-    ('u1', (37, 501, 603), 'nhw', 'C'),
-    ('u1', (5, 1301, 703, 3), 'nhwc', 'C'),
-    ('u1', (151, 121, 603), 'hwc', 'C'),
+    ('u1', (1803, 1601, 3), 'hwc', 'C'),
+    ('u1', (1601, 1803, 3), 'hwc', 'F'),
+    ('u1', (3, 1603, 1801), 'chw', 'C'),
+    ('u1', (31, 501, 603), 'nhw', 'C'),
+    ('u1', (4, 1301, 703, 3), 'nhwc', 'C'),
+    ('u1', (123, 121, 603), 'hwc', 'C'),
     ('u1', (900001, 10), 'auto', 'C'),
     ('>u2', (2003, 2301), 'auto', 'C'),
     ('<f4', (1701, 1403), 'auto', 'F'),

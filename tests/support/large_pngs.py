@@ -45,7 +45,7 @@ def samples(kind, width, height, rng):
 
 def moving(kind, apart):
     """Frames that are larger than memory, at odd places, and a small one."""
-    rng, width, height = random.Random(1), 2001, 2503
+    rng, width, height = random.Random(1), 1601, 1803
     out = [kind.head(width, height),
            chunk(b'acTL', struct.pack('>II', 4 - apart, 0)), chunks(kind, rng)]
     number = 0
@@ -53,7 +53,7 @@ def moving(kind, apart):
         out.append(fctl(0, width, height))
         number = 1
     out.append(chunk(b'IDAT', samples(kind, width, height, rng)))
-    for i, (w, h) in enumerate([(1999, 2501), (7, 3), (2001, 2502)]):
+    for i, (w, h) in enumerate([(1599, 1801), (7, 3), (1601, 1802)]):
         data = samples(kind, w, h, rng)
         out += [fctl(number, w, h, (width - w) // 2, height - h, dispose=i,
                      blend=i % 2),

@@ -392,10 +392,11 @@ static void check_write(const struct shape *s, enum kind kind, int level)
     image_free(&img);
 }
 
-/* What compresses is compressed, and more so where more was asked for. */
+/* What compresses is compressed, and more so where more was asked for (but in noise,
+ * where the shortest path is by costs that a sample has, it may be a little more). */
 static void check_levels(enum kind kind, double most)
 {
-    static const struct shape s = { 1500, 1100, 8, RGB, false };
+    static const struct shape s = { 900, 700, 8, RGB, false };
     static const int levels[] = { 0, 1, 6, 9 };
     size_t raw = (size_t)s.width * s.height * 3, size[4];
     struct image img = shape_image(&s);
@@ -409,7 +410,8 @@ static void check_levels(enum kind kind, double most)
           kinds[kind], size[0]);
     CHECK((double)size[2] < most * (double)raw, "%s: %zu of %zu", kinds[kind],
           size[2], raw);
-    CHECK(size[3] <= size[2] && size[2] <= size[1] + size[1] / 50,
+    CHECK(size[3] <= size[2] + size[2] / 1000 &&
+              size[2] <= size[1] + size[1] / 50,
           "%s: %zu, %zu, %zu", kinds[kind], size[1], size[2], size[3]);
     image_free(&img);
 }
