@@ -6,6 +6,7 @@
 
 #include "tests/support/encode.h"
 #include "tests/support/formats.h"
+#include "tests/support/must.h"
 
 static const uint32_t maxvals[] = { 1, 2, 15, 100, 255, 256, 1023, 65535 };
 enum { MAXVALS = sizeof maxvals / sizeof *maxvals };
@@ -45,6 +46,8 @@ TEST(pnm_files)
     check_file(c, TEXT("P5 1 1 255 \n\n \n"), 1, 1, 1, SAMPLES('\n'), NULL);
     check_file(c, TEXT("P2 2 1 9 # b\n1#c\n2# d"), 2, 1, 1, SAMPLES(1, 2),
                NULL);
+    check_file(c, TEXT("P1 3 1 # a\n1#b\n01#c"), 3, 1, 1, SAMPLES(0, 1, 0),
+               NULL);
 }
 
 TEST(pnm_kept)
@@ -65,6 +68,8 @@ TEST(pnm_kept)
     /* Gray is three times itself; bits too. */
     KEPT("P5\n2 1\n9\n\1\2", "ppm", "P6\n2 1\n9\n\1\1\1\2\2\2");
     KEPT("P1 2 1 1 0", "ppm", "P3\n2 1\n1\n0 0 0 1 1 1\n");
+    KEPT("P4\n2 1\n\x40", "PPM", "P6\n2 1\n1\n\1\1\1\0\0\0");
+    KEPT("P1 2 1 0 1", "pgm", "P2\n2 1\n1\n1 0\n");
 #undef KEPT
 }
 
@@ -140,6 +145,14 @@ TEST(pnm_tolerant)
     check_tolerated(c, TEXT("P1 2 2 0"), SAMPLES(1, 0, 0, 0), cut);
     check_tolerated(c, TEXT("P5 1 1 255\n1P5"), SAMPLES('1'),
                     "2 bytes after the picture are not kept");
+    check_tolerated(c, TEXT("P5\n3 1\n100\n\x01\xff\x02"),
+                    SAMPLES(1, 100, 2),
+                    "samples above the maxval are taken as 100");
+    check_tolerated(c, TEXT("P6 1 1 1000\n\0\1\xff\xff\3\xe9"),
+                    SAMPLES(1, 1000, 1000),
+                    "samples above the maxval are taken as 1000");
+    check_tolerated(c, TEXT("P2 3 1 1000 1 2000 2"), SAMPLES(1, 1000, 2),
+                    "samples above the maxval are taken as 1000");
 }
 
 TEST(pnm_round_trips)
@@ -231,6 +244,7 @@ TEST(pam_files)
         { "TUPLTYPE RGB\n", 3, COLOR_RGB, false },
         { "TUPLTYPE RGB_ALPHA\n", 4, COLOR_RGB, true },
         { "TUPLTYPE RGB\n", 4, COLOR_OTHER, false },
+        { "TUPLTYPE GRAYSCALE\n", 3, COLOR_OTHER, false },
         { "TUPLTYPE depth map\n", 1, COLOR_OTHER, false },
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -246,6 +260,10 @@ TEST(pam_files)
               "%s: %s, %s", file, o.err.text, image_color_name(o.img.color));
         close_file(&o);
     }
+    check_file(c,
+               TEXT("P7\n# c\nDEPTH\t4\n\nMAXVAL 65535\nWIDTH 1\nHEIGHT 1\n"
+                    "TUPLTYPE\tRGB_ALPHA \nENDHDR \r\n\1\2\3\4\5\6\7\x08"),
+               1, 1, 4, SAMPLES(0x102, 0x304, 0x506, 0x708), NULL);
     /* Keys stand in any order, with comments between. In PAM 1 is white. */
     check_file(c,
                TEXT("P7\n# a\nMAXVAL 1\nDEPTH 1\n#b\nHEIGHT 1\nWIDTH 2\n"
@@ -288,6 +306,8 @@ TEST(pam_refused)
                   "maxval 0 is out of range; expected 1 to 65535");
     check_refused(c, TEXT("P7\nWIDTH 1\nWIDE 1\n"),
                   "its header has a wrong line: WIDE");
+    check_refused(c, TEXT("P7\nWIDTH 1\nWIDTH 1\n"),
+                  "its header has a wrong line: WIDTH");
     check_refused(c, TEXT("P7\nWIDTH x\n"),
                   "its header has a wrong line: WIDTH");
     check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\n"), "its header has no end");
@@ -364,7 +384,8 @@ TEST(pfm_files)
 
 /* ---- All ------------------------------------------------------------------*/
 
-/* What other formats hold as a comment, and what they lose. */
+/* What other formats hold as a comment, and what they lose; and a comment that
+ * comes from one. */
 TEST(portable)
 {
     struct opened o =
@@ -380,6 +401,15 @@ TEST(portable)
               !strcmp(warnings.list[0].text,
                       "NPY cannot hold, so it is not kept: comment, scale"),
           "%s", warnings.list[0].text);
+    bytes_free(&file);
+    close_file(&o);
+    o = open_file(&codec_pnm, TEXT("P5\n# a\n#b\n1 1\n9\n\1"), PORTABLE);
+    must(bytes_append(&o.img.meta->comment, "\r\n\n#c", 5));
+    warnings.count = 0;
+    file = written(&codec_pam, &o.img, "pam", &warnings);
+    CHECK(memmem(file.data, file.size, TEXT("P7\n# a\n# b\n# #c\nWIDTH")) &&
+              warnings.count == 0,
+          "%.*s", (int)file.size, (const char *)file.data);
     bytes_free(&file);
     close_file(&o);
     /* A type for single bits is wrong for deeper samples. */
