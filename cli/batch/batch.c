@@ -19,7 +19,7 @@
  * Who owns what, and when:
  *
  * - The names of files belong to the plan, which lives until the end.
- * - A task (batch_task.h) is a slot of a ring in the queue. It belongs to
+ * - A task (batch.h) is a slot of a ring in the queue. It belongs to
  *   the main thread while it is filled in, then to the worker that takes it,
  *   then to the thread that reports it; then the slot is free. It holds the
  *   result, not the picture.
@@ -51,7 +51,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/batch_task.h"
 #include "cli/batch/stack.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
@@ -63,71 +62,171 @@
  * kept until it is reported. */
 enum { WINDOW = 256 };
 
-/* ---- A task, on its worker ---------------------------------------------- */
+/* ---- A task ---------------------------------------------------------------
+ */
 
-static int note_ready(const struct job *job, const struct result *result,
-                      struct bytes output, void *context, struct err *err)
+bool batch_is_ending(void *context)
 {
-    (void)job;
-    return batch_task_ready(context, result, output, err);
+    struct batch *batch = context;
+    return atomic_load(&batch->ending) || atomic_load(&batch->records.failed) ||
+           signals_asked();
+}
+
+struct job batch_planned_job(void *context, size_t i)
+{
+    const struct batch *batch = context;
+    const struct input *input = &batch->plan.inputs.list[i];
+    return (struct job){
+        .input = input->name,
+        .output = batch->plan.output[i],
+        .input_root = input->root,
+        .output_root = batch->opts->in_place ? input->root : batch->root,
+        .opts = batch->opts,
+    };
+}
+
+/* Notes that the output is about to be written. */
+static int note_ready(struct scheduled_job *s, struct bytes output)
+{
+    struct batch_task *task = (struct batch_task *)s;
+    return records_note_ready(&task->batch->records, &s->job, &s->result,
+                              output, &task->sum, &s->err);
 }
 
 static int put_on_stack(void *context, struct bytes output, size_t *size,
                         struct err *err)
 {
     struct batch_task *task = context;
-    return stack_put(task->batch->stack, task->i, task->job.input, output, size,
-                     err);
+    return stack_put(task->batch->stack, task->i,
+                     task->worker.scheduled.job.input, output, size, err);
 }
 
-static void resume(void *context)
+bool batch_task_begin(struct batch_task *task, struct batch *batch, size_t i)
 {
-    struct batch_task *task = context;
-    ordered_workers_resume(task->batch->workers, task);
+    struct scheduled_job *s = &task->worker.scheduled;
+    const size_t next = i + scheduler_wanted(batch->scheduler);
+    enum verdict verdict;
+    task->batch = batch;
+    task->i = i;
+    /* The system reads the file that a worker is likely to take next. */
+    if (scheduler_waits_for_files(batch->scheduler) &&
+        next < batch->plan.inputs.count) {
+        const struct input *input = &batch->plan.inputs.list[next];
+        file_prefetch(input->root, input->name);
+    }
+    s->job = batch_planned_job(batch, i);
+    s->job.put = batch->stack ? put_on_stack : NULL;
+    s->job.put_context = task;
+    s->first = batch->stack && i == 0;
+    s->ready = note_ready;
+    s->status = records_check(&batch->records, i, &s->job, &verdict, &s->err);
+    task->unknown = verdict == VERDICT_CHANGED;
+    if (s->status == 0 && verdict == VERDICT_DONE)
+        s->result.skipped = SKIPPED_DONE;
+    else if (s->status == 0)
+        s->status = job_choose_format(&s->job, &s->err);
+    return s->status == 0 && !s->result.skipped;
 }
 
-static void schedule(struct batch *batch, struct batch_task *task)
+void batch_task_end(struct batch_task *task)
 {
-    task->job.put = batch->stack ? put_on_stack : NULL;
-    task->job.put_context = task;
-    task->scheduled = (struct scheduled_job){
-        .job = &task->job,
-        .result = &task->result,
-        .left = atomic_load(&batch->to_do),
-        .first = batch->stack && task->i == 0,
-        .ready = note_ready,
-        .resume = resume,
-        .context = task,
-    };
+    struct scheduled_job *s = &task->worker.scheduled;
+    struct batch *batch = task->batch;
+    struct records *records = &batch->records;
+    struct err why;
+    /* A full disk ends the batch. Of the jobs that meet it at once the first
+     * one fails; the others count as not begun, since nothing was written. */
+    if (s->status && s->err.full) {
+        atomic_store(&batch->ending, true);
+        task->dropped = atomic_exchange(&batch->full, true) ||
+                        atomic_load(&records->disk_full);
+    }
+    /* Nothing is noted if nobody can tell: so the next run cannot tell either;
+     * or as long as the file is not there. */
+    if (batch->stack && s->status == 0)
+        records_keep_result(records, task->i, &s->result);
+    else if (!task->dropped && !task->unknown &&
+             records_note_result(records, &s->job, &s->result, task->sum,
+                                 s->status ? &s->err : NULL, &why) &&
+             s->status == 0) {
+        s->err = why;
+        s->status = -1;
+    }
+    atomic_fetch_sub(&batch->to_do, 1);
+    if (s->status && !task->dropped && batch->opts->fail_after &&
+        atomic_fetch_add(&batch->failures, 1) + 1 >= batch->opts->fail_after)
+        atomic_store(&batch->ending, true);
 }
 
-/* Returns whether it is done, and not parked. */
-static bool do_task(struct batch *batch, unsigned worker,
-                    struct batch_task *task)
+void batch_task_report(struct batch_task *task)
 {
-    if (!task->begun && !batch_task_begin(task))
-        return true;
-    if (!task->scheduled.job)
-        schedule(batch, task);
-    int status =
-        scheduler_do(batch->scheduler, worker, &task->scheduled, &task->err);
-    if (status == SCHEDULER_PARKED)
-        return false; /* another worker may have the task already */
-    task->status = status;
-    return true;
+    struct scheduled_job *s = &task->worker.scheduled;
+    struct batch *batch = task->batch;
+    const struct err *err = s->status ? &s->err : NULL;
+    if (task->dropped)
+        return;
+    progress_count(&batch->progress, &s->job, &s->result, err != NULL);
+    if (!report_is_due(&s->job, &s->result, err))
+        return;
+    progress_clear(&batch->progress);
+    s->job.backend = batch->backend;
+    report_job(&s->job, &s->result, err, batch->why_backend);
+    if (batch->opts->json && fflush(stdout) && errno == EPIPE) {
+        batch->pipe_closed = true;
+        atomic_store(&batch->ending, true);
+    }
 }
 
+/* Says once that the CPU goes on where a device has failed. */
+static void warn_of_device(struct batch *batch)
+{
+    struct err why;
+    if (!batch->scheduler ||
+        !device_scans_failure(scheduler_scans(batch->scheduler), &why) ||
+        batch->opts->quiet)
+        return;
+    progress_clear(&batch->progress);
+    report_device_failure(&why);
+}
+
+void batch_tick(void *context)
+{
+    struct batch *batch = context;
+    if (signals_asked() && !batch->end_reported && !batch->opts->quiet) {
+        progress_clear(&batch->progress);
+        report_error(NULL, "ending when the files in work are done; the same "
+                           "signal again ends at once");
+        batch->end_reported = true;
+    }
+    warn_of_device(batch);
+    progress_draw(&batch->progress);
+}
+
+/* ---- All of them, in this process ---------------------------------------- */
+
+static void resume(void *task)
+{
+    ordered_workers_resume(((struct batch_task *)task)->batch->workers, task);
+}
+
+/* Does a task, or a part of it. Returns whether it has ended, and is not
+ * parked. */
 static bool work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
     struct batch_task *task = argument;
-    if (!task->begun) {
+    struct scheduled_job *s = &task->worker.scheduled;
+    bool does = s->state != NULL;
+    if (!does) {
         task->batch = batch;
         task->dropped = batch_is_ending(batch);
+        if (task->dropped)
+            return true;
+        does = batch_task_begin(task, batch, task->i);
+        s->left = atomic_load(&batch->to_do);
+        s->resume = resume;
     }
-    if (task->dropped)
-        return true;
-    if (!do_task(batch, worker, task))
+    if (does && !scheduler_do(batch->scheduler, worker, s))
         return false;
     batch_task_end(task);
     ordered_workers_allow(batch->workers, scheduler_wanted(batch->scheduler));
@@ -139,8 +238,6 @@ static void report(void *context, void *task)
     (void)context;
     batch_task_report(task);
 }
-
-/* ---- All of them -------------------------------------------------------- */
 
 static int give_all(struct batch *batch)
 {
@@ -178,22 +275,27 @@ static int give_all(struct batch *batch)
     return 0;
 }
 
+/* ---- The whole
+ * -------------------------------------------------------------*/
+
 /* Prints what would be done. */
 static void show_plan(struct batch *batch)
 {
     size_t planned = 0, all = batch->plan.inputs.count;
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
-        struct batch_task task = { .job = batch_planned_job(batch, i) };
+        struct job job = batch_planned_job(batch, i);
+        struct result result = { .skipped = SKIPPED_NOT };
+        struct err err;
         enum verdict verdict;
-        if (records_check(&batch->records, i, &task.job, &verdict, &task.err)) {
-            report_error(task.job.input, task.err.text);
-            report_plan(&task.job, &task.result, &task.err);
+        if (records_check(&batch->records, i, &job, &verdict, &err)) {
+            report_error(job.input, err.text);
+            report_plan(&job, &result, &err);
             continue;
         }
-        task.result.skipped =
-            verdict == VERDICT_DONE ? SKIPPED_DONE : job_is_skipped(&task.job);
-        planned += !task.result.skipped;
-        report_plan(&task.job, &task.result, NULL);
+        result.skipped =
+            verdict == VERDICT_DONE ? SKIPPED_DONE : job_is_skipped(&job);
+        planned += !result.skipped;
+        report_plan(&job, &result, NULL);
     }
     if (!batch->opts->quiet && planned < all && !ferror(stdout))
         progress_plan(planned, all);
@@ -253,7 +355,7 @@ static void conclude(struct batch *batch)
         device_scans_estimate(scheduler_scans(batch->scheduler), &estimate);
     const bool early = progress_left(&batch->progress);
     progress_clear(&batch->progress);
-    batch_warn_of_device(batch);
+    warn_of_device(batch);
     if (!opts->quiet && !batch->pipe_closed)
         progress_summary(&batch->progress, opts,
                          opts->verbose && weighed ? &estimate : NULL);

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch/batch_task.h"
-#include "cli/isolate/worker_pool.h"
+#include "cli/batch/batch.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 
@@ -39,56 +38,23 @@ struct isolated_batch {
 
 /* ---- A worker process ---------------------------------------------------- */
 
-struct isolated_task {
-    struct worker_task worker;
-    struct batch_task task;
-};
-
 /* The text of a job is its number. */
 static bool begin(void *batch, struct worker_task *worker)
 {
-    struct batch_task *task = &((struct isolated_task *)worker)->task;
-    memcpy(&task->i, worker->text, sizeof task->i);
-    task->batch = batch;
-    bool to_do = batch_task_begin(task);
-    worker->job = task->job;
-    worker->status = task->status;
-    worker->err = task->err;
-    worker->result = task->result;
-    return to_do;
-}
-
-static int ready(const struct job *job, const struct result *result,
-                 struct bytes output, void *worker, struct err *err)
-{
-    (void)job;
-    return batch_task_ready(&((struct isolated_task *)worker)->task, result,
-                            output, err);
+    size_t i;
+    memcpy(&i, worker->text, sizeof i);
+    return batch_task_begin((struct batch_task *)worker, batch, i);
 }
 
 static uint64_t add(void *context, const struct worker_task *worker)
 {
     struct batch *batch = context;
-    const struct batch_task *task =
-        &((const struct isolated_task *)worker)->task;
+    const struct batch_task *task = (const struct batch_task *)worker;
     const unsigned flags =
         (task->sum.known ? END_SUMMED : 0) | (task->unknown ? END_UNKNOWN : 0) |
         (atomic_load(&batch->records.failed) ? END_UNNOTED : 0) |
         (atomic_load(&batch->records.disk_full) ? END_NO_ROOM : 0);
     return (uint64_t)task->sum.crc << 32 | flags;
-}
-
-/* The worker reads nothing from standard input, and prints nothing but the
- * manifest, if that goes to standard output. */
-static bool close_streams(const struct options *opts)
-{
-    const bool prints = opts->manifest && strcmp(opts->manifest, "-") == 0;
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const bool closed = null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
-                        (prints || dup2(null, STDOUT_FILENO) >= 0);
-    if (null >= 0)
-        close(null);
-    return closed;
 }
 
 static enum outcome work(void *context, const struct worker_start *start)
@@ -99,14 +65,21 @@ static enum outcome work(void *context, const struct worker_start *start)
         .opts = opts,
         .backend = batch->backend,
         .jobs = batch->plan.inputs.count,
-        .task_size = sizeof(struct isolated_task),
+        .task_size = sizeof(struct batch_task),
         .begin = begin,
-        .ready = ready,
         .add = add,
         .context = batch,
         .scheduler = &batch->scheduler,
     };
-    if (!close_streams(opts)) {
+    /* The worker reads nothing from standard input, and prints nothing but the
+     * manifest, if that goes to standard output. */
+    const bool prints = opts->manifest && strcmp(opts->manifest, "-") == 0;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const bool closed = null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+                        (prints || dup2(null, STDOUT_FILENO) >= 0);
+    if (null >= 0)
+        close(null);
+    if (!closed) {
         report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }
@@ -126,9 +99,10 @@ static void on_end(void *context, uint64_t i, const struct job_end *end)
 {
     struct isolated_batch *all = context;
     struct batch_task *task = task_at(all, i);
-    task->status = end->status;
-    task->err = end->err;
-    task->result = end->result;
+    struct scheduled_job *s = &task->worker.scheduled;
+    s->status = end->status;
+    s->err = end->err;
+    s->result = end->result;
     task->unknown = end->added & END_UNKNOWN;
     task->sum = (struct output_sum){ end->added & END_SUMMED,
                                      (uint32_t)(end->added >> 32) };
@@ -139,37 +113,11 @@ static void on_end(void *context, uint64_t i, const struct job_end *end)
     batch_task_end(task);
 }
 
-static void give(struct isolated_batch *all, struct worker_pool *pool, size_t i)
-{
-    struct batch_task *task = task_at(all, i);
-    *task = (struct batch_task){ .batch = all->batch, .i = i };
-    task->job = batch_planned_job(all->batch, i);
-    worker_pool_give(pool, &task->job, &task->i, sizeof task->i);
-}
-
 static void report_ended(struct isolated_batch *all, struct worker_pool *pool)
 {
     uint64_t i;
     while (worker_pool_take(pool, &i))
         batch_task_report(task_at(all, i));
-}
-
-static void run(struct isolated_batch *all, struct worker_pool *pool)
-{
-    struct batch *batch = all->batch;
-    const size_t count = batch->plan.inputs.count;
-    for (size_t i = 0; !worker_pool_is_over(pool);) {
-        report_ended(all, pool);
-        batch_tick(batch);
-        while (i < count && worker_pool_has_room(pool))
-            give(all, pool, i++);
-        if (batch_is_ending(batch))
-            worker_pool_stop(pool);
-        else if (i == count)
-            worker_pool_finish(pool);
-        worker_pool_step(pool, NULL, 0, batch->progress.shown ? TICK_MS : -1);
-    }
-    report_ended(all, pool);
 }
 
 enum outcome batch_isolated_run(struct batch *batch)
@@ -182,18 +130,34 @@ enum outcome batch_isolated_run(struct batch *batch)
     const struct worker_pool_opts opts = {
         .opts = batch->opts,
         .jobs = count,
-        .queue = { .window = all.window,
-                   .many = scheduler_finds_device(batch->opts, batch->backend,
-                                                  count),
-                   .ended = on_end,
-                   .context = &all },
+        .window = all.window,
+        .many = scheduler_finds_device(batch->opts, batch->backend, count),
+        .ended = on_end,
         .work = work,
+        .context = &all,
     };
     enum outcome outcome = OUTCOME_FAILED;
     all.task = calloc(all.window, sizeof *all.task);
     struct worker_pool *pool = all.task ? worker_pool_open(&opts) : NULL;
     if (pool) {
-        run(&all, pool);
+        for (size_t i = 0; !worker_pool_is_over(pool);) {
+            report_ended(&all, pool);
+            batch_tick(batch);
+            for (; i < count && worker_pool_has_room(pool); i++) {
+                struct batch_task *task = task_at(&all, i);
+                *task = (struct batch_task){ .batch = batch, .i = i };
+                task->worker.scheduled.job = batch_planned_job(batch, i);
+                worker_pool_give(pool, &task->worker.scheduled.job, &task->i,
+                                 sizeof task->i);
+            }
+            if (batch_is_ending(batch))
+                worker_pool_stop(pool);
+            else if (i == count)
+                worker_pool_finish(pool);
+            worker_pool_step(pool, NULL, 0,
+                             batch->progress.shown ? TICK_MS : -1);
+        }
+        report_ended(&all, pool);
         outcome = worker_pool_close(pool);
     } else {
         report_error(NULL, "no memory");

@@ -1,5 +1,5 @@
 /* The jobs of a pool on their way. */
-#include "cli/isolate/job_queue.h"
+#include "cli/isolate/worker_pool.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -54,19 +54,6 @@ static bool shares_file(const struct request *a, const struct request *b)
            is_same(&a->input, &b->output);
 }
 
-/* Finds the earlier jobs that a job has to wait for. */
-static void find_earlier(const struct job_queue *queue, struct request *request)
-{
-    const struct job *job = &request->job;
-    request->output = find_keys(queue->opts->root, job->output);
-    request->input = strcmp(job->input, job->output) == 0
-                         ? request->output
-                         : find_keys(queue->opts->root, job->input);
-    for (uint64_t i = queue->first; i < queue->given; i++)
-        request->earlier += job_queue_at(queue, i)->state != REQUEST_ENDED &&
-                            shares_file(job_queue_at(queue, i), request);
-}
-
 /* ---- Giving and taking --------------------------------------------------- */
 
 void job_queue_give(struct job_queue *queue, const struct job *job,
@@ -76,8 +63,16 @@ void job_queue_give(struct job_queue *queue, const struct job *job,
     *request = (struct request){ .state = REQUEST_ENDED };
     if (job) {
         *request = (struct request){ .job = *job, .text = { text, size } };
-        if (queue->opts->ordered)
-            find_earlier(queue, request);
+        if (queue->opts->ordered) { /* it waits for earlier jobs */
+            request->output = find_keys(queue->opts->root, job->output);
+            request->input = strcmp(job->input, job->output) == 0
+                                 ? request->output
+                                 : find_keys(queue->opts->root, job->input);
+            for (uint64_t i = queue->first; i < queue->given; i++)
+                request->earlier +=
+                    job_queue_at(queue, i)->state != REQUEST_ENDED &&
+                    shares_file(job_queue_at(queue, i), request);
+        }
     }
     queue->ended += !job;
     queue->given++;
@@ -125,15 +120,6 @@ void job_queue_send(struct job_queue *queue, struct request *request,
 }
 
 /* ---- The end of a job ---------------------------------------------------- */
-
-static void describe_death(int status, char *text, size_t size)
-{
-    if (WIFSIGNALED(status))
-        snprintf(text, size, "by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(text, size, "with status %d", WEXITSTATUS(status));
-}
 
 /* Tells the client what has become of a job: queue.end. */
 static void end_job(struct job_queue *queue, uint64_t number)
@@ -192,14 +178,28 @@ static bool is_sound(struct job_end *end)
            (done ? is_codec(r->from) && is_codec(r->to) : true);
 }
 
-bool job_queue_answer(struct job_queue *queue, uint64_t i, size_t size)
+bool job_queue_is_sent(const struct job_queue *queue, uint32_t slot,
+                       unsigned worker)
 {
-    if (size != job_end_size(queue->end) || !is_sound(queue->end)) {
-        job_queue_fail(queue, i, "its process did not say what became of it");
-        return false;
-    }
-    end_job(queue, i);
-    return true;
+    return slot < queue->opts->window &&
+           queue->request[slot].state == REQUEST_SENT &&
+           queue->request[slot].worker == worker;
+}
+
+bool job_queue_answer(struct job_queue *queue, uint32_t slot, const void *end,
+                      size_t size)
+{
+    const unsigned window = queue->opts->window;
+    const uint64_t number =
+        queue->first + (slot + window - queue->first % window) % window;
+    memcpy(queue->end, end, size);
+    const bool sound = size == job_end_size(queue->end) && is_sound(queue->end);
+    if (sound)
+        end_job(queue, number);
+    else
+        job_queue_fail(queue, number,
+                       "its process did not say what became of it");
+    return sound;
 }
 
 /* ---- The end of a process ------------------------------------------------ */
@@ -225,7 +225,11 @@ static void bury_request(struct job_queue *queue, uint64_t number, int status,
     struct request *request = job_queue_at(queue, number);
     const bool written = was_written(request);
     char how[80];
-    describe_death(status, how, sizeof how);
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, sizeof how, "with status %d", WEXITSTATUS(status));
     if (others && !written) {
         queue->sent--;
         queue->alone += !request->alone;

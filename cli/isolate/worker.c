@@ -1,5 +1,5 @@
 /* A worker process. */
-#include "cli/isolate/worker.h"
+#include "cli/isolate/worker_pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -125,46 +125,32 @@ static bool next_task(struct worker_process *process, struct worker_task *task)
     }
     task->process = process;
     if (!task->text)
-        task->status = fail(&task->err, "no memory for a job");
+        task->scheduled.status =
+            fail(&task->scheduled.err, "no memory for a job");
     return true;
 }
 
 /* ---- Jobs ---------------------------------------------------------------- */
 
-static void resume(void *context)
+static void resume(void *task)
 {
-    struct worker_task *task = context;
-    ordered_workers_resume(task->process->workers, task);
+    ordered_workers_resume(((struct worker_task *)task)->process->workers,
+                           task);
 }
 
-/* Returns whether there is something to do. */
-static bool begin_job(struct worker_process *process, struct worker_task *task)
+static void send_end(struct worker_process *process,
+                     const struct worker_task *task)
 {
     const struct worker_opts *opts = process->opts;
-    if (task->status || !opts->begin(opts->context, task))
-        return false;
-    task->scheduled = (struct scheduled_job){
-        .job = &task->job,
-        .result = &task->result,
-        .left = task->message.left,
-        .ready = opts->ready,
-        .resume = resume,
-        .context = task,
-    };
-    return true;
-}
-
-static void send_end(struct worker_process *process, struct worker_task *task)
-{
-    const struct worker_opts *opts = process->opts;
+    const struct scheduled_job *s = &task->scheduled;
     struct message_of_end *sent = &process->sent;
     struct job_end *end = &sent->end;
     pthread_mutex_lock(&process->sending);
-    end->status = task->status;
+    end->status = s->status;
     end->added = opts->add ? opts->add(opts->context, task) : 0;
-    end->pace = task->scheduled.pace;
-    end->err = task->err;
-    end->result = task->result;
+    end->pace = s->pace;
+    end->err = s->err;
+    end->result = s->result;
     if (!process->workers && end->result.worker)
         end->result.worker = process->start->number + 1;
     sent->message =
@@ -180,19 +166,23 @@ static void send_end(struct worker_process *process, struct worker_task *task)
 static bool work(void *context, unsigned worker, void *argument)
 {
     struct worker_process *process = context;
+    const struct worker_opts *opts = process->opts;
     struct worker_task *task = argument;
-    const bool begun = task->scheduled.job;
+    struct scheduled_job *s = &task->scheduled;
+    bool does = s->state != NULL;
     struct err why;
-    if (!begun && is_stopping(process))
-        return true;
-    if (begun || begin_job(process, task)) {
-        int status = scheduler_do(process->scheduler, worker, &task->scheduled,
-                                  &task->err);
-        if (status == SCHEDULER_PARKED)
-            return false; /* another thread may have the task already */
-        task->status = status;
+    if (!does) {
+        if (is_stopping(process))
+            return true;
+        does = s->status == 0 && opts->begin(opts->context, task);
+        s->left = task->message.left;
+        s->resume = resume;
+    }
+    if (does) {
+        if (!scheduler_do(process->scheduler, worker, s))
+            return false;
         if (device_scans_failure(scheduler_scans(process->scheduler), &why) &&
-            !process->opts->opts->quiet)
+            !opts->opts->quiet)
             report_device_failure(&why);
         if (process->workers)
             ordered_workers_allow(process->workers,

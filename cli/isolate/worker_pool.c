@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cli/files/signals.h"
-#include "cli/isolate/job_queue.h"
 #include "cli/report/report.h"
 
 enum {
@@ -69,7 +68,7 @@ bool worker_pool_has_room(const struct worker_pool *pool)
 {
     const struct job_queue *queue = &pool->queue;
     return pool->state.started && !pool->state.finished &&
-           queue->given - queue->first < pool->queue.opts->window;
+           queue->given - queue->first < pool->opts->window;
 }
 
 void worker_pool_give(struct worker_pool *pool, const struct job *job,
@@ -204,34 +203,60 @@ static bool takes_job(const struct worker_pool *pool,
     const struct job_queue *queue = &pool->queue;
     if (pool->state.stopped || !worker->ready || worker->finishing)
         return false;
-    if (pool->queue.opts->many || !worker->jobs)
+    if (pool->opts->many || !worker->jobs)
         return !worker->jobs || !queue->alone;
     return worker->jobs == 1 && worker->share.processors == 1 &&
            !is_short_of_memory(pool) &&
            queue->given - queue->ended - queue->sent > PLENTY * pool->slots;
 }
 
-/* Returns the next job for a process, or NULL. */
-static struct request *next_request(struct worker_pool *pool,
-                                    struct worker *worker)
+static void add_jobs(struct worker_pool *pool, unsigned number)
 {
-    struct request *request =
-        takes_job(pool, worker) ? job_queue_next(&pool->queue) : NULL;
-    const bool has_part = pool->queue.opts->many || worker->jobs;
-    return request && (has_part || take_part(pool, worker)) ? request : NULL;
+    struct worker *worker = &pool->worker[number];
+    struct job_queue *queue = &pool->queue;
+    const uint64_t all =
+        pool->opts->jobs == SIZE_MAX ? queue->given : pool->opts->jobs;
+    while (worker->out.size < UNSENT_MAX && takes_job(pool, worker)) {
+        struct request *request = job_queue_next(queue);
+        if (!request ||
+            (!pool->opts->many && !worker->jobs && !take_part(pool, worker)))
+            return;
+        const struct job_message message = {
+            .slot = (uint32_t)(request - queue->request),
+            .size = (uint32_t)request->text.size,
+            .left = all - queue->ended,
+        };
+        job_queue_send(queue, request, number);
+        worker->jobs++;
+        if (!bytes_reserve(&worker->out, sizeof message + request->text.size)) {
+            kill(worker->pid, SIGKILL); /* which fails the job */
+            return;
+        }
+        (void)bytes_append(&worker->out, &message, sizeof message);
+        (void)bytes_append(&worker->out, request->text.data,
+                           request->text.size);
+    }
 }
 
-/* Returns how many jobs there are still to do, this one included. */
-static uint64_t jobs_left(const struct worker_pool *pool)
+/* Sends a process its jobs, or that there are no more, as far as its socket
+ * takes that. */
+static void send_jobs(struct worker_pool *pool, unsigned number)
 {
-    const size_t all = pool->opts->jobs;
-    return (all == SIZE_MAX ? pool->queue.given : all) - pool->queue.ended;
-}
-
-static void send_bytes(struct worker *worker)
-{
+    const struct pool_state *state = &pool->state;
+    const struct job_message stop = { .slot = JOB_STOP };
+    struct worker *worker = &pool->worker[number];
     struct bytes *out = &worker->out;
     size_t at = 0;
+    add_jobs(pool, number);
+    if (!worker->finishing && (!worker->jobs || pool->opts->many) &&
+        (state->stopped ||
+         (state->finished && pool->queue.ended == pool->queue.given))) {
+        worker->finishing = true;
+        if (worker->jobs)
+            (void)bytes_append(out, &stop, sizeof stop);
+        else
+            shutdown(worker->fd, SHUT_WR);
+    }
     while (at < out->size) {
         ssize_t n = send(worker->fd, out->data + at, out->size - at,
                          MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -246,48 +271,6 @@ static void send_bytes(struct worker *worker)
     if (at)
         memmove(out->data, out->data + at, out->size - at);
     out->size -= at;
-}
-
-static void send_jobs(struct worker_pool *pool, unsigned number)
-{
-    struct worker *worker = &pool->worker[number];
-    struct request *request;
-    while (worker->out.size < UNSENT_MAX &&
-           (request = next_request(pool, worker))) {
-        const struct job_message message = {
-            .slot = (uint32_t)(request - pool->queue.request),
-            .size = (uint32_t)request->text.size,
-            .left = jobs_left(pool),
-        };
-        job_queue_send(&pool->queue, request, number);
-        worker->jobs++;
-        if (!bytes_reserve(&worker->out, sizeof message + request->text.size)) {
-            kill(worker->pid, SIGKILL); /* which fails the job */
-            return;
-        }
-        (void)bytes_append(&worker->out, &message, sizeof message);
-        (void)bytes_append(&worker->out, request->text.data,
-                           request->text.size);
-    }
-}
-
-/* Tells a process that there are no more jobs, if that is so. */
-static void tell_end(struct worker_pool *pool, struct worker *worker)
-{
-    const struct pool_state *state = &pool->state;
-    const struct job_message stop = { .slot = JOB_STOP };
-    const bool last =
-        state->stopped ||
-        (state->finished && pool->queue.ended == pool->queue.given);
-    if (worker->finishing || !last)
-        return;
-    if (worker->jobs && !pool->queue.opts->many)
-        return;
-    worker->finishing = true;
-    if (worker->jobs)
-        (void)bytes_append(&worker->out, &stop, sizeof stop);
-    else
-        shutdown(worker->fd, SHUT_WR);
 }
 
 /* ---- Processes ----------------------------------------------------------- */
@@ -320,24 +303,6 @@ static void give_up(struct worker_pool *pool, const char *why)
             job_queue_fail(&pool->queue, i, why);
 }
 
-/* Runs the process that has been started, which knows nothing of the others. */
-static _Noreturn void be_worker(struct worker_pool *pool, unsigned number,
-                                int fd, pid_t parent)
-{
-    const struct worker_start start = {
-        .fd = fd,
-        .number = number,
-        .most = pool->slots,
-        .many = pool->queue.opts->many,
-        .window = pool->queue.opts->window,
-    };
-    for (unsigned i = 0; i < pool->slots; i++)
-        if (pool->worker[i].fd >= 0)
-            close(pool->worker[i].fd);
-    signals_follow(parent);
-    exit((int)pool->opts->work(pool->queue.opts->context, &start));
-}
-
 /* Starts a process, as long as there are too few. */
 static void start_process(struct worker_pool *pool)
 {
@@ -352,7 +317,20 @@ static void start_process(struct worker_pool *pool)
         (worker->pid = signals_fork()) >= 0) {
         if (worker->pid == 0) {
             close(fds[0]);
-            be_worker(pool, number, fds[1], parent);
+            /* Runs the process that has been started, which knows nothing of
+             * the others. */
+            const struct worker_start start = {
+                .fd = fds[1],
+                .number = number,
+                .most = pool->slots,
+                .many = pool->opts->many,
+                .window = pool->opts->window,
+            };
+            for (unsigned i = 0; i < pool->slots; i++)
+                if (pool->worker[i].fd >= 0)
+                    close(pool->worker[i].fd);
+            signals_follow(parent);
+            exit((int)pool->opts->work(pool->opts->context, &start));
         }
         close(fds[1]);
         worker->fd = fds[0];
@@ -413,7 +391,7 @@ static void end_process(struct worker_pool *pool, unsigned number)
     worker->jobs = 0;
     return_share(pool, worker);
     *worker = (struct worker){ .fd = -1 };
-    if (!(pool->queue.opts->many && ended.finishing))
+    if (!(pool->opts->many && ended.finishing))
         job_queue_bury(&pool->queue, number, ended.jobs, ended.unread, status);
     if (!ended.ready) {
         end_unready(pool, status);
@@ -426,62 +404,58 @@ static void end_process(struct worker_pool *pool, unsigned number)
 
 /* ---- Receiving ----------------------------------------------------------- */
 
-static bool on_end(struct worker_pool *pool, unsigned number,
-                   const struct worker_message *message, const void *rest)
-{
-    struct worker *worker = &pool->worker[number];
-    const struct job_queue *queue = &pool->queue;
-    const unsigned window = pool->queue.opts->window;
-    if (message->slot >= window)
-        return false;
-    const uint64_t i =
-        queue->first +
-        (message->slot + window - queue->first % window) % window;
-    struct request *request = &queue->request[message->slot];
-    if (request->state != REQUEST_SENT || request->worker != number)
-        return false;
-    if (message->size < offsetof(struct job_end, result.warnings.list))
-        return false;
-    worker->jobs--;
-    memcpy(queue->end, rest, message->size);
-    if (!pool->queue.opts->many)
-        return_share(pool, worker);
-    if (job_queue_answer(&pool->queue, i, message->size)) {
-        pace_note(&pool->pace, &queue->end->pace);
-        pool->allowed = pace_workers(&pool->pace, pool->opts->opts->threads);
-    }
-    return true;
-}
-
 /* Returns false if a process does not speak the protocol. */
 static bool on_message(struct worker_pool *pool, unsigned number,
                        const struct worker_message *message, const void *rest)
 {
     struct worker *worker = &pool->worker[number];
+    struct job_queue *queue = &pool->queue;
     switch (message->kind) {
     case WORKER_READY:
         worker->ready = pool->state.started = true;
         pool->state.unready = 0;
         return message->size == 0;
     case WORKER_WANTS:
-        if (message->size || pool->queue.opts->many || !worker->jobs ||
+        if (message->size || pool->opts->many || !worker->jobs ||
             worker->since || worker->share.processors > 1 ||
             message->what >= RESOURCES || !message->amount)
             return false;
         on_want(pool, worker, message);
         return true;
     case WORKER_ENDED:
-        return on_end(pool, number, message, rest);
+        if (!job_queue_is_sent(queue, message->slot, number) ||
+            message->size < offsetof(struct job_end, result.warnings.list))
+            return false;
+        worker->jobs--;
+        if (!pool->opts->many)
+            return_share(pool, worker);
+        if (job_queue_answer(queue, message->slot, rest, message->size)) {
+            pace_note(&pool->pace, &queue->end->pace);
+            pool->allowed =
+                pace_workers(&pool->pace, pool->opts->opts->threads);
+        }
+        return true;
     }
     return false;
 }
 
-/* Does what all whole messages say. */
-static bool do_messages(struct worker_pool *pool, unsigned number)
+/* Receives what is there, and does what whole messages say. Returns false if no
+ * more will come. */
+static bool receive(struct worker_pool *pool, unsigned number)
 {
-    struct bytes *in = &pool->worker[number].in;
+    struct worker *worker = &pool->worker[number];
+    struct bytes *in = &worker->in;
     struct worker_message message;
     size_t at = 0;
+    if (!bytes_reserve(in, STEP))
+        return false;
+    const ssize_t n = recv(worker->fd, in->data + in->size, STEP, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    worker->unread = worker->unread || (n < 0 && errno == ECONNRESET);
+    if (n <= 0)
+        return false;
+    in->size += (size_t)n;
     while (in->size - at >= sizeof message) {
         memcpy(&message, in->data + at, sizeof message);
         if (message.size > sizeof(struct job_end))
@@ -497,21 +471,6 @@ static bool do_messages(struct worker_pool *pool, unsigned number)
         memmove(in->data, in->data + at, in->size - at);
     in->size -= at;
     return true;
-}
-
-/* Receives what is there. Returns false if no more will come. */
-static bool receive(struct worker_pool *pool, unsigned number)
-{
-    struct worker *worker = &pool->worker[number];
-    struct bytes *in = &worker->in;
-    if (!bytes_reserve(in, STEP))
-        return false;
-    const ssize_t n = recv(worker->fd, in->data + in->size, STEP, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    worker->unread = worker->unread || (n < 0 && errno == ECONNRESET);
-    in->size += n > 0 ? (size_t)n : 0;
-    return n > 0 && do_messages(pool, number);
 }
 
 /* ---- The loop ------------------------------------------------------------ */
@@ -535,20 +494,25 @@ bool worker_pool_is_over(const struct worker_pool *pool)
             (state->finished && pool->queue.ended == pool->queue.given));
 }
 
-/* Does not wait if there is something already that the client must see. */
-static void wait_and_receive(struct worker_pool *pool, struct pollfd *fds,
-                             unsigned n, int milliseconds)
+void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
+                      int milliseconds)
 {
-    const bool waits = !pool->queue.told && !worker_pool_is_over(pool);
     struct pollfd *all = pool->poll;
-    for (unsigned i = 0; i < pool->slots; i++)
+    while (needs_process(pool))
+        start_process(pool);
+    for (unsigned i = 0; i < pool->slots; i++) {
+        struct worker *worker = &pool->worker[i];
+        if (worker->fd >= 0)
+            send_jobs(pool, i);
         all[i] = (struct pollfd){
-            .fd = pool->worker[i].fd,
-            .events =
-                (short)(POLLIN | (pool->worker[i].out.size ? POLLOUT : 0)),
+            .fd = worker->fd,
+            .events = (short)(POLLIN | (worker->out.size ? POLLOUT : 0)),
         };
+    }
     for (unsigned i = 0; i < n; i++)
         all[pool->slots + i] = fds[i];
+    /* There may be something already that the client must see. */
+    const bool waits = !pool->queue.told && !worker_pool_is_over(pool);
     const int ready = signals_poll(all, pool->slots + n, pool->state.asked,
                                    waits ? milliseconds : 0);
     pool->state.asked = signals_asked();
@@ -560,20 +524,6 @@ static void wait_and_receive(struct worker_pool *pool, struct pollfd *fds,
             end_process(pool, i);
 }
 
-void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
-                      int milliseconds)
-{
-    while (needs_process(pool))
-        start_process(pool);
-    for (unsigned i = 0; i < pool->slots; i++)
-        if (pool->worker[i].fd >= 0) {
-            send_jobs(pool, i);
-            tell_end(pool, &pool->worker[i]);
-            send_bytes(&pool->worker[i]);
-        }
-    wait_and_receive(pool, fds, n, milliseconds);
-}
-
 struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
 {
     const unsigned threads = opts->opts->threads;
@@ -582,9 +532,9 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     if (!pool)
         return NULL;
     pool->opts = opts;
-    pool->queue.opts = &opts->queue;
+    pool->queue.opts = opts;
     pool->allowed = threads;
-    pool->slots = opts->queue.many           ? 1
+    pool->slots = opts->many                 ? 1
                   : opts->jobs < 2 * threads ? (unsigned)opts->jobs
                                              : 2 * threads;
     if (!pool->slots)
@@ -595,8 +545,7 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     pool->part.cells = pool->limits.cells.most / 2 / pool->slots;
     pool->worker = calloc(pool->slots, sizeof *pool->worker);
     pool->poll = calloc(pool->slots + WORKER_POOL_FDS_MAX, sizeof *pool->poll);
-    pool->queue.request =
-        calloc(opts->queue.window, sizeof *pool->queue.request);
+    pool->queue.request = calloc(opts->window, sizeof *pool->queue.request);
     pool->queue.end = malloc(sizeof *pool->queue.end);
     for (unsigned i = 0; pool->worker && i < pool->slots; i++)
         pool->worker[i].fd = -1;

@@ -5,7 +5,7 @@
  * to the process that reads it: a fault in a library, a limit of the system, or
  * the kernel that kills what takes too much memory. So the jobs of serve, and
  * with --isolate those of a batch, are done in other processes, the workers
- * (worker.h). What comes in are jobs, as texts that only the client and its
+ * (worker.c). What comes in are jobs, as texts that only the client and its
  * workers understand; what goes out is what became of each. The room knows
  * nothing of how that is reported.
  *
@@ -44,16 +44,113 @@
 #define CLI_ISOLATE_WORKER_POOL_H
 
 #include <poll.h>
+#include <sys/stat.h>
 
-#include "cli/isolate/job_queue.h"
+#include "cli/schedule/scheduler.h"
+
+/* ---- Messages on the socket: each is followed by `size` bytes ---- */
+
+/* From the pool: a job and its text; or with JOB_STOP, that no more jobs are to
+ * be begun; or with JOB_GIVEN, that the process has what it wants. */
+struct job_message {
+    uint32_t slot, size;
+    uint64_t left; /* jobs that are to be done, this one included; processors
+                      that are given */
+};
+enum { JOB_GIVEN = INT32_MAX - 1, JOB_STOP };
+
+/* To the pool, which checks all of it, as a picture may have taken the process
+ * over. */
+struct worker_message {
+    enum { WORKER_READY, WORKER_WANTS, WORKER_ENDED } kind;
+    uint32_t slot, size; /* of a struct job_end up to its last warning */
+    enum resource what;  /* of WORKER_WANTS: of this so much */
+    uint64_t amount;
+};
+
+/* What became of a job. */
+struct job_end {
+    int status;     /* 0; or -1: err says why */
+    uint64_t added; /* by the client's process; 0 if the process ended */
+    struct pace pace;
+    struct err err;
+    struct result result;
+};
+
+/* Returns the bytes up to its last warning. */
+static inline size_t job_end_size(const struct job_end *end)
+{
+    const struct warnings *warnings = &end->result.warnings;
+    const unsigned kept =
+        warnings->count < WARNINGS_MAX ? warnings->count : WARNINGS_MAX;
+    return (size_t)((const char *)&warnings->list[kept] - (const char *)end);
+}
+
+/* ---- A worker process ----
+ *
+ * As a rule it does one job after the other, in its only thread, and asks the
+ * pool for memory and processors that a large picture needs. Where a device may
+ * turn the pictures of several jobs together there is one such process, and it
+ * does many jobs side by side, as a batch does them. */
+
+/* What a process is started with. */
+struct worker_start {
+    int fd;          /* its end of the socket */
+    unsigned number; /* of the process, from 0 */
+    unsigned most;   /* processes at a time */
+    bool many;       /* it does several jobs at a time, */
+    unsigned window; /* up to so many */
+};
+
+struct worker_process;
+
+/* A job in the process, {0} at first: the beginning of a struct of the
+ * client's. */
+struct worker_task {
+    struct scheduled_job scheduled;
+    struct worker_process *process;
+    struct job_message message;
+    char *text; /* message.size bytes, and a NUL */
+};
+
+struct worker_opts {
+    const struct options *opts;
+    const struct backend *backend;
+    size_t jobs;      /* in all; SIZE_MAX: nobody knows */
+    size_t task_size; /* of the client's struct */
+    /* Sets the job, and `ready`, by the text. Returns whether it is to be done;
+     * if not, status, err and result are set. With many jobs any thread calls
+     * it. */
+    bool (*begin)(void *context, struct worker_task *task);
+    /* Returns job_end.added. May be NULL. */
+    uint64_t (*add)(void *context, const struct worker_task *task);
+    /* Frees what the client holds. May be NULL. */
+    void (*release)(struct worker_task *task);
+    void *context;
+    struct scheduler **scheduler; /* is set as long as there are jobs */
+};
+
+/* Opens the backend and does jobs until the pool closes the socket. Returns the
+ * outcome of the process, not of the jobs; what went wrong has been printed. */
+enum outcome worker_run(const struct worker_opts *opts,
+                        const struct worker_start *start);
+
+/* ---- The pool ---- */
 
 struct worker_pool_opts {
     const struct options *opts; /* their threads, and their memory */
     size_t jobs;                /* in all; SIZE_MAX: nobody knows */
-    struct job_queue_opts queue;
+    unsigned window;            /* jobs that may be given and not taken */
+    bool many;                  /* one process does several at a time */
+    bool ordered;               /* jobs that share a file */
+    const char *root; /* the directory where names of files start, or NULL */
+    /* Is called when a job has ended, in any order. end->added is not checked.
+     */
+    void (*ended)(void *context, uint64_t number, const struct job_end *end);
     /* What a process does, which ends with this outcome. It calls worker_run()
-     * sooner or later. The context is that of the queue. */
+     * sooner or later. */
     enum outcome (*work)(void *context, const struct worker_start *start);
+    void *context;
 };
 
 struct worker_pool;
@@ -96,5 +193,78 @@ bool worker_pool_is_over(const struct worker_pool *pool);
 /* Frees all, once it is over. Returns the outcome, which is not that of the
  * jobs. */
 enum outcome worker_pool_close(struct worker_pool *pool);
+
+/* ---- The jobs of a pool (job_queue.c) ----
+ *
+ * They stand in a ring, from the first that its client has not taken: each
+ * waits, then is sent to a process, then has ended. What comes in are answers
+ * and ends of processes; what goes out is what became of each job. */
+
+/* What a file is known by, as hashes; 0: it is not known by that. If two files
+ * have the same hash by chance, a job waits that would not need to. */
+struct file_keys {
+    uint64_t name;  /* its canonical name, which a replaced file keeps */
+    uint64_t inode; /* itself, if it exists */
+};
+
+struct request {
+    enum { REQUEST_WAITS, REQUEST_SENT, REQUEST_ENDED } state;
+    struct job job;
+    struct job_text {
+        const void *data;
+        size_t size;
+    } text;
+    struct file_keys input, output;
+    unsigned earlier;   /* jobs that share a file, and have not ended */
+    unsigned worker;    /* that it was sent to, */
+    uint64_t order;     /* after so many others, */
+    struct stat before; /* when this was its output; {0}: none */
+    bool unread;        /* its process ended before it read it */
+    bool alone;         /* its process ended, while it had other jobs, too, */
+};
+
+struct job_queue {
+    const struct worker_pool_opts *opts;
+    struct request *request;     /* a ring of opts->window */
+    uint64_t first, next, given; /* the first not taken; not sent; none */
+    size_t sent, ended, alone;   /* how many requests are */
+    uint64_t sends;              /* how many have been, or again */
+    struct job_end *end;         /* that the client is told */
+    bool told;                   /* it was; the pool's to take back */
+};
+
+/* Returns a request by the number of its job. */
+struct request *job_queue_at(const struct job_queue *queue, uint64_t i);
+
+/* See worker_pool_give() and worker_pool_take(). */
+void job_queue_give(struct job_queue *queue, const struct job *job,
+                    const void *text, size_t size);
+bool job_queue_take(struct job_queue *queue, bool over, uint64_t *number);
+
+/* Returns the first job that can be sent, or NULL. */
+struct request *job_queue_next(struct job_queue *queue);
+
+/* Notes that it is sent to this process. */
+void job_queue_send(struct job_queue *queue, struct request *request,
+                    unsigned worker);
+
+/* Tells the client that a job has failed, for this reason. */
+void job_queue_fail(struct job_queue *queue, uint64_t i, const char *why);
+
+/* Returns whether the process has a job in this slot. */
+bool job_queue_is_sent(const struct job_queue *queue, uint32_t slot,
+                       unsigned worker);
+
+/* Tells the client what became of that job: a struct job_end, of which `size`
+ * bytes were received. Returns false if that cannot have become of it: then it
+ * has failed. */
+bool job_queue_answer(struct job_queue *queue, uint32_t slot, const void *end,
+                      size_t size);
+
+/* Ends the jobs that a process had when it ended. A job that it had not begun
+ * waits again: the later one of two; or the only one, if what was sent last is
+ * unread, but not twice. */
+void job_queue_bury(struct job_queue *queue, unsigned worker, unsigned jobs,
+                    bool unread, int status);
 
 #endif

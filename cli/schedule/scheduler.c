@@ -204,34 +204,33 @@ static void take_processors(struct scheduled_job *s)
     bool large = s->share.file >= WORTH_THREADS;
     unsigned threads =
         resource_limits_take_processors(&s->share, large ? s->left : SIZE_MAX);
-    s->job->pool = threads > 1 ? thread_pool_open(threads) : NULL;
+    s->job.pool = threads > 1 ? thread_pool_open(threads) : NULL;
 }
 
 static void return_processors(struct scheduled_job *s)
 {
-    thread_pool_close(s->job->pool);
-    s->job->pool = NULL;
+    thread_pool_close(s->job.pool);
+    s->job.pool = NULL;
     resource_limits_return_processors(&s->share);
 }
 
 /* Decodes the picture; and encodes it, unless the device has it. Up to there it
  * holds no processor, since to wait for one takes longer than to copy what the
  * device is to turn; device_scans.c takes one for what it does not. */
-static int begin(struct scheduler *scheduler, struct scheduled_job *s,
-                 struct err *err)
+static int begin(struct scheduler *scheduler, struct scheduled_job *s)
 {
-    struct job *job = s->job;
+    struct job *job = &s->job;
     job->scan_turner =
         s->first ? NULL
                  : device_scans_prepare(scheduler->scans, &s->picture,
-                                        s->result, &s->share, s->left);
+                                        &s->result, &s->share, s->left);
     if (!job->scan_turner)
         take_processors(s);
-    int status = job_begin(s->state, err);
+    int status = job_begin(s->state, &s->err);
     if (status == 0 && !device_scans_has(&s->picture)) {
         if (s->share.processors == 0) /* its scans were not offered */
             take_processors(s);
-        status = job_finish(s->state, err);
+        status = job_finish(s->state, &s->err);
     }
     return_processors(s);
     if (status && device_scans_has(&s->picture))
@@ -240,28 +239,19 @@ static int begin(struct scheduler *scheduler, struct scheduled_job *s,
 }
 
 /* Goes on with a picture that the device has turned, or refused. */
-static int resume(struct scheduled_job *s, struct err *err)
+static int resume(struct scheduled_job *s)
 {
     const bool turned = s->picture.ticket.turned;
-    s->job->scan_turner = NULL;
-    if (!turned || s->result->to != s->result->from)
+    s->job.scan_turner = NULL;
+    if (!turned || s->result.to != s->result.from)
         take_processors(s);
-    int status = turned ? 0 : job_retry(s->state, err);
+    int status = turned ? 0 : job_retry(s->state, &s->err);
     if (status == 0)
-        status = job_finish(s->state, err);
+        status = job_finish(s->state, &s->err);
     if (status || !job_borrows_output(s->state))
         device_scans_release(&s->picture);
     return_processors(s);
     return status;
-}
-
-static int write_output(struct scheduled_job *s, struct err *err)
-{
-    int status = 0;
-    if (s->ready)
-        status =
-            s->ready(s->job, s->result, job_output(s->state), s->context, err);
-    return status ? status : job_write(s->state, err);
 }
 
 /* Takes memory for the file, which is no wait for files either, nor a part of
@@ -282,49 +272,42 @@ static void take_cells(void *context, uint64_t bytes)
     resource_limits_take_cells(&s->share, bytes);
 }
 
-static void set_up(struct scheduler *scheduler, unsigned worker,
-                   struct scheduled_job *s)
+/* Reads the file and begins. Returns false if the job is parked. */
+static bool first_part(struct scheduler *scheduler, struct scheduled_job *s)
 {
-    struct job *job = s->job;
+    s->share = (struct resource_share){ .limits = &scheduler->limits };
+    s->wait = wait_begin();
+    s->state = job_read(&s->job, &s->result, &s->err);
+    s->pace.read += wait_end(s->wait);
+    s->result.seconds[STAGE_READ] -= s->delayed;
+    if (!s->state || s->result.skipped) {
+        s->status = s->state ? 0 : -1;
+        return true;
+    }
+    s->status = begin(scheduler, s);
+    if (!device_scans_has(&s->picture))
+        return true;
+    if (device_scans_park(&s->picture, s->resume, s))
+        return false; /* another thread may have the job already */
+    s->status = resume(s);
+    return true;
+}
+
+bool scheduler_do(struct scheduler *scheduler, unsigned worker,
+                  struct scheduled_job *s)
+{
+    struct job *job = &s->job;
+    struct result *result = &s->result;
     job->backend = scheduler->backend;
     job->lane = scheduler->lane[worker];
     job->regular = true;
     job->reserve_file = take_file;
     job->reserve = take_cells;
     job->context = s;
-}
-
-/* Reads the file and begins. Returns what scheduler_do() does. */
-static int first_part(struct scheduler *scheduler, struct scheduled_job *s,
-                      struct err *err)
-{
-    const struct job *job = s->job;
-    *s->result = (struct result){ 0 };
-    s->share = (struct resource_share){ .limits = &scheduler->limits };
-    s->pace = (struct pace){ 0 };
-    s->delayed = 0;
-    s->wait = wait_begin();
-    s->state = job_read(job, s->result, err);
-    s->pace.read += wait_end(s->wait);
-    s->result->seconds[STAGE_READ] -= s->delayed;
-    if (!s->state || s->result->skipped)
-        return s->state ? 0 : -1;
-    int status = begin(scheduler, s, err);
-    if (!device_scans_has(&s->picture))
-        return status;
-    return device_scans_park(&s->picture, s->resume, s->context)
-               ? SCHEDULER_PARKED
-               : resume(s, err);
-}
-
-int scheduler_do(struct scheduler *scheduler, unsigned worker,
-                 struct scheduled_job *s, struct err *err)
-{
-    struct result *result = s->result;
-    set_up(scheduler, worker, s);
-    int status = s->state ? resume(s, err) : first_part(scheduler, s, err);
-    if (status == SCHEDULER_PARKED)
-        return status;
+    if (s->state)
+        s->status = resume(s);
+    else if (!first_part(scheduler, s))
+        return false;
     result->worker = worker + 1;
     if (s->state && !result->skipped) {
         result->waited = s->share.waited;
@@ -333,8 +316,10 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
                        result->seconds[STAGE_TURN] +
                        result->seconds[STAGE_ENCODE];
         const struct wait wait = wait_begin();
-        if (status == 0)
-            status = write_output(s, err);
+        if (s->status == 0 && s->ready)
+            s->status = s->ready(s, job_output(s->state));
+        if (s->status == 0)
+            s->status = job_write(s->state, &s->err);
         s->pace.write = wait_end(wait);
         device_scans_release(&s->picture);
         device_scans_note(&s->picture, result);
@@ -344,7 +329,7 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
     pthread_mutex_unlock(&scheduler->lock);
     job_end(s->state);
     resource_limits_return_all(&s->share);
-    return status;
+    return true;
 }
 
 struct device_scans *scheduler_scans(const struct scheduler *scheduler)

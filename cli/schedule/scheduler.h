@@ -76,24 +76,23 @@ unsigned scheduler_resumers(const struct scheduler *scheduler);
 /* Returns how many jobs may be parked at a time. */
 size_t scheduler_parked(const struct scheduler *scheduler);
 
-/* A job on its way: {0} at first. It and what it points to stay where they are
- * until the job has ended. */
+/* A job on its way, and what becomes of it: {0} at first. It stays where it is
+ * until it has ended. */
 struct scheduled_job {
-    struct job
-        *job; /* of which all but backend, lane, pool and memory is set */
-    struct result *result;
+    struct job job; /* of which all but backend, lane, pool and memory is set */
+    struct result result;
+    int status; /* 0; or -1: err says why */
+    struct err err;
     size_t left; /* how many jobs there still are, this one included; if they
                     are fewer than the processors, each keeps several busy */
     bool first;  /* others wait for it: it is done here, not on a device */
     /* Is called when the output is made and about to be written; may be NULL.
-     * Returns 0, or -1 with the reason for which the job fails. */
-    int (*ready)(const struct job *job, const struct result *result,
-                 struct bytes output, void *context, struct err *err);
-    void (*resume)(void *context); /* see scheduler_do() */
-    void *context;                 /* of both */
+     * Returns 0, or -1 with the reason in job->err for which the job fails. */
+    int (*ready)(struct scheduled_job *job, struct bytes output);
+    void (*resume)(void *job); /* see scheduler_do() */
     /* The scheduler's. */
     struct resource_share share;
-    struct job_state *state;
+    struct job_state *state; /* NULL: the job was not begun */
     struct device_picture picture;
     struct pace pace; /* its own, when it has ended */
     double delayed;   /* seconds that it waited for memory for its file */
@@ -103,13 +102,12 @@ struct scheduled_job {
     } wait;           /* for it */
 };
 
-/* Does a job. Each worker, from 0, is for one thread at a time. Returns 0; or
- * -1 with the reason; or SCHEDULER_PARKED: then it is called again, by any
- * worker of the further ones, after resume() has been called, maybe before this
- * returns. */
-enum { SCHEDULER_PARKED = 1 };
-int scheduler_do(struct scheduler *scheduler, unsigned worker,
-                 struct scheduled_job *job, struct err *err);
+/* Does a job. Each worker, from 0, is for one thread at a time. Returns whether
+ * the job has ended, and job->status says how. If not it is parked: then it is
+ * done on, by any worker of the further ones, after resume() has been called,
+ * maybe before this returns. */
+bool scheduler_do(struct scheduler *scheduler, unsigned worker,
+                  struct scheduled_job *job);
 
 /* Returns the device that turns coded scans; NULL if there is none. */
 struct device_scans *scheduler_scans(const struct scheduler *scheduler);

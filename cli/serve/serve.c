@@ -28,7 +28,6 @@
 #include "cli/isolate/worker_pool.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
-#include "cli/serve/serve_job.h"
 #include "cuda/backend_choose.h"
 
 enum {
@@ -77,12 +76,13 @@ static bool begin(void *context, struct worker_task *worker)
     static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
     const struct server *server = context;
     struct serve_job *asked = &((struct served_task *)worker)->asked;
+    struct scheduled_job *s = &worker->scheduled;
     pthread_mutex_lock(&reading);
-    worker->status = serve_job_read(asked, worker->text, worker->message.size,
-                                    server->opts, server->root, &worker->err);
+    s->status = serve_job_read(asked, worker->text, worker->message.size,
+                               server->opts, server->root, &s->err);
     pthread_mutex_unlock(&reading);
-    worker->job = asked->job;
-    return worker->status == 0;
+    s->job = asked->job;
+    return s->status == 0;
 }
 
 static void release(struct worker_task *worker)
@@ -294,14 +294,13 @@ static enum outcome run(struct server *server)
     const struct worker_pool_opts opts = {
         .opts = server->opts,
         .jobs = SIZE_MAX,
-        .queue = { .window = server->window,
-                   .many = scheduler_finds_device(server->opts, server->backend,
-                                                  SIZE_MAX),
-                   .ordered = true,
-                   .root = server->root ? server->root->path : NULL,
-                   .ended = on_end,
-                   .context = server },
+        .window = server->window,
+        .many = scheduler_finds_device(server->opts, server->backend, SIZE_MAX),
+        .ordered = true,
+        .root = server->root ? server->root->path : NULL,
+        .ended = on_end,
         .work = work,
+        .context = server,
     };
     enum outcome outcome = OUTCOME_FAILED;
     server->job = calloc(server->window, sizeof *server->job);

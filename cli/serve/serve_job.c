@@ -5,7 +5,7 @@
  *
  * whose options are those of the command line. It becomes the words of a
  * command line, which are then parsed as usual. */
-#include "cli/serve/serve_job.h"
+#include "cli/serve/serve.h"
 
 #include <errno.h>
 #include <math.h>

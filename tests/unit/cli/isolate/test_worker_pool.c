@@ -180,11 +180,11 @@ static enum outcome run(const char *const *job, unsigned jobs, bool many,
     const struct worker_pool_opts pool_opts = {
         .opts = &opts,
         .jobs = SIZE_MAX,
-        .queue = { .window = WINDOW,
-                   .many = many,
-                   .ended = ended,
-                   .context = told },
+        .window = WINDOW,
+        .many = many,
+        .ended = ended,
         .work = work,
+        .context = told,
     };
     const struct job names = { .input = "in", .output = output };
     const int heard = dup(STDERR_FILENO);
