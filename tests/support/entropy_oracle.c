@@ -9,6 +9,66 @@
 #include "tests/support/plain_jpeg.h"
 #include "tests/support/test.h"
 
+/* ---- Files -------------------------------------------------------------- */
+
+/* One component a scan, the last ones first, or the first one alone. */
+static const jpeg_scan_info alone[] = {
+    { 1, { 2 }, 0, 63, 0, 0 },
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 1, { 1 }, 0, 63, 0, 0 },
+};
+static const jpeg_scan_info apart[] = {
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 2, { 1, 2 }, 0, 63, 0, 0 },
+};
+
+const struct entropy_kind entropy_kinds[ENTROPY_KINDS] = {
+    { "gray", { .space = JCS_GRAYSCALE } },
+    { "gray, 2x2", { .space = JCS_GRAYSCALE, .h = 2, .v = 2 } },
+    { "4:4:4", { .space = JCS_YCbCr, .h = 1 } },
+    { "4:2:2", { .space = JCS_YCbCr, .h = 2, .v = 1 } },
+    { "4:4:0", { .space = JCS_YCbCr, .h = 1, .v = 2 } },
+    { "4:2:0", { .space = JCS_YCbCr, .h = 2, .v = 2 } },
+    { "4:1:1", { .space = JCS_YCbCr, .h = 4, .v = 1 } },
+    { "3x1", { .space = JCS_YCbCr, .h = 3, .v = 1 } },
+    { "2x1, 1x2, 2x2",
+      { .space = JCS_YCbCr,
+        .h = 2,
+        .v = 1,
+        .others = { { 1, 2 }, { 2, 2 } } } },
+    { "CMYK", { .space = JCS_CMYK } },
+    { "CMYK, 2x2 and 1x2",
+      { .space = JCS_CMYK, .h = 2, .v = 2, .others = { { 1, 2 }, { 1, 1 } } } },
+    { "two scans",
+      { .space = JCS_YCbCr, .h = 2, .v = 1, .scan = apart, .scans = 2 } },
+    { "4:1:0", { .space = JCS_YCbCr, .h = 4, .v = 2 } },
+    { "1x2, 2x1",
+      { .space = JCS_YCbCr,
+        .h = 1,
+        .v = 2,
+        .others = { { 2, 1 }, { 1, 1 } } } },
+    { "scans of one",
+      { .space = JCS_YCbCr, .h = 2, .v = 2, .scan = alone, .scans = 3 } },
+    { "scans of one, 3x1",
+      { .space = JCS_YCbCr, .h = 3, .v = 1, .scan = alone, .scans = 3 } },
+};
+
+struct bytes entropy_make_kind(unsigned k, uint32_t width, uint32_t height,
+                               unsigned restart, unsigned way)
+{
+    static const int qualities[] = { 40, 75, 95, 100 };
+    static const unsigned noises[] = { 0, 10, 40, 200 };
+    struct coding coding = entropy_kinds[k].coding;
+    coding.width = width;
+    coding.height = height;
+    coding.restart = restart;
+    coding.standard = way % 2;
+    coding.quality = qualities[way / 2 % 4];
+    return make_noisy_jpeg(&coding, noises[way / 2 % 4]);
+}
+
+/* ---- Judging ------------------------------------------------------------ */
+
 /* Replaces the blocks by those that their planes give. */
 static void go_by_planes(struct sequential *s, struct thread_pool *pool)
 {

@@ -8,6 +8,19 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/xform.h"
+#include "tests/support/jpeg_file.h"
+
+/* Files of all samplings and orders of scans that a sequential JPEG has. */
+enum { ENTROPY_KINDS = 16 };
+extern const struct entropy_kind {
+    const char *name;
+    struct coding coding; /* without a size */
+} entropy_kinds[ENTROPY_KINDS];
+
+/* Returns a file of this kind. `way`, from 0 to 7, is its quality, with more
+ * noise the higher that is, and whether it has the tables of the standard. */
+struct bytes entropy_make_kind(unsigned k, uint32_t width, uint32_t height,
+                               unsigned restart, unsigned way);
 
 struct entropy_trial {
     enum xform turn;

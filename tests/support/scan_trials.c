@@ -35,40 +35,8 @@ static size_t run(struct scan_batch *batch, const char *name, bool slow)
     return turned;
 }
 
-static const jpeg_scan_info apart[] = {
-    { 1, { 0 }, 0, 63, 0, 0 },
-    { 2, { 1, 2 }, 0, 63, 0, 0 },
-};
-
-static const struct coding kinds[] = {
-    { .space = JCS_GRAYSCALE },
-    { .space = JCS_GRAYSCALE, .h = 2, .v = 2 },
-    { .space = JCS_YCbCr, .h = 1 },
-    { .space = JCS_YCbCr, .h = 2, .v = 1 },
-    { .space = JCS_YCbCr, .h = 1, .v = 2 },
-    { .space = JCS_YCbCr, .h = 2, .v = 2 },
-    { .space = JCS_YCbCr, .h = 4, .v = 1 },
-    { .space = JCS_YCbCr, .h = 3, .v = 1 },
-    { .space = JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
-    { .space = JCS_CMYK },
-    { .space = JCS_CMYK, .h = 2, .v = 2, .others = { { 1, 2 }, { 1, 1 } } },
-    { .space = JCS_YCbCr, .h = 2, .v = 1, .scan = apart, .scans = 2 },
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height,
-                              unsigned restart, unsigned way)
-{
-    static const int qualities[] = { 40, 75, 95, 100 };
-    static const unsigned noises[] = { 0, 10, 40, 200 };
-    struct coding coding = kinds[k];
-    coding.width = width;
-    coding.height = height;
-    coding.restart = restart;
-    coding.standard = way % 2;
-    coding.quality = qualities[way / 2 % 4];
-    return make_noisy_jpeg(&coding, noises[way / 2 % 4]);
-}
+/* Those that most differ. */
+enum { KINDS = ENTROPY_KINDS - 4 };
 
 /* All turns of pictures of all kinds and all sizes, but each picture goes
  * through a third of them if not WHOLE=1. */
@@ -83,7 +51,7 @@ void scan_trial_sizes(const struct scan_engine_type *type)
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (unsigned k = 0; k < KINDS; k++) {
             struct bytes file =
-                make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
+                entropy_make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
             for (unsigned t = 0; t < 2u * XFORM_COUNT; t++)
                 if (whole || t % 3 == (i + k) % 3)
                     (void)scan_batch_add(&batch, file, (enum xform)(t / 2),
@@ -105,7 +73,8 @@ void scan_trial_restarts(const struct scan_engine_type *type)
     unsigned way = 0;
     for (unsigned i = 0; i < sizeof restarts / sizeof *restarts; i++) {
         for (unsigned k = 0; k < KINDS; k++) {
-            struct bytes file = make_kind(k, 205, 91, restarts[i], way++);
+            struct bytes file =
+                entropy_make_kind(k, 205, 91, restarts[i], way++);
             for (unsigned t = 0; t < XFORM_COUNT; t++)
                 if (whole || t % 3 == (i + k) % 3)
                     (void)scan_batch_add(&batch, file, (enum xform)t,
@@ -132,7 +101,8 @@ void scan_trial_large(const struct scan_engine_type *type)
     for (unsigned k = 0; k < KINDS; k += whole ? 2 : 4)
         for (unsigned way = whole ? k % 3 : k * 3 % 8; way < 8;
              way += whole ? 2 : 8) {
-            struct bytes file = make_kind(k, 901, 603, way % 3 * 37, way);
+            struct bytes file =
+                entropy_make_kind(k, 901, 603, way % 3 * 37, way);
             (void)scan_batch_add(
                 &batch, file, (enum xform)((k + way) % XFORM_COUNT), way > 5);
             bytes_free(&file);
@@ -149,7 +119,7 @@ void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
     size_t scans = 0, turned = 0;
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
-            struct bytes file = make_kind(k, 47, 60, way % 3, way);
+            struct bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
             for (unsigned i = 0; i < (tests_are_whole() ? each : each / 3);
                  i++) {
                 struct bytes damaged = { 0 };

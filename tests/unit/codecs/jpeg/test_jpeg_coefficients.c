@@ -2,7 +2,6 @@
  * are what the turn makes of those of the input. libjpeg reads both files. */
 #include "codecs/codec.h"
 #include "codecs/jpeg/entropy/entropy.h"
-#include "cuda/backend.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,13 +12,11 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
-#include "tests/support/pools.h"
+#include "tests/support/plain_jpeg.h"
 #include "tests/support/test.h"
 
 /* Whole MCUs of every sampling below, and different numbers of them. */
 enum { WIDE = 192, HIGH = 96 };
-
-TEST_LANE()
 
 /* ---- Files ----------------------------------------------------------------*/
 
@@ -90,19 +87,7 @@ static struct coding coding_of(unsigned sampling, unsigned kind, uint32_t width,
     return coding;
 }
 
-/* ---- Turning, as the program does -----------------------------------------*/
-
-static void turn(struct image *img, enum xform t)
-{
-    struct image dst = { 0 };
-    struct err err;
-    if (image_like(&dst, img, t, mem_plain, &err) ||
-        backend_cpu.apply(lane, &dst, img, t, NULL, &err))
-        abort();
-    image_take_meta(&dst, img);
-    image_free(img);
-    *img = dst;
-}
+/* ---- Turning --------------------------------------------------------------*/
 
 static struct bytes turned_as(struct bytes file, enum xform t,
                               const struct decode_plan *plan)
@@ -111,7 +96,7 @@ static struct bytes turned_as(struct bytes file, enum xform t,
     f->plan = *plan;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
     if (f->img.cells) {
-        turn(&f->img, t);
+        turn_image(&f->img, t);
         CHECK(!fixture_encode(f), "%s", f->err.text);
     }
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
@@ -139,80 +124,26 @@ static struct stream_info look(struct bytes file)
 
 /* ---- What libjpeg reads ---------------------------------------------------*/
 
-struct opened {
-    struct jpeg_decompress_struct d;
-    struct jpeg_error_mgr mgr;
-    jvirt_barray_ptr *blocks;
-};
-
-static void open_file(struct opened *o, struct bytes file)
+/* Whether component i has the sampling of `a` after the turn, and viewers are
+ * told as many bits of each coefficient of a progressive file, which stand in
+ * zigzag order; -1: none. */
+static bool coding_is_turned(const struct plain_jpeg *a,
+                             const struct plain_jpeg *b, int i, enum xform t)
 {
-    o->d.err = jpeg_std_error(&o->mgr);
-    jpeg_create_decompress(&o->d);
-    jpeg_mem_src(&o->d, file.data, file.size);
-    jpeg_read_header(&o->d, TRUE);
-    o->blocks = jpeg_read_coefficients(&o->d);
-}
-
-static const void *block_at(struct opened *o, int component, JDIMENSION x,
-                            JDIMENSION y)
-{
-    j_common_ptr d = (j_common_ptr)&o->d;
-    return d->mem->access_virt_barray(d, o->blocks[component], y, 1,
-                                      FALSE)[0][x];
-}
-
-static bool blocks_are_turned(struct opened *a, struct opened *b, int i,
-                              enum xform t)
-{
-    const jpeg_component_info *to = &b->d.comp_info[i];
-    uint32_t w = a->d.comp_info[i].width_in_blocks;
-    uint32_t h = a->d.comp_info[i].height_in_blocks;
-    uint32_t sx, sy;
-    bool same = to->width_in_blocks == (oracle[t].xy ? h : w) &&
-                to->height_in_blocks == (oracle[t].xy ? w : h);
-    for (uint32_t y = 0; same && y < to->height_in_blocks; y++)
-        for (uint32_t x = 0; x < to->width_in_blocks; x++) {
-            uint8_t from[128];
-            turn_source(t, w, h, x, y, &sx, &sy);
-            memcpy(from, block_at(a, i, sx, sy), 128);
-            same &= is_turned_block(t, block_at(b, i, x, y), from);
-        }
-    return same;
-}
-
-static bool component_is_turned(struct opened *a, struct opened *b, int i,
-                                enum xform t)
-{
-    bool flip = oracle[t].xy;
+    const bool flip = oracle[t].xy != 0;
     const jpeg_component_info *from = &a->d.comp_info[i];
     const jpeg_component_info *to = &b->d.comp_info[i];
-    bool same =
-        from->component_id == to->component_id &&
-        from->quant_tbl_no == to->quant_tbl_no &&
-        (flip ? from->v_samp_factor : from->h_samp_factor) ==
-            to->h_samp_factor &&
-        (flip ? from->h_samp_factor : from->v_samp_factor) == to->v_samp_factor;
-    for (int y = 0; y < 8; y++)
-        for (int x = 0; x < 8; x++)
-            same &= to->quant_table->quantval[8 * y + x] ==
-                    from->quant_table->quantval[flip ? 8 * x + y : 8 * y + x];
-    return same;
-}
-
-/* Whether viewers are told as many bits of each coefficient of a progressive
- * file, in zigzag order; -1: none. */
-static bool bits_are_turned(const struct opened *a, const struct opened *b,
-                            int i, enum xform t)
-{
-    int from[64];
-    bool same = true;
+    const int h = from->h_samp_factor, v = from->v_samp_factor;
+    int bits[64];
+    bool same = from->quant_tbl_no == to->quant_tbl_no &&
+                to->h_samp_factor == (flip ? v : h) &&
+                to->v_samp_factor == (flip ? h : v);
     for (int k = 0; a->d.coef_bits && k < 64; k++)
-        from[entropy_natural[k]] = a->d.coef_bits[i][k];
+        bits[entropy_natural[k]] = a->d.coef_bits[i][k];
     for (int k = 0; a->d.coef_bits && k < 64; k++) {
         int n = entropy_natural[k];
-        same = same && b->d.coef_bits[i][k] ==
-                           from[oracle[t].xy ? n % 8 * 8 + n / 8 : n];
+        same =
+            same && b->d.coef_bits[i][k] == bits[flip ? n % 8 * 8 + n / 8 : n];
     }
     return same;
 }
@@ -220,28 +151,23 @@ static bool bits_are_turned(const struct opened *a, const struct opened *b,
 static void check_turned(const char *name, struct bytes file, struct bytes made,
                          enum xform t)
 {
-    struct opened a = { 0 }, b = { 0 };
     if (!made.size)
         return;
-    open_file(&a, file);
-    open_file(&b, made);
-    CHECK(b.mgr.num_warnings == 0, "%s", name);
-    CHECK(a.d.jpeg_color_space == b.d.jpeg_color_space &&
-              a.d.num_components == b.d.num_components &&
-              a.d.progressive_mode == b.d.progressive_mode &&
-              a.d.arith_code == b.d.arith_code &&
-              a.d.input_scan_number == b.d.input_scan_number,
+    struct plain_jpeg *a = plain_jpeg_read(file, 0);
+    struct plain_jpeg *b = plain_jpeg_read(made, 0);
+    CHECK(a->sound && b->sound && plain_jpeg_fits(a, b, t) &&
+              plain_jpeg_is_turned(a, b, a->d.num_components, t),
+          "%s, %s", name, xform_name(t));
+    CHECK(a->d.jpeg_color_space == b->d.jpeg_color_space &&
+              a->d.progressive_mode == b->d.progressive_mode &&
+              a->d.arith_code == b->d.arith_code &&
+              a->d.input_scan_number == b->d.input_scan_number,
           "%s, %s: coding", name, xform_name(t));
-    for (int i = 0; i < a.d.num_components; i++) {
-        CHECK(component_is_turned(&a, &b, i, t), "%s, %s: component %d", name,
+    for (int i = 0; i < a->d.num_components; i++)
+        CHECK(coding_is_turned(a, b, i, t), "%s, %s: component %d", name,
               xform_name(t), i);
-        CHECK(blocks_are_turned(&a, &b, i, t), "%s, %s: component %d", name,
-              xform_name(t), i);
-        CHECK(bits_are_turned(&a, &b, i, t), "%s, %s: component %d", name,
-              xform_name(t), i);
-    }
-    jpeg_destroy_decompress(&a.d);
-    jpeg_destroy_decompress(&b.d);
+    plain_jpeg_free(a);
+    plain_jpeg_free(b);
 }
 
 /* ---- All turns of all kinds -----------------------------------------------*/
@@ -249,14 +175,12 @@ static void check_turned(const char *name, struct bytes file, struct bytes made,
 /* Whether both files have the same Huffman tables. */
 static bool same_tables(struct bytes a, struct bytes b)
 {
-    struct opened x = { 0 }, y = { 0 };
+    struct plain_jpeg *x = plain_jpeg_read(a, 0), *y = plain_jpeg_read(b, 0);
     bool same = true;
-    open_file(&x, a);
-    open_file(&y, b);
     for (int i = 0; i < NUM_HUFF_TBLS; i++) {
         const JHUFF_TBL *const pairs[][2] = {
-            { x.d.dc_huff_tbl_ptrs[i], y.d.dc_huff_tbl_ptrs[i] },
-            { x.d.ac_huff_tbl_ptrs[i], y.d.ac_huff_tbl_ptrs[i] },
+            { x->d.dc_huff_tbl_ptrs[i], y->d.dc_huff_tbl_ptrs[i] },
+            { x->d.ac_huff_tbl_ptrs[i], y->d.ac_huff_tbl_ptrs[i] },
         };
         for (unsigned k = 0; k < 2; k++)
             same =
@@ -264,8 +188,8 @@ static bool same_tables(struct bytes a, struct bytes b)
                 (!pairs[k][0] || !memcmp(pairs[k][0]->bits, pairs[k][1]->bits,
                                          offsetof(JHUFF_TBL, sent_table)));
     }
-    jpeg_destroy_decompress(&x.d);
-    jpeg_destroy_decompress(&y.d);
+    plain_jpeg_free(x);
+    plain_jpeg_free(y);
     return same;
 }
 
@@ -363,15 +287,14 @@ TEST(unfinished_diagonals)
     for (int t = 0; t < XFORM_COUNT; t++) {
         struct bytes made =
             turned_in(file, (enum xform)t, REPRESENTATION_COEFFICIENTS);
-        struct opened a = { 0 }, b = { 0 };
-        open_file(&a, file);
-        open_file(&b, made);
-        CHECK(blocks_are_turned(&a, &b, 0, (enum xform)t), "turn %d", t);
-        CHECK((b.d.coef_bits[0][63] == 0) == (oracle[t].xy != 0) &&
-                  b.d.coef_bits[0][1] == 0,
+        struct plain_jpeg *a = plain_jpeg_read(file, 0);
+        struct plain_jpeg *b = plain_jpeg_read(made, 0);
+        CHECK(plain_jpeg_is_turned(a, b, 1, (enum xform)t), "turn %d", t);
+        CHECK((b->d.coef_bits[0][63] == 0) == (oracle[t].xy != 0) &&
+                  b->d.coef_bits[0][1] == 0,
               "turn %d: bits", t);
-        jpeg_destroy_decompress(&a.d);
-        jpeg_destroy_decompress(&b.d);
+        plain_jpeg_free(a);
+        plain_jpeg_free(b);
         bytes_free(&made);
     }
     bytes_free(&file);
@@ -522,7 +445,6 @@ TEST(trim)
     for (unsigned s = 0; s < SAMPLINGS; s++) {
         struct coding coding = coding_of(s, s % 7, WIDE + 5, HIGH + 7);
         struct bytes file = make_jpeg(&coding);
-        struct opened a = { 0 }, b = { 0 };
         const struct decode_plan plan = {
             .representation = REPRESENTATION_COEFFICIENTS,
             .width = WIDE,
@@ -531,20 +453,14 @@ TEST(trim)
         struct bytes cut = turned_as(file, XFORM_NONE, &plan);
         struct bytes made = turned_as(file, XFORM_ROTATE_90, &plan);
         check_turned("trimmed", cut, made, XFORM_ROTATE_90);
-        open_file(&a, file);
-        open_file(&b, cut);
-        CHECK(b.d.image_width == WIDE && b.d.image_height == HIGH, "%u x %u",
-              b.d.image_width, b.d.image_height);
-        bool is = true;
-        for (int i = 0; i < 3; i++)
-            for (JDIMENSION y = 0; y < b.d.comp_info[i].height_in_blocks; y++)
-                for (JDIMENSION x = 0; x < b.d.comp_info[i].width_in_blocks;
-                     x++)
-                    is &= !memcmp(block_at(&a, i, x, y), block_at(&b, i, x, y),
-                                  128);
-        CHECK(is, "%s", samplings[s].name);
-        jpeg_destroy_decompress(&a.d);
-        jpeg_destroy_decompress(&b.d);
+        struct plain_jpeg *a = plain_jpeg_read(file, 0);
+        struct plain_jpeg *b = plain_jpeg_read(cut, 0);
+        CHECK(b->d.image_width == WIDE && b->d.image_height == HIGH, "%u x %u",
+              b->d.image_width, b->d.image_height);
+        CHECK(plain_jpeg_is_turned(a, b, 3, XFORM_NONE), "%s",
+              samplings[s].name);
+        plain_jpeg_free(a);
+        plain_jpeg_free(b);
         bytes_free(&made);
         bytes_free(&cut);
         bytes_free(&file);
