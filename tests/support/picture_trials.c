@@ -1,10 +1,11 @@
-/* Pictures that an engine makes samples of. */
+/* Pictures that an engine turns, or makes samples of. */
 #include "tests/support/scan_trials.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs/codec.h"
+#include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
@@ -12,21 +13,24 @@
 #include "tests/support/pairwise.h"
 #include "tests/support/test.h"
 
-enum { PICTURES = 96, INPUT = 32 << 20 };
+enum { PICTURES = 64, SCANS = 4 * PICTURES, INPUT = 32 << 20 };
 
-/* A batch: pictures that have been offered, each of one scan. */
+/* A batch: pictures that have been read, and whose scans the engine has. */
 struct trial {
     const struct scan_engine_type *type;
     struct scan_engine *engine;
     struct picture {
+        char name[80];
         struct coding coding;
         enum xform turn;
-        struct bytes file;
+        struct bytes file, here; /* and what is made on the CPU, or {0} */
         struct fixture *f;
-        struct scan_turn *scan;
     } picture[PICTURES];
-    struct scan_job job[PICTURES];
     unsigned pictures;
+    struct scan_job job[SCANS];
+    struct scan_turn *scan[SCANS];
+    unsigned of[SCANS]; /* the number of its picture */
+    unsigned scans;
     unsigned refused; /* of all batches */
     size_t used;      /* of the input */
 };
@@ -34,25 +38,28 @@ struct trial {
 static bool begin(void *context, struct scan_turn *scans, unsigned count)
 {
     struct trial *trial = context;
-    const unsigned i = trial->pictures;
-    size_t room;
-    uint8_t *input = trial->type->input(trial->engine, &room);
-    must(count == 1 && i < PICTURES &&
-         trial->used + scans->coded.size + SCAN_ALIGNMENT <= room);
-    memcpy(input + trial->used, scans->coded.data, scans->coded.size);
-    trial->picture[i].scan = scans;
-    trial->job[i] = (struct scan_job){
-        .from = scans->from,
-        .to = scans->to,
-        .turn = scans->turn,
-        .optimize = scans->optimize,
-        .samples = scans->samples,
-        .pixels = scans->pixels,
-        .at = trial->used,
-        .size = scans->coded.size,
-    };
-    trial->used += (scans->coded.size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT *
-                   SCAN_ALIGNMENT;
+    for (unsigned i = 0; i < count; i++) {
+        struct scan_turn *s = &scans[i];
+        size_t room;
+        uint8_t *input = trial->type->input(trial->engine, &room);
+        trial->used = (trial->used + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT *
+                      SCAN_ALIGNMENT;
+        must(trial->scans < SCANS && trial->used + s->coded.size <= room);
+        memcpy(input + trial->used, s->coded.data, s->coded.size);
+        trial->scan[trial->scans] = s;
+        trial->of[trial->scans] = trial->pictures;
+        trial->job[trial->scans++] = (struct scan_job){
+            .from = s->from,
+            .to = s->to,
+            .turn = s->turn,
+            .optimize = s->optimize,
+            .samples = s->samples,
+            .pixels = s->pixels,
+            .at = trial->used,
+            .size = s->coded.size,
+        };
+        trial->used += s->coded.size;
+    }
     return true;
 }
 
@@ -122,23 +129,31 @@ static void compare(const struct picture *p)
 static void end_batch(struct trial *trial)
 {
     struct err err;
-    must(trial->type->run(trial->engine, trial->job, trial->pictures, &err) ==
-         0);
+    must(trial->type->run(trial->engine, trial->job, trial->scans, &err) == 0);
     const uint8_t *output = trial->type->output(trial->engine);
-    for (unsigned i = 0; i < trial->pictures; i++) {
-        struct picture *p = &trial->picture[i];
+    for (unsigned i = 0; i < trial->scans; i++) {
         const struct scan_job *job = &trial->job[i];
-        p->scan->turned =
+        struct picture *p = &trial->picture[trial->of[i]];
+        trial->scan[i]->turned =
             (struct bytes){ (uint8_t *)output + job->out, job->out_size, 0 };
         trial->refused += job->result != SCAN_TURNED;
         if (job->result == SCAN_TURNED && job->pixels) {
             image_take_made(&p->f->img);
             compare(p);
         }
+    }
+    for (unsigned i = 0; i < trial->pictures; i++) {
+        struct picture *p = &trial->picture[i];
+        if (p->here.size) {
+            CHECK(!fixture_encode(p->f), "%s", p->f->err.text);
+            CHECK(same_bytes(p->f->made, p->here), "%s: %zu bytes, not %zu",
+                  p->name, p->f->made.size, p->here.size);
+        }
         fixture_free(p->f);
         bytes_free(&p->file);
+        bytes_free(&p->here);
     }
-    trial->pictures = 0;
+    trial->pictures = trial->scans = 0;
     trial->used = 0;
 }
 
@@ -150,26 +165,158 @@ static void end_trial(struct trial *trial, unsigned refused)
     free(trial);
 }
 
-/* ---- Pictures ------------------------------------------------------------ */
-
-/* Offers a picture, whose file it frees. */
-static void offer(struct trial *trial, const struct coding *coding,
-                  struct bytes file, const struct decode_plan *plan)
+/* Reads a picture, whose file the trial frees, as `like` says. Its scans are
+ * offered to the engine. */
+static struct fixture *add_picture(struct trial *trial, struct picture like,
+                                   const struct decode_plan *plan,
+                                   bool portable)
 {
     const struct scan_turner turner = { .begin = begin,
                                         .context = trial,
                                         .samples = true };
     struct fixture *f = fixture_new(&codec_jpeg);
-    f->load.portable = true;
+    f->load.portable = portable;
     f->plan = *plan;
     f->plan.scan_turner = &turner;
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    CHECK(trial->used && trial->picture[trial->pictures].scan, "not offered");
-    trial->picture[trial->pictures] =
-        (struct picture){ *coding, plan->turn, file, f,
-                          trial->picture[trial->pictures].scan };
+    CHECK(!fixture_decode(f, like.file), "%s", f->err.text);
+    like.turn = plan->turn;
+    like.f = f;
+    trial->picture[trial->pictures] = like;
+    return f;
+}
+
+static void end_picture(struct trial *trial)
+{
     if (++trial->pictures == PICTURES)
         end_batch(trial);
+}
+
+/* ---- Pictures that become JPEG again ------------------------------------- */
+
+/* Turns a file by an engine, which takes so many of its scans, and on the CPU.
+ */
+static void turn_as_here(struct trial *trial, const char *name,
+                         struct bytes file, enum representation representation,
+                         enum xform t, unsigned scans)
+{
+    const struct decode_plan plan = { .representation = representation,
+                                      .turn = t };
+    const unsigned before = trial->scans;
+    struct picture like = { .file = file };
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan = plan;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    turn_image(&f->img, t);
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    like.here = fixture_take_made(f);
+    snprintf(like.name, sizeof like.name, "%s, %s", name, xform_name(t));
+    f = add_picture(trial, like, &plan, false);
+    CHECK(trial->scans - before == scans, "%s: %u scans of %u", like.name,
+          trial->scans - before, scans);
+    if (scans == 0)
+        turn_image(&f->img, t);
+    end_picture(trial);
+}
+
+static const jpeg_scan_info alone[] = { { 1, { 1 }, 0, 63, 0, 0 },
+                                        { 1, { 0 }, 0, 63, 0, 0 },
+                                        { 1, { 2 }, 0, 63, 0, 0 } };
+
+static const struct {
+    const char *name;
+    unsigned scans; /* that are taken if all components are made anew */
+    struct coding coding;
+} kinds[] = {
+    { "gray", 1, { .space = JCS_GRAYSCALE } },
+    { "4:4:4", 1, { .space = JCS_YCbCr } },
+    { "4:2:0", 1, { .space = JCS_YCbCr, .h = 2, .v = 2 } },
+    { "4:2:2, restarts", 1, { .space = JCS_YCbCr, .h = 2, .restart = 4 } },
+    { "4:4:0", 1, { .space = JCS_YCbCr, .v = 2, .restart = 7 } },
+    { "4:1:1", 1, { .space = JCS_YCbCr, .h = 4 } },
+    { "4:2:0, coarse",
+      1,
+      { .space = JCS_YCbCr, .h = 2, .v = 2, .quality = 20 } },
+    { "4:4:4, coarse", 1, { .space = JCS_YCbCr, .quality = 5 } },
+    { "unlike chroma",
+      1,
+      { .space = JCS_YCbCr,
+        .h = 2,
+        .v = 2,
+        .others = { { 1, 2 }, { 2, 1 } } } },
+    { "RGB", 1, { .space = JCS_RGB, .quality = 30 } },
+    { "CMYK", 1, { .space = JCS_CMYK } },
+    { "YCCK", 1, { .space = JCS_YCCK, .h = 2, .v = 2 } },
+    { "scans of one",
+      0,
+      { .space = JCS_YCbCr, .h = 2, .v = 2, .scan = alone, .scans = 3 } },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
+{
+    struct coding coding = kinds[k].coding;
+    coding.width = width;
+    coding.height = height;
+    return make_noisy_jpeg(&coding, 20);
+}
+
+/* Where all blocks have the same tables, guesses of which one of an MCU comes
+ * next are never put right: an engine refuses such a picture if it is large. */
+static int last_turn(unsigned k, bool large)
+{
+    return large && kinds[k].coding.space == JCS_CMYK ? 0 : XFORM_COUNT;
+}
+
+/* Each picture goes through every third turn if not WHOLE=1. */
+static bool is_tried(unsigned picture, int t)
+{
+    return tests_are_whole() || (picture + (unsigned)t) % 3 == 0;
+}
+
+void samples_trial_anew(const struct scan_engine_type *type)
+{
+    static const uint32_t sizes[][2] = {
+        { 103, 77 }, { 1, 1 }, { 16, 33 }, { 5, 40 }, { 300, 227 }
+    };
+    struct trial *trial = begin_trial(type);
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (int t = i == 4 ? 5 : 0; t < last_turn(k, i == 4); t++)
+                if (is_tried(k + i, t))
+                    turn_as_here(trial, kinds[k].name,
+                                 make_kind(k, sizes[i][0], sizes[i][1]),
+                                 REPRESENTATION_PLANES, (enum xform)t,
+                                 kinds[k].scans);
+    end_trial(trial, 0);
+}
+
+void samples_trial_realigned(const struct scan_engine_type *type)
+{
+    static const uint32_t sizes[][2] = { { 104, 72 }, { 8, 8 }, { 200, 120 } };
+    struct trial *trial = begin_trial(type);
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (int t = 0; t < XFORM_COUNT; t++)
+                if (is_tried(k + i, t))
+                    turn_as_here(trial, kinds[k].name,
+                                 make_kind(k, sizes[i][0], sizes[i][1]),
+                                 REPRESENTATION_REALIGNED, (enum xform)t,
+                                 kinds[k].scans ? 1 : 3);
+    end_trial(trial, 0);
+}
+
+/* ---- Pictures of which samples are made -----------------------------------
+ */
+
+/* Offers a picture, whose file it frees. */
+static void offer(struct trial *trial, const struct coding *coding,
+                  struct bytes file, const struct decode_plan *plan)
+{
+    const unsigned before = trial->scans;
+    add_picture(trial, (struct picture){ .coding = *coding, .file = file },
+                plan, true);
+    CHECK(trial->scans == before + 1, "not offered");
+    end_picture(trial);
 }
 
 /* Packings and cells in turns. */
