@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 
 static void stop(const char *why)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/compare.h"
+#include "tests/support/fixture.h"
 #include "tests/support/must.h"
 
 static void set_and_find(struct bytes *exif, size_t length)

@@ -6,8 +6,7 @@
 
 #include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/codec_read.h"
-#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/must.h"
 
 static struct warnings warnings;

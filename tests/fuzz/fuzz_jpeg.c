@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz_picture.h"
-#include "tests/support/codec_read.h"
-#include "tests/support/compare.h"
-#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/must.h"
 
 /* Turns by the definition: what the stage does has tests of its own. A plane

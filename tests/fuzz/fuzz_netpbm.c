@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/codec_read.h"
-#include "tests/support/compare.h"
-#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/oracle.h"
 
 static const struct codec *const readers[] = { &codec_pnm, &codec_pam,

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "cli/job/job.h"
-#include "tests/support/codec_read.h"
-#include "tests/support/compare.h"
+#include "tests/support/fixture.h"
 #include "tests/support/must.h"
 #include "tests/support/plain_jpeg.h"
 #include "tests/support/plain_picture.h"

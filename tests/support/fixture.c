@@ -1,12 +1,132 @@
-/* The fixture of the tests of codecs; see fixture.h. */
+/* Pictures on their way through a codec; see fixture.h. */
 #include "tests/support/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/codec_read.h"
-#include "tests/support/encode.h"
+#include "codecs/metadata/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
+
+/* ---- Memory ----*/
+
+static void *garbage_alloc(void *context, size_t size)
+{
+    void *memory = mem_plain.alloc(context, size);
+    return memory ? memset(memory, 0xa5, size) : NULL;
+}
+
+static void garbage_free(void *context, void *memory)
+{
+    mem_plain.free(context, memory);
+}
+
+const struct mem garbage_memory = { .alloc = garbage_alloc,
+                                    .free = garbage_free };
+
+static void *counted_alloc(void *context, size_t size)
+{
+    struct counted *counted = context;
+    counted->calls++;
+    counted->bytes += size;
+    if (size > counted->most)
+        counted->most = size;
+    return counted->empty ? NULL : garbage_alloc(NULL, size);
+}
+
+static void counted_free(void *context, void *memory)
+{
+    struct counted *counted = context;
+    counted->freed += !!memory;
+    mem_plain.free(NULL, memory);
+}
+
+struct mem counted_memory(struct counted *counted)
+{
+    return (struct mem){ counted_alloc, counted_free, counted };
+}
+
+/* ---- Comparing ----*/
+
+static bool same_plane(const struct plane *a, const struct plane *b,
+                       size_t cell)
+{
+    if (a->width != b->width || a->height != b->height)
+        return false;
+    for (uint32_t y = 0; y < a->height; y++)
+        if (memcmp(plane_row(a, y), plane_row(b, y), a->width * cell))
+            return false;
+    return true;
+}
+
+bool same_cells(const struct image *a, const struct image *b)
+{
+    bool same = a->cell == b->cell && a->nplanes == b->nplanes &&
+                a->width == b->width && a->height == b->height &&
+                a->maxval == b->maxval;
+    for (unsigned i = 0; same && i < a->nplanes; i++)
+        same = same_plane(&a->plane[i], &b->plane[i], cell_size(a->cell));
+    return same;
+}
+
+bool same_bytes(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* ---- Encoding ----*/
+
+static void copy_bytes(struct bytes *to)
+{
+    struct bytes from = *to;
+    *to = (struct bytes){ 0 };
+    must(bytes_append(to, from.data, from.size));
+}
+
+/* The codec's state is lent. */
+static struct meta *copy_meta(const struct meta *from)
+{
+    struct meta *to = meta_new(from->codec);
+    must(to);
+    *to = *from;
+    to->block = NULL;
+    to->array = NULL;
+    to->nblocks = to->room = 0;
+    for (size_t i = 0; i < from->nblocks; i++) {
+        struct metadata_block was = from->block[i];
+        struct metadata_block *block =
+            meta_add(to, was.name, was.where, was.data, was.size);
+        must(block);
+        was.data = block->data;
+        *block = was;
+    }
+    copy_bytes(&to->icc);
+    copy_bytes(&to->exif);
+    copy_bytes(&to->xmp);
+    copy_bytes(&to->comment);
+    return to;
+}
+
+int encode_as(const struct codec *codec, struct bytes *file,
+              const struct image *img, const struct save_opts *save,
+              struct err *err)
+{
+    struct image copy = *img;
+    struct save_opts with_turner = *save;
+    with_turner.turner = &turner_of_cells;
+    save = &with_turner;
+    if (img->meta)
+        copy.meta = copy_meta(img->meta);
+    int status = metadata_turn(&copy, codec, save, err);
+    if (status == 0)
+        status = codec->encode(file, &copy, save, err);
+    if (copy.meta)
+        copy.meta->state = NULL; /* it was lent */
+    meta_free(copy.meta);
+    return status;
+}
+
+/* ---- The fixture ----*/
 
 struct load_opts small_load(struct warnings *warnings)
 {
@@ -25,8 +145,7 @@ struct save_opts plain_save(struct warnings *warnings)
 struct fixture *fixture_new(const struct codec *codec)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
+    must(f);
     f->codec = codec;
     f->load = small_load(&f->warnings);
     f->save = plain_save(&f->warnings);
@@ -87,4 +206,17 @@ unsigned cell_at(const struct image *img, unsigned c, uint32_t x, uint32_t y)
         return row[x];
     memcpy(&wide, row + 2 * (size_t)x, 2);
     return wide;
+}
+
+struct bytes turn_jpeg(struct bytes file, enum xform t,
+                       struct warnings *warnings)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->load.warnings = warnings;
+    f->save.warnings = warnings;
+    f->save.orientation = 1;
+    must(!fixture_decode(f, file));
+    turn_image(&f->img, t);
+    must(!fixture_encode(f));
+    return fixture_take_made(f);
 }

@@ -1,5 +1,6 @@
-/* What the tests of codecs begin and end with: a picture on its way through a
- * codec, decoded, turned, encoded.
+/* What the tests of codecs begin and end with: pictures and files compared,
+ * memory that is counted, and a picture on its way through a codec, decoded,
+ * turned, encoded.
  *
  *     struct fixture *f = fixture_new(&codec_png);
  *     CHECK(!fixture_decode(f, file), "%s", f->err.text);
@@ -14,6 +15,55 @@
 #define TESTS_SUPPORT_FIXTURE_H
 
 #include "codecs/codec.h"
+
+/* Memory for cells that counts what is asked of it, and gives blocks full of
+ * garbage. */
+struct counted {
+    size_t calls, freed;
+    size_t bytes, most; /* in all, and of the largest block */
+    bool empty;         /* it gives nothing */
+};
+
+struct mem counted_memory(struct counted *counted);
+
+/* The same without counts. */
+extern const struct mem garbage_memory;
+
+/* Whether two pictures have planes of the same shape and the same cells. */
+bool same_cells(const struct image *a, const struct image *b);
+
+bool same_bytes(struct bytes a, struct bytes b);
+
+/* Reads the samples as stored. On failure img is {0}. */
+static inline int codec_read(const struct codec *codec, struct image *img,
+                             struct bytes file, const struct load_opts *load,
+                             struct err *err)
+{
+    const struct decode_plan samples = { .turn = XFORM_NONE };
+    return codec_decode_file(codec, img, file, load, &samples, err);
+}
+
+/* What is known of a file before it is decoded. */
+static inline int codec_look(const struct codec *codec,
+                             struct stream_info *info, struct bytes file,
+                             const struct load_opts *load, struct err *err)
+{
+    struct reader reader;
+    if (codec_open(&reader, codec, file, load, err))
+        return -1;
+    *info = reader.info;
+    codec_close(&reader);
+    return 0;
+}
+
+/* Makes the metadata of the picture true and encodes it. That is done in a copy
+ * of the metadata, so that one picture can be encoded several times. */
+int encode_as(const struct codec *codec, struct bytes *file,
+              const struct image *img, const struct save_opts *save,
+              struct err *err);
+
+/* ---- The fixture ----------------------------------------------------------
+ */
 
 /* A megapixel, and memory for it. */
 static const struct limits small_limits = { .pixels = 1 << 20,
@@ -56,5 +106,10 @@ bool is_warned(const struct warnings *warnings, const char *words);
 
 /* A sample of 8 or 16 bits. */
 unsigned cell_at(const struct image *img, unsigned c, uint32_t x, uint32_t y);
+
+/* Decodes a JPEG file by its samples, turns and encodes it; tags say 1
+ * afterwards. Ends the test if that fails. */
+struct bytes turn_jpeg(struct bytes file, enum xform t,
+                       struct warnings *warnings);
 
 #endif

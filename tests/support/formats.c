@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/codec_read.h"
-#include "tests/support/compare.h"
-#include "tests/support/encode.h"
-#include "tests/support/memory.h"
+#include "tests/support/fixture.h"
 #include "tests/support/must.h"
 
 struct opened open_file(const struct codec *codec, const void *data,

@@ -4,8 +4,7 @@
 #define TESTS_SUPPORT_FORMATS_H
 
 #include "codecs/codec.h"
-#include "tests/support/compare.h"
-#include "tests/support/memory.h"
+#include "tests/support/fixture.h"
 #include "tests/support/test.h"
 
 /* A text with its size, without its NUL; and samples. */

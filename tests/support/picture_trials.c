@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "codecs/codec.h"
-#include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"

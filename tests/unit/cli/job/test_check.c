@@ -12,8 +12,6 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
 #include "cuda/backend.h"
-#include "tests/support/codec_read.h"
-#include "tests/support/encode.h"
 #include "tests/support/fixture.h"
 #include "tests/support/formats.h"
 #include "tests/support/must.h"

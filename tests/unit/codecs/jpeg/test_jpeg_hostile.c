@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/encode.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/memory.h"
 #include "tests/support/test.h"
-#include "tests/support/turn_jpeg.h"
 
 static const struct coding kinds[] = {
     { 45, 27, JCS_GRAYSCALE, .h = 1 },

@@ -10,7 +10,6 @@
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/dct.h"
 #include "codecs/jpeg/samples.h"
-#include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"

@@ -12,7 +12,6 @@
 #include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turn_jpeg.h"
 
 /* ---- A file that says all there is ----------------------------------------*/
 

@@ -11,7 +11,6 @@
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
-#include "tests/support/turn_jpeg.h"
 
 #define MAIN "http://ns.adobe.com/xap/1.0/"
 #define MORE "http://ns.adobe.com/xmp/extension/"

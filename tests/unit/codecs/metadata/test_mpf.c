@@ -10,7 +10,6 @@
 #include "tests/support/metadata.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
-#include "tests/support/turn_jpeg.h"
 
 static void add_number(struct bytes *to, bool big, uint32_t value, unsigned n)
 {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tests/support/fixture.h"
-#include "tests/support/memory.h"
 #include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"

@@ -251,7 +251,7 @@ static bool is_kept(const struct kind *kind, struct given given)
     return given.strip == STRIP_METADATA && kind->color;
 }
 
-static bool same_bytes(const struct chunk *chunk, struct bytes data)
+static bool chunk_holds(const struct chunk *chunk, struct bytes data)
 {
     return chunk->size == data.size &&
            (!data.size || memcmp(chunk->data, data.data, data.size) == 0);
@@ -283,7 +283,7 @@ static const struct chunk *check_all(const struct chunk *at, struct given given)
         CHECK(strcmp(at->name, kinds[i].name) == 0, "%s where %s should be",
               at->name, kinds[i].name);
         CHECK(changed && lead ? same_text(at, data, lead)
-                              : same_bytes(at, data),
+                              : chunk_holds(at, data),
               "%u: %s after %s, %u", i, at->name, xform_name(given.turned),
               given.orientation);
         bytes_free(&data);

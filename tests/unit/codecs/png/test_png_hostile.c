@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #include "tests/support/fixture.h"
-#include "tests/support/memory.h"
 #include "tests/support/must.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
 #include "tests/support/must.h"

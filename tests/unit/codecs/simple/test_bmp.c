@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
 #include "tests/support/must.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
 
 #define HEAD "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
 #include "tests/support/must.h"
 

@@ -6,7 +6,7 @@
 
 #include "codecs/image/row_sink.h"
 #include "cuda/backend.h"
-#include "tests/support/compare.h"
+#include "tests/support/fixture.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/pools.h"
 #include "tests/support/test.h"

@@ -7,7 +7,7 @@
 #include "codecs/image/row_sink.h"
 #include "codecs/image/row_source.h"
 #include "cuda/backend.h"
-#include "tests/support/compare.h"
+#include "tests/support/fixture.h"
 #include "tests/support/oracle.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/pools.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/compare.h"
 #include "tests/support/entropy_oracle.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
 #include "tests/support/pairwise.h"

@@ -4,7 +4,7 @@
 
 #include "codecs/jpeg/entropy/huffman_table.h"
 #include "codecs/jpeg/entropy/sequential.h"
-#include "tests/support/compare.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
 #include "tests/support/pools.h"
