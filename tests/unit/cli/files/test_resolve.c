@@ -34,6 +34,25 @@ static const char *const links[][2] = {
     { "top/out-and-in", "../top/file" },
 };
 
+/* A test that runs by openat2(), and step by step. */
+#define EACH_WAY(name)                                                         \
+    static void check_##name(bool stepwise);                                   \
+    TEST(name)                                                                 \
+    {                                                                          \
+        check_##name(false);                                                   \
+        check_##name(true);                                                    \
+    }                                                                          \
+    static void check_##name(bool stepwise)
+
+static struct root open_root(const char *name, bool make, bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    CHECK(root_open(&root, name, make, &err) == 0, "%s", err.text);
+    root.rules.avoid_openat2 = stepwise;
+    return root;
+}
+
 static void put(const char *name, const char *text)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -113,12 +132,9 @@ static const struct opened {
     { "file-link/..", "", ENOTDIR },
 };
 
-static void check_open(bool stepwise)
+EACH_WAY(open)
 {
-    struct root root;
-    struct err err = { .text = "" };
-    CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
+    struct root root = open_root("top", false, stepwise);
     for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
         const struct opened *o = &opened[i];
         const char *text = content(&root, o->name);
@@ -132,12 +148,9 @@ static void check_open(bool stepwise)
 }
 
 /* A name that begins with that of its root. */
-static void check_prefix(bool stepwise)
+EACH_WAY(prefix)
 {
-    struct root root;
-    struct err err = { .text = "" };
-    CHECK(root_open(&root, "top/a", true, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
+    struct root root = open_root("top/a", true, stepwise);
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "prefix");
     CHECK(strcmp(content(&root, "top/a//b/file"), "deep") == 0, "slashes");
     CHECK(!*content(&root, "top/a/up") && errno == EXDEV, "link");
@@ -148,7 +161,7 @@ static void check_prefix(bool stepwise)
 
 /* Paths found by a walk of top: links that the walk does not follow are
  * refused, wherever they lead. */
-static void check_walked(bool stepwise, bool kept, enum root_links taken)
+static void check_walk(bool stepwise, bool kept, enum root_links taken)
 {
     struct root root;
     struct location place;
@@ -193,13 +206,18 @@ static void check_walked(bool stepwise, bool kept, enum root_links taken)
     root_close(&root);
 }
 
-static void check_stat(bool stepwise)
+EACH_WAY(walked)
 {
-    struct root root;
-    struct err err = { .text = "" };
+    for (int kept = 0; kept < 2; kept++) {
+        check_walk(stepwise, kept, ROOT_LINKS_TO_FILE);
+        check_walk(stepwise, kept, ROOT_LINKS_NONE);
+    }
+}
+
+EACH_WAY(stat)
+{
+    struct root root = open_root("top", false, stepwise);
     struct stat st;
-    CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
     CHECK(resolve_stat(&root, "file-link", true, &st) && S_ISREG(st.st_mode),
           "followed");
     CHECK(resolve_stat(&root, "file-link", false, &st) && S_ISLNK(st.st_mode),
@@ -242,14 +260,12 @@ static void check_found(struct root *root, const struct found *f,
     close(place.directory);
 }
 
-static void check_file(bool stepwise)
+EACH_WAY(file)
 {
-    struct root root;
+    struct root root = open_root("top", false, stepwise);
     struct err err = { .text = "" };
     struct location place;
     char whole[64];
-    CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         check_found(&root, &found[i], found[i].name);
         snprintf(whole, sizeof whole, "top/%s", found[i].name);
@@ -288,14 +304,12 @@ static void check_nearest(struct root *root, const char *name,
 }
 
 /* Directories that are missing are made, where links lead, but not outside. */
-static void check_make(bool stepwise)
+EACH_WAY(make)
 {
-    struct root root;
+    struct root root = open_root("fresh/root", true, stepwise);
     struct err err = { .text = "" };
     struct location place;
     struct stat st;
-    CHECK(root_open(&root, "fresh/root", true, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
     CHECK(stat("fresh", &st) != 0, "made too early");
     CHECK(!resolve_stat(&root, "fresh/root/x", true, &st), "not there");
     check_nearest(&root, "fresh/root/x/y/z", ".", "fresh");
@@ -324,13 +338,11 @@ static void check_make(bool stepwise)
 }
 
 /* A directory that becomes a link after its root was opened. */
-static void check_swap(bool stepwise)
+EACH_WAY(swap)
 {
-    struct root root;
+    struct root root = open_root("top", true, stepwise);
     struct err err = { .text = "" };
     struct location place;
-    CHECK(root_open(&root, "top", true, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
     CHECK(rename("top/a", "a-before") == 0 && symlink("../out", "top/a") == 0,
           "%s", strerror(errno));
     CHECK(resolve_file(&root, "top/a/new", true, &place, &err) == -1,
@@ -346,7 +358,7 @@ static void check_swap(bool stepwise)
 }
 
 /* A link of /proc leads to an open file, which need not have a name. */
-static void check_magic(bool stepwise)
+EACH_WAY(magic)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -364,8 +376,7 @@ static void check_magic(bool stepwise)
               strcmp(place.base, "file") == 0,
           "a file: %s", err.text);
     close(place.directory);
-    CHECK(root_open(&root, "/proc", false, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
+    root = open_root("/proc", false, stepwise);
     snprintf(name, sizeof name, "%d/fd/%d", (int)getpid(), ends[1]);
     CHECK(resolve_file(&root, name, false, &place, &err) == -1, "confined");
     CHECK(!*content(&root, "self/root/etc/passwd"), "out by /proc/self/root");
@@ -418,61 +429,6 @@ TEST(sticky)
             CHECK(follows(0777, owner, maker, 0), "not sticky");
             CHECK(follows(01775, owner, maker, 0), "not writable by all");
         }
-}
-
-/* By openat2(), and step by step. */
-static void each_way(void (*check)(bool stepwise))
-{
-    check(false);
-    check(true);
-}
-
-static void check_all_walked(bool stepwise)
-{
-    for (int kept = 0; kept < 2; kept++) {
-        check_walked(stepwise, kept, ROOT_LINKS_TO_FILE);
-        check_walked(stepwise, kept, ROOT_LINKS_NONE);
-    }
-}
-
-TEST(open)
-{
-    each_way(check_open);
-}
-
-TEST(prefix)
-{
-    each_way(check_prefix);
-}
-
-TEST(walked)
-{
-    each_way(check_all_walked);
-}
-
-TEST(stat)
-{
-    each_way(check_stat);
-}
-
-TEST(file)
-{
-    each_way(check_file);
-}
-
-TEST(make)
-{
-    each_way(check_make);
-}
-
-TEST(swap)
-{
-    each_way(check_swap);
-}
-
-TEST(magic)
-{
-    each_way(check_magic);
 }
 
 TEST_TEAR_DOWN()

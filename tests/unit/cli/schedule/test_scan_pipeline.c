@@ -144,6 +144,8 @@ struct thread {
     struct scan_pipeline *pipeline;
     unsigned seed;
     unsigned ended[3], not_begun;
+    bool failed; /* of all: the devices did */
+    struct err why;
 };
 
 static void *turn_some(void *argument)
@@ -161,8 +163,7 @@ static void *turn_some(void *argument)
     return NULL;
 }
 
-static struct thread turn_many(struct scan_pipeline_opts opts, struct err *why,
-                               bool *failed)
+static struct thread turn_many(struct scan_pipeline_opts opts)
 {
     static struct thread thread[THREADS];
     struct thread all = { .not_begun = 0 };
@@ -181,8 +182,8 @@ static struct thread turn_many(struct scan_pipeline_opts opts, struct err *why,
             all.ended[k] += thread[i].ended[k];
         all.not_begun += thread[i].not_begun;
     }
-    *failed = scan_pipeline_failure(pipeline, why);
-    CHECK(!scan_pipeline_failure(pipeline, why), "told twice");
+    all.failed = scan_pipeline_failure(pipeline, &all.why);
+    CHECK(!scan_pipeline_failure(pipeline, &(struct err){ 0 }), "told twice");
     scan_pipeline_close(pipeline);
     CHECK(atomic_load(&host_engine_plan.opened) ==
               atomic_load(&host_engine_plan.closed),
@@ -204,14 +205,23 @@ static const struct scan_pipeline_opts usual = {
 
 /* ---- Tests --------------------------------------------------------------- */
 
+static void check_all_turned(const struct thread *all)
+{
+    CHECK(!all->failed && all->ended[TURNED] == THREADS * PICTURES, "%u turned",
+          all->ended[TURNED]);
+}
+
+static void check_none_begun(const struct thread *all)
+{
+    CHECK(all->failed && all->not_begun == THREADS * PICTURES, "%u not begun",
+          all->not_begun);
+}
+
 TEST(all_are_turned)
 {
-    struct err why;
-    bool failed;
     host_engine_reset();
-    struct thread all = turn_many(usual, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
-          all.ended[TURNED]);
+    struct thread all = turn_many(usual);
+    check_all_turned(&all);
     CHECK(atomic_load(&host_engine_plan.most) > 1, "no batch of several");
 }
 
@@ -219,22 +229,18 @@ TEST(several_devices)
 {
     static const int device[] = { 1, 2 };
     struct scan_pipeline_opts opts = usual;
-    struct err why;
-    bool failed;
     host_engine_reset();
     host_engine_plan.devices = 3;
-    struct thread all = turn_many(opts, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
-          all.ended[TURNED]);
+    struct thread all = turn_many(opts);
+    check_all_turned(&all);
     CHECK(atomic_load(&host_engine_plan.opened) == 9, "%u engines",
           atomic_load(&host_engine_plan.opened));
     host_engine_reset();
     host_engine_plan.devices = 3;
     opts.device = device;
     opts.devices = 2;
-    all = turn_many(opts, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
-          all.ended[TURNED]);
+    all = turn_many(opts);
+    check_all_turned(&all);
     CHECK(atomic_load(&host_engine_plan.opened) == 6, "%u engines",
           atomic_load(&host_engine_plan.opened));
 }
@@ -243,31 +249,25 @@ TEST(several_devices)
 TEST(memory_is_shared)
 {
     struct scan_pipeline_opts opts = usual;
-    struct err why;
-    bool failed;
     host_engine_reset();
     host_engine_plan.devices = 3;
     opts.memory = 18 << 20;
-    struct thread all = turn_many(opts, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
-          all.ended[TURNED]);
+    struct thread all = turn_many(opts);
+    check_all_turned(&all);
     CHECK(atomic_load(&host_engine_plan.input) == 18 << 20, "%zu bytes",
           atomic_load(&host_engine_plan.input));
     host_engine_reset();
     host_engine_plan.devices = 4;
-    all = turn_many(opts, &why, &failed);
-    CHECK(failed && all.not_begun == THREADS * PICTURES, "%u not begun",
-          all.not_begun);
+    all = turn_many(opts);
+    check_none_begun(&all);
 }
 
 TEST(some_are_refused)
 {
-    struct err why;
-    bool failed;
     host_engine_reset();
     host_engine_plan.refuse = 3;
-    struct thread all = turn_many(usual, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] && all.ended[REFUSED],
+    struct thread all = turn_many(usual);
+    CHECK(!all.failed && all.ended[TURNED] && all.ended[REFUSED],
           "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
 }
 
@@ -290,45 +290,38 @@ TEST(refused_at_once)
 
 TEST(devices_fail)
 {
-    struct err why;
-    bool failed;
     host_engine_reset();
     atomic_store(&host_engine_plan.runs_left, 5);
-    struct thread all = turn_many(usual, &why, &failed);
-    CHECK(failed && strcmp(why.text, "the device has failed") == 0, "%d",
-          failed);
+    struct thread all = turn_many(usual);
+    CHECK(all.failed && strcmp(all.why.text, "the device has failed") == 0,
+          "%d", all.failed);
     CHECK(all.ended[TURNED] && all.ended[REFUSED] && all.not_begun,
           "%u turned, %u refused, %u not begun", all.ended[TURNED],
           all.ended[REFUSED], all.not_begun);
     host_engine_reset();
     host_engine_plan.devices = 0;
-    all = turn_many(usual, &why, &failed);
-    CHECK(failed && all.not_begun == THREADS * PICTURES, "%u not begun",
-          all.not_begun);
+    all = turn_many(usual);
+    check_none_begun(&all);
 }
 
 /* Memory is enough for smaller slots, in the end. */
 TEST(memory_runs_out)
 {
-    struct err why;
-    bool failed;
     host_engine_reset();
     host_engine_plan.input_most = 2 << 20;
-    struct thread all = turn_many(usual, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
-          all.ended[TURNED]);
+    struct thread all = turn_many(usual);
+    check_all_turned(&all);
     host_engine_reset();
     atomic_store(&host_engine_plan.runs_left, 3);
     atomic_store(&host_engine_plan.fail_memory, true);
-    all = turn_many(usual, &why, &failed);
-    CHECK(!failed && all.ended[TURNED] && all.ended[REFUSED] &&
+    all = turn_many(usual);
+    CHECK(!all.failed && all.ended[TURNED] && all.ended[REFUSED] &&
               all.not_begun == 0,
           "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
     host_engine_reset();
     host_engine_plan.input_most = 1 << 20;
-    all = turn_many(usual, &why, &failed);
-    CHECK(failed && all.not_begun == THREADS * PICTURES, "%u not begun",
-          all.not_begun);
+    all = turn_many(usual);
+    check_none_begun(&all);
 }
 
 /* The first one need not wait for others; what fills a slot goes in several. */
