@@ -1,5 +1,5 @@
-/* Regions in XMP are turned in every form in which programs write them;
- * malformed packets do no harm. */
+/* Regions in XMP, those of IPTC too, are turned and trimmed in every form in
+ * which programs write them; malformed packets do no harm. */
 #include "codecs/metadata/xmp.h"
 
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/support/fixture.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 #define SPACES                                                                 \
@@ -58,37 +59,62 @@ static void write_form(char *text, size_t room, const char *form, struct area a,
              a.y - a.h / 2);
 }
 
-/* The number behind a name and what stands between. */
+/* The number behind a name and what stands between, and so many commas. */
 static double number_of(const char *text, const char *name, int skip)
 {
     const char *at = strstr(text, name);
     if (!at)
         return -1;
     at += strlen(name);
-    for (at += strcspn(at, "0123456789"); skip > 0; skip--)
+    for (at += strcspn(at, "0123456789-"); skip > 0; skip--)
         at = strchr(at, ',') + 1;
     return strtod(at, NULL);
 }
 
-static bool is_share(const char *text, const char *name, int skip, uint32_t n)
+static bool is_share(const char *text, const char *name, int skip, double want)
 {
-    double off = number_of(text, name, skip) * 1000 - n;
-    return off < 1e-6 && off > -1e-6;
+    double off = number_of(text, name, skip) * 1000 - want;
+    return off < 1e-3 && off > -1e-3;
 }
 
+/* xmp_regions_turn() in any room, or less. */
+typedef int turn_function(struct bytes *packet, size_t room,
+                          const struct change *change,
+                          struct warnings *warnings, struct err *err);
+
 /* As a string, which its owner frees. */
-static char *turned_text(const char *text, size_t room, enum xform t,
-                         struct warnings *warnings)
+static char *turned_by(turn_function *turn, const char *text, size_t room,
+                       const struct change *change, struct warnings *warnings)
 {
     struct bytes packet = { 0 };
     struct err err;
-    if (!bytes_append(&packet, text, strlen(text)))
-        abort();
-    const struct change change = { t, 640, 480, 640, 480 };
-    CHECK(!xmp_regions_turn(&packet, room, &change, warnings, &err), "memory");
-    if (!bytes_append(&packet, "", 1))
-        abort();
+    must(bytes_append(&packet, text, strlen(text)));
+    CHECK(!turn(&packet, room, change, warnings, &err), "memory");
+    must(bytes_append(&packet, "", 1));
     return (char *)packet.data;
+}
+
+static char *turned_text(const char *text, size_t room, enum xform t,
+                         struct warnings *warnings)
+{
+    const struct change change = { t, 640, 480, 640, 480 };
+    return turned_by(xmp_regions_turn, text, room, &change, warnings);
+}
+
+/* Checks what a packet becomes, and whether there is this warning, or none. */
+static void check_turned(turn_function *turn, const char *before, size_t room,
+                         const struct change *change, const char *after,
+                         const char *warning)
+{
+    struct warnings warnings = { 0 };
+    char *is = turned_by(turn, before, room, change, &warnings);
+    CHECK(!strcmp(is, after), "%s makes\n%s\nnot\n%s", xform_name(change->turn),
+          is, after);
+    CHECK(warnings.count == (warning ? 1u : 0u), "%u: %s", warnings.count,
+          warnings.list[0].text);
+    CHECK(!warning || is_warned(&warnings, warning), "%s",
+          warnings.list[0].text);
+    free(is);
 }
 
 static void check_form(const char *form, struct area a, enum xform t)
@@ -138,19 +164,7 @@ TEST(forms)
 static void check_trim(const char *before, struct change change,
                        const char *after)
 {
-    struct bytes packet = { 0 };
-    struct warnings warnings = { 0 };
-    struct err err;
-    if (!bytes_append(&packet, before, strlen(before)))
-        abort();
-    CHECK(!xmp_regions_turn(&packet, SIZE_MAX, &change, &warnings, &err),
-          "memory");
-    CHECK(packet.size == strlen(after) &&
-              !memcmp(packet.data, after, packet.size),
-          "%s makes\n%.*s\nnot\n%s", xform_name(change.turn),
-          (int)packet.size, (const char *)packet.data, after);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    bytes_free(&packet);
+    check_turned(xmp_regions_turn, before, SIZE_MAX, &change, after, NULL);
 }
 
 TEST(trimmed)
@@ -201,7 +215,8 @@ TEST(shared_prefix)
                "</b><s:w>0.2</s:w></a><s:w>5</s:w><s:y>0.4</s:y></d>",
                turn,
                "<d" DIM "><mwg-rs:AppliedToDimensions s:h='100' s:w='40'/>"
-               "<a s:y='0.4'" AREA "><s:x>0.750000</s:x><b" DIM "><s:x>0.5</s:x>"
+               "<a s:y='0.4'" AREA "><s:x>0.750000</s:x><b" DIM
+               "><s:x>0.5</s:x>"
                "</b><s:h>0.2</s:h></a><s:w>5</s:w><s:y>0.4</s:y></d>");
 #undef DIM
 #undef AREA
@@ -212,15 +227,8 @@ TEST(shared_prefix)
 static void check(const char *before, enum xform t, size_t room,
                   const char *after, const char *warning)
 {
-    struct warnings warnings = { 0 };
-    char *is = turned_text(before, room, t, &warnings);
-    CHECK(!strcmp(is, after), "%s makes\n%s\nnot\n%s", xform_name(t), is,
-          after);
-    CHECK(warnings.count == (warning ? 1u : 0u), "%u: %s", warnings.count,
-          warnings.list[0].text);
-    CHECK(!warning || is_warned(&warnings, warning), "%s",
-          warnings.list[0].text);
-    free(is);
+    const struct change change = { t, 640, 480, 640, 480 };
+    check_turned(xmp_regions_turn, before, room, &change, after, warning);
 }
 
 #define X(n)           "<a stArea:x='" n "'/>"
@@ -282,25 +290,188 @@ TEST(others)
     }
 }
 
+/* ---- Regions of IPTC ------------------------------------------------------*/
+
+#define IPTC "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+#define IPTC_OPEN                                                              \
+    "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:Description "                    \
+    "xmlns:Iptc4xmpExt='" IPTC "'><Iptc4xmpExt:ImageRegion><rdf:Bag><rdf:li "  \
+    "rdf:parseType='Resource'>"
+#define IPTC_CLOSE                                                             \
+    "</rdf:li></rdf:Bag></Iptc4xmpExt:ImageRegion></rdf:Description>"          \
+    "</x:xmpmeta>"
+#define RB "Iptc4xmpExt:rb"
+
+/* Numbered: the corner and size of a rectangle. */
+static const char *const iptc_forms[] = {
+    IPTC_OPEN "<Iptc4xmpExt:RegionBoundary " RB "Shape='rectangle' " RB
+              "Unit='relative' " RB "X='0.%1$03u' " RB "Y='0.%2$03u' " RB
+              "W='0.%3$03u' " RB "H='0.%4$03u'/>" IPTC_CLOSE,
+    IPTC_OPEN "<Iptc4xmpExt:RegionBoundary rdf:parseType='Resource'><" RB
+              "H>0.%4$03u</" RB "H><" RB "X> 0.%1$03u\n</" RB "X><" RB
+              "Y>0.%2$03u</" RB "Y><" RB "W>0.%3$03u</" RB "W><" RB
+              "Shape>rectangle</" RB "Shape><" RB "Unit>relative</" RB
+              "Unit></Iptc4xmpExt:RegionBoundary>" IPTC_CLOSE,
+    IPTC_OPEN
+    "<Iptc4xmpExt:RegionBoundary><rdf:Description " RB "W='0.%3$03u' " RB
+    "H='0.%4$03u' " RB "Y='0.%2$03u'><" RB "X>0.%1$03u</" RB "X><" RB
+    "Unit>relative</" RB "Unit><" RB "Shape>rectangle</" RB
+    "Shape></rdf:Description></Iptc4xmpExt:RegionBoundary>" IPTC_CLOSE,
+};
+enum { IPTC_FORMS = sizeof iptc_forms / sizeof *iptc_forms };
+
+static struct change whole(enum xform t)
+{
+    return (struct change){ t, 640, 480, 640, 480 };
+}
+
+static void check_area(const char *form, struct area a,
+                       const struct change *change)
+{
+    char before[1000];
+    struct warnings warnings = { 0 };
+    enum xform t = change->turn;
+    double by_x = (double)change->width / change->kept_width;
+    double by_y = (double)change->height / change->kept_height;
+    bool flip = xform_transposes(t);
+    double x = flip ? a.y * by_y : a.x * by_x;
+    double y = flip ? a.x * by_x : a.y * by_y;
+    double w = flip ? a.h * by_y : a.w * by_x;
+    double h = flip ? a.w * by_x : a.h * by_y;
+    snprintf(before, sizeof before, form, a.x, a.y, a.w, a.h);
+    char *is = turned_by(xmp_iptc_turn, before, SIZE_MAX, change, &warnings);
+    CHECK(is_share(is, RB "X", 0, t & XFORM_MIRROR_X ? 1000 - x - w : x) &&
+              is_share(is, RB "Y", 0, t & XFORM_MIRROR_Y ? 1000 - y - h : y) &&
+              is_share(is, RB "W", 0, w) && is_share(is, RB "H", 0, h),
+          "%s: %s", xform_name(t), is);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    if (by_x == 1 && by_y == 1) {
+        const struct change back = whole(xform_inverse(t));
+        char *again = turned_by(xmp_iptc_turn, is, SIZE_MAX, &back, &warnings);
+        CHECK(!strcmp(again, before), "%s and back: %s", xform_name(t), again);
+        free(again);
+    }
+    free(is);
+}
+
+TEST(rectangles)
+{
+    uint64_t state = 7;
+    for (int i = 0; i < IPTC_FORMS; i++)
+        for (int t = 0; t < XFORM_COUNT; t++)
+            for (int k = 0; k < 20; k++) {
+                struct change change = whole((enum xform)t);
+                struct area a;
+                a.w = (uint32_t)(1 + test_random(&state) % 400);
+                a.h = (uint32_t)(1 + test_random(&state) % 400);
+                a.x = (uint32_t)(1 + test_random(&state) % 500);
+                a.y = (uint32_t)(1 + test_random(&state) % 500);
+                check_area(iptc_forms[i], a, &change);
+                change.kept_width = 624;
+                change.kept_height = 464;
+                check_area(iptc_forms[i], a, &change);
+            }
+}
+
+static void check_iptc(const char *before, struct change change,
+                       const char *after, const char *warning)
+{
+    check_turned(xmp_iptc_turn, before, SIZE_MAX, &change, after, warning);
+}
+
+#define CIRCLE(x, y, rx)                                                       \
+    "<Iptc4xmpExt:RegionBoundary " RB "Unit='relative' " x " " y " " RB        \
+    "Rx='" rx "' " RB "Shape='circle'/>"
+#define POLYGON(points)                                                        \
+    "<Iptc4xmpExt:RegionBoundary rdf:parseType='Resource'><" RB                \
+    "Shape>polygon</" RB "Shape><" RB "Unit>relative</" RB "Unit><" RB         \
+    "Vertices><rdf:Seq>" points "</rdf:Seq></" RB                              \
+    "Vertices></Iptc4xmpExt:RegionBoundary>"
+#define POINT(a, b) "<rdf:li " RB a " " RB b "/>"
+#define IN_PIXELS                                                              \
+    "<Iptc4xmpExt:RegionBoundary " RB "Unit='pixel' " RB "Shape='circle' " RB  \
+    "X='5' " RB "Y='6' " RB "Rx='3'/>"
+
+TEST(shapes)
+{
+    struct change trimmed = { XFORM_MIRROR_X, 100, 50, 80, 50 };
+    check_iptc(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
+               whole(XFORM_MIRROR_X),
+               CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3"), NULL);
+    check_iptc(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
+               whole(XFORM_ROTATE_90),
+               CIRCLE(RB "Y='0.25'", RB "X='0.9'", "0.400000"), NULL);
+    check_iptc(CIRCLE(RB "X='0.2'", RB "Y='0.1'", "0.4"), trimmed,
+               CIRCLE(RB "X='0.750000'", RB "Y='0.1'", "0.500000"), NULL);
+    check_iptc(
+        POLYGON(POINT("X='0.1'", "Y='0.2'") POINT("X='0.3'", "Y='0.95'")),
+        whole(XFORM_ROTATE_180),
+        POLYGON(POINT("X='0.9'", "Y='0.8'") POINT("X='0.7'", "Y='0.05'")),
+        NULL);
+    check_iptc(
+        POLYGON(POINT("X='0.1'", "Y='0.2'") POINT("X='0.3'", "Y='0.95'")),
+        whole(XFORM_TRANSPOSE),
+        POLYGON(POINT("Y='0.1'", "X='0.2'") POINT("Y='0.3'", "X='0.95'")),
+        NULL);
+}
+
+/* One that is not understood stays, and those beside it do not. */
+TEST(left)
+{
+    static const char *const left[] = {
+        IN_PIXELS,
+        "<Iptc4xmpExt:RegionBoundary " RB "Unit='relative' " RB "X='0.5'/>",
+        "<Iptc4xmpExt:RegionBoundary " RB "Unit='relative' " RB
+        "Shape='rectangle' " RB "X='0.5' " RB "Y='0' " RB "H='0.5'/>",
+        "<Iptc4xmpExt:RegionBoundary " RB "Unit='relative' " RB
+        "Shape='polygon' " RB "X='half' " RB "Y='0'/>",
+        "<" RB "X>0.5</" RB "X>",
+    };
+    const char *words = "not relative";
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        check_iptc(left[i], whole(XFORM_ROTATE_90), left[i], words);
+        check_iptc(left[i], whole(XFORM_NONE), left[i], NULL);
+    }
+    check_iptc("<Iptc4xmpExt:ImageRegion/>", whole(XFORM_ROTATE_90),
+               "<Iptc4xmpExt:ImageRegion/>", NULL);
+    check_iptc(IN_PIXELS CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
+               whole(XFORM_MIRROR_X),
+               IN_PIXELS CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3"), words);
+    check_iptc(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3") IN_PIXELS,
+               whole(XFORM_MIRROR_X),
+               CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3") IN_PIXELS, words);
+}
+
 /* ---- Hostile packets ------------------------------------------------------*/
+
+static void check_damaged(turn_function *turn, char *text)
+{
+    static const char bytes[] = "\1\377<>\"'=/ :.,-e9X";
+    const struct change changes[] = { { XFORM_ROTATE_90, 64, 48, 56, 48 },
+                                      { XFORM_TRANSVERSE, 64, 48, 64, 48 } };
+    const size_t size = strlen(text);
+    for (size_t k = 0; k < size; k++) {
+        char byte = text[k];
+        for (size_t j = 0; j < sizeof bytes; j++) {
+            struct warnings warnings = { 0 };
+            text[k] = bytes[j];
+            free(turned_by(turn, text, SIZE_MAX, &changes[0], &warnings));
+            free(turned_by(turn, text, size, &changes[1], &warnings));
+        }
+        text[k] = byte;
+    }
+}
 
 TEST(damaged)
 {
-    static const char bytes[] = "\1\377<>\"'=/ :.,-e9";
     const struct area a = { 250, 375, 100, 50 };
     char text[2000];
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         write_form(text, sizeof text, forms[i], a, 640, 480);
-        size_t size = strlen(text);
-        for (size_t k = 0; k < size; k++) {
-            char byte = text[k];
-            for (size_t j = 0; j < sizeof bytes; j++) {
-                struct warnings warnings = { 0 };
-                text[k] = bytes[j];
-                free(turned_text(text, SIZE_MAX, XFORM_ROTATE_90, &warnings));
-                free(turned_text(text, size, XFORM_TRANSVERSE, &warnings));
-            }
-            text[k] = byte;
-        }
+        check_damaged(xmp_regions_turn, text);
+    }
+    for (int i = 0; i < IPTC_FORMS; i++) {
+        snprintf(text, sizeof text, iptc_forms[i], 1u, 2u, 3u, 4u);
+        check_damaged(xmp_iptc_turn, text);
     }
 }
