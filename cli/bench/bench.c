@@ -92,16 +92,6 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* Writes ", 3 planes", unless there are fewer than `least`. */
-static void append_count(char *text, size_t room, unsigned n, unsigned least,
-                         const char *what)
-{
-    const size_t length = strlen(text);
-    if (n >= least)
-        snprintf(text + length, room - length, ", %u %s%s", n, what,
-                 n > 1 ? "s" : "");
-}
-
 static void describe_row(struct bench_row *row)
 {
     static const char *const cells[] = { [CELL_U8] = "u8",
@@ -110,29 +100,39 @@ static void describe_row(struct bench_row *row)
                                          [CELL_DCT] = "dct" };
     const struct suite_entry *e = &row->entry;
     const struct suite_result *r = &row->result;
-    const size_t room = sizeof row->title - 4;
-    row->cell = r->files ? "jpeg" : cells[e->cell];
+    const struct suite_times *t = &r->times;
+    const struct { /* ", 3 planes", unless there are fewer */
+        unsigned n, least;
+        const char *what;
+    } counts[] = {
+        { e->work.npictures, 2, "picture" },
+        { row->part ? 0 : r->files, 1, "file" },
+        { e->work.nplanes, 2, "plane" },
+        { e->by.threads, 2, "thread" },
+        { e->by.lanes, 1, "lane" },
+        { e->by.devices, 2, "GPU" },
+    };
+    char *end = row->title, *last = row->title + sizeof row->title;
+    row->cell = r->files ? "jpeg" : cells[e->work.cell];
     snprintf(row->size, sizeof row->size, "%s %u x %u", row->cell,
              row->shape.width, row->shape.height);
-    snprintf(row->title, room, "%s", row->name);
+    end += sprintf(end, "%.60s", row->name);
     if (e->sweep)
-        snprintf(row->title, room, "%s, %u x %u", row->name, e->block_x,
-                 e->block_y);
-    append_count(row->title, room, e->npictures, 2, "picture");
-    append_count(row->title, room, row->part ? 0 : r->files, 1, "file");
-    append_count(row->title, room, e->nplanes, 2, "plane");
-    append_count(row->title, room, e->threads, 2, "thread");
-    append_count(row->title, room, e->lanes, 1, "lane");
-    append_count(row->title, room, e->devices, 2, "GPU");
+        end += sprintf(end, ", %u x %u", e->by.block_x, e->by.block_y);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].n >= counts[i].least && end < last - 24)
+            end += snprintf(end, 24, ", %u %s%s", counts[i].n, counts[i].what,
+                            counts[i].n > 1 ? "s" : "");
     if (e->origin == SUITE_PUBLISHED)
-        strcat(row->title, " *");
-    if (r->median <= 0)
-        return;
-    row->gbs = (double)r->bytes / r->median * 1e-9;
-    row->copy_gbs = r->copy > 0 ? (double)r->bytes / r->copy * 1e-9 : 0;
-    row->share = row->part ? r->median / r->copy : r->copy / r->median;
-    row->us = r->files ? r->median * 1e6 / r->files : 0;
-    row->rate = r->files / r->median;
+        strcpy(end, " *");
+    if (t->median > 0)
+        row->speed = (struct bench_speed){
+            .gbs = (double)r->bytes / t->median * 1e-9,
+            .copy_gbs = t->copy > 0 ? (double)r->bytes / t->copy * 1e-9 : 0,
+            .share = row->part ? t->median / t->copy : t->copy / t->median,
+            .us = r->files ? t->median * 1e6 / r->files : 0,
+            .rate = r->files / t->median,
+        };
 }
 
 /* Appends a row, counts it if it is wrong, and prints it unless JSON was
@@ -166,38 +166,44 @@ static int by_value(const void *a, const void *b)
 static int run_rounds(struct bench *bench, const struct suite_bed_type *type,
                       void *bed, struct suite_result *r, struct err *err)
 {
-    for (unsigned n = 0; r->rounds && n <= r->rounds; n++) {
+    const unsigned rounds = r->times.rounds;
+    for (unsigned n = 0; rounds && n <= rounds; n++) {
         double seconds[SUITE_TIMES] = { 0 };
         if (type->round(bed, seconds, err))
             return -1;
         for (unsigned t = 0; t < SUITE_TIMES; t++)
             bench->sample[t][n ? n - 1 : 0] = seconds[t];
     }
-    for (unsigned t = 0; t < SUITE_TIMES && r->rounds; t++)
-        qsort(bench->sample[t], r->rounds, sizeof(double), by_value);
+    for (unsigned t = 0; t < SUITE_TIMES; t++)
+        qsort(bench->sample[t], rounds, sizeof(double), by_value);
     return type->check(bed, r, err);
+}
+
+/* Sets what was timed, of a case or a part of it. */
+static void set_times(const struct bench *bench, unsigned t,
+                      struct suite_times *times, double copy)
+{
+    const double *sample = bench->sample[t];
+    times->median = sample[times->rounds / 2];
+    times->min = sample[0];
+    times->max = sample[times->rounds - 1];
+    times->copy = copy;
 }
 
 /* Adds rows of the parts of a case that took any time, and one of it. */
 static int add_rows(struct bench *bench, struct bench_row *row, struct err *err)
 {
-    struct suite_result *r = &row->result;
-    const unsigned middle = r->rounds / 2;
+    struct suite_times *times = &row->result.times;
     const char *const *parts = row->entry.parts;
-    r->median = bench->sample[0][middle];
-    r->min = bench->sample[0][0];
-    r->max = bench->sample[0][r->rounds - 1];
-    r->copy = bench->sample[1][middle];
-    for (unsigned k = 0; parts && parts[k]; k++) {
+    if (times->rounds)
+        set_times(bench, 0, times, bench->sample[1][times->rounds / 2]);
+    for (unsigned k = 0; times->rounds && parts && parts[k]; k++) {
         struct bench_row part = *row;
         part.name = parts[k];
         part.part = true;
-        part.result.median = bench->sample[2 + k][middle];
-        part.result.min = bench->sample[2 + k][0];
-        part.result.max = bench->sample[2 + k][r->rounds - 1];
-        part.result.copy = r->median;
         part.result.cells = part.result.wrong = 0;
-        if (part.result.median > 0 && add_row(bench, &part, err))
+        set_times(bench, 2 + k, &part.result.times, times->median);
+        if (part.result.times.median > 0 && add_row(bench, &part, err))
             return -1;
     }
     return add_row(bench, row, err);
@@ -211,13 +217,13 @@ static int run_case(struct bench *bench, const struct suite_bed_type *type,
     struct err why;
     int status = type->open(bed, i, row->shape, r, &why);
     if (!o->profile && !r->left_out)
-        r->rounds = o->rounds ? (unsigned)o->rounds : type->rounds;
+        r->times.rounds = o->rounds ? (unsigned)o->rounds : type->rounds;
     if (status == 0 && !r->left_out)
         status = run_rounds(bench, type, bed, r, &why);
     type->close(bed);
     if (status)
         return fail(err, "%s: %s", row->name, why.text);
-    return r->rounds ? add_rows(bench, row, err) : add_row(bench, row, err);
+    return add_rows(bench, row, err);
 }
 
 /* Returns the size of a case made for `shape`: that of --size, in pixels, if it
@@ -254,15 +260,13 @@ static int run_entries(struct bench *bench, const struct suite_bed_type *type,
 {
     struct suite_entry e;
     for (size_t i = 0; type->entry(bed, i, &e); i++) {
-        const char *name = e.name ? e.name : xform_name(e.turn);
+        const char *name = e.name ? e.name : xform_name(e.work.turn);
         const struct suite_shape *shape = e.shapes;
         if (!is_wanted(bench, &e, name))
             continue;
         do { /* with --size all would be the same */
-            struct bench_row row = { .entry = e,
-                                     .name = name,
-                                     .shape =
-                                         shape_for(bench, e.cell, *shape) };
+            struct bench_row row = { .entry = e, .name = name };
+            row.shape = shape_for(bench, e.work.cell, *shape);
             if (run_case(bench, type, bed, i, &row, err))
                 return -1;
         } while (!bench->opts.size.width && (++shape)->width);
@@ -289,20 +293,20 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
 
 /* ---- What is run --------------------------------------------------------- */
 
-/* Runs the sweep as well if nothing else has the name that was asked for. */
-static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
-                   struct err *err)
+/* Runs all beds: those of GPUs, or without a suite those of the CPU. */
+static int run_beds(struct bench *bench, const struct kernel_suite *suite,
+                    struct err *err)
 {
     const struct bench_opts *o = &bench->opts;
-    const unsigned n = o->devices.count;
-    if (run_bed(bench, &suite->bed, 1, err) ||
-        (!o->profile && (run_bed(bench, &bench_host_bed, 1, err) ||
-                         (n > 1 && run_bed(bench, &bench_host_bed, n, err)) ||
-                         run_bed(bench, &bench_jpeg_bed, 1, err))))
+    const unsigned n = suite ? o->devices.count : 0, one = n > 0;
+    if ((n && run_bed(bench, &suite->bed, 1, err)) ||
+        ((!n || !o->profile) && run_bed(bench, &bench_host_bed, one, err)) ||
+        (n > 1 && !o->profile && run_bed(bench, &bench_host_bed, n, err)) ||
+        (!o->cpu && !o->profile && run_bed(bench, &bench_jpeg_bed, one, err)))
         return -1;
-    if (bench->nrows || o->sweep)
+    if (!n || bench->nrows || o->sweep)
         return 0;
-    bench->opts.sweep = true;
+    bench->opts.sweep = true; /* which alone may have the name asked for */
     return run_bed(bench, &suite->bed, 1, err);
 }
 
@@ -322,87 +326,58 @@ static void name_processor(char *name, size_t size)
              bench_processors());
 }
 
-static int run_cpu(struct bench *bench, struct err *err)
+/* Finds the devices, and turns "all", or no list, into numbers. Returns what
+ * runs on them; or NULL, with the reason in bench->gpu_left_out. */
+static const struct kernel_suite *find_gpus(struct bench *bench)
 {
-    const struct bench_opts *o = &bench->opts;
-    struct err text;
-    if (!o->cpu) {
-        fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
-        report_error(NULL, text.text);
-    }
-    name_processor(bench->machine, sizeof bench->machine);
-    return run_bed(bench, &bench_host_bed, 0, err) ||
-                   (!o->cpu && !o->profile &&
-                    run_bed(bench, &bench_jpeg_bed, 0, err))
-               ? -1
-               : 0;
-}
-
-/* Turns "all", or no list, into numbers, and checks that all devices exist. */
-static int name_devices(struct device_list *list, int count, struct err *err)
-{
-    bool all = list->count == (unsigned)LANE_ALL_DEVICES;
+    const struct kernel_suite *suite = backend_choose_suite();
+    struct device_list *list = &bench->opts.devices;
+    struct err *why = &bench->gpu_left_out;
+    const bool all = list->count == (unsigned)LANE_ALL_DEVICES;
+    int count = 0, lacks = 0;
+    if (!suite)
+        lacks = fail(why, "this build has no CUDA");
+    else if (bench->opts.cpu)
+        lacks = fail(why, "as asked for");
+    else
+        lacks = suite->describe(list->number[0], &count, bench->machine, why);
     if (all)
         list->count =
             count < OPTIONS_DEVICES ? (unsigned)count : OPTIONS_DEVICES;
     else if (list->count == 0)
         list->count = 1; /* the first */
-    for (unsigned i = 0; i < list->count; i++) {
+    for (unsigned i = 0; i < list->count && !lacks; i++) {
         if (all)
             list->number[i] = (int)i;
         if (list->number[i] >= count)
-            return fail(err, "CUDA device %d not found; %d found, from 0 on",
-                        list->number[i], count);
+            lacks = fail(why, "CUDA device %d not found; %d found, from 0 on",
+                         list->number[i], count);
     }
-    return 0;
-}
-
-/* Finds the devices. Returns whether there are any, else with the reason in
- * bench->gpu_left_out. */
-static bool find_gpus(struct bench *bench, const struct kernel_suite *suite)
-{
-    struct bench_opts *o = &bench->opts;
-    struct err *why = &bench->gpu_left_out;
-    if (!suite)
-        fail(why, "this build has no CUDA");
-    else if (o->cpu)
-        fail(why, "as asked for");
-    else if (suite->describe(o->devices.number[0], &bench->gpus, bench->machine,
-                             why) == 0 &&
-             name_devices(&o->devices, bench->gpus, why) == 0)
-        return true;
-    bench->gpus = 0;
-    return false;
-}
-
-static int finish(const struct bench *bench, struct err *err)
-{
-    if (bench->opts.json)
-        bench_show_json(bench);
-    if (bench->opts.svg && bench_show_svg(bench, err))
-        return -1;
-    if (bench->wrong)
-        return fail(err, "%u of %zu results are wrong", bench->wrong,
-                    bench->nrows);
-    return 0;
+    bench->gpus = lacks ? 0 : count;
+    return lacks ? NULL : suite;
 }
 
 static int run_all(struct bench *bench)
 {
-    const struct kernel_suite *suite = backend_choose_suite();
-    const bool gpu = find_gpus(bench, suite);
     const struct bench_opts *o = &bench->opts;
+    const struct kernel_suite *suite = find_gpus(bench);
     struct err err, text;
-    if (!gpu && o->devices.text) {
+    if (!suite && o->devices.text) {
         fail(&text, "--device %s: %s", o->devices.text,
              bench->gpu_left_out.text);
         report_error(NULL, text.text);
         return STATUS_DEVICE;
     }
-    int failed = gpu ? run_gpu(bench, suite, &err) : run_cpu(bench, &err);
-    if (failed)
+    if (!suite && !o->cpu) {
+        fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
+        report_error(NULL, text.text);
+    }
+    if (!suite)
+        name_processor(bench->machine, sizeof bench->machine);
+    int failed = run_beds(bench, suite, &err);
+    if (failed) {
         report_error(NULL, err.text);
-    else if (bench->nrows == 0 && o->only) {
+    } else if (bench->nrows == 0 && o->only) {
         fail(&text,
              "--only: nothing that runs here is called '%s'; the sections are "
              "%s",
@@ -410,11 +385,15 @@ static int run_all(struct bench *bench)
         report_error(NULL, text.text);
         return STATUS_USAGE;
     }
-    if (finish(bench, &err)) { /* with what there is */
+    if (o->json) /* with what there is */
+        bench_show_json(bench);
+    int status = o->svg ? bench_show_svg(bench, &err) : 0;
+    if (status == 0 && bench->wrong)
+        status = fail(&err, "%u of %zu results are wrong", bench->wrong,
+                      bench->nrows);
+    if (status)
         report_error(NULL, err.text);
-        failed = -1;
-    }
-    return failed ? STATUS_FAILED : STATUS_DONE;
+    return failed || status ? STATUS_FAILED : STATUS_DONE;
 }
 
 int bench_main(int argc, char **argv)

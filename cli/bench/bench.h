@@ -3,7 +3,7 @@
  * go a table, JSON or a chart. What is run are cases of beds
  * (cuda/bench/kernel_suite.h): those of a GPU; planes of the CPU and streams of
  * pictures to GPUs and back (host.c); coded JPEG scans (jpeg.c). bench.c times
- * them all in one loop, show.c and chart.c print. The room knows nothing of
+ * them all in one loop, show.c prints and draws. The room knows nothing of
  * files, but for the chart that it writes. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
@@ -29,7 +29,9 @@ struct bench_row {
     char title[128], size[48]; /* what ran, and the cells and the size */
     /* 0 where nothing was timed: GB/s, and those of the baseline; what the bar
      * shows; of JPEG files microseconds of one, and how many a second. */
-    double gbs, copy_gbs, share, us, rate;
+    struct bench_speed {
+        double gbs, copy_gbs, share, us, rate;
+    } speed;
 };
 
 /* Everything that was run. */
@@ -59,8 +61,8 @@ extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed;
 /* Returns how many processors there are. */
 unsigned bench_processors(void);
 
-/* Print a row, the first one below the name of the machine; all rows as JSON
- * (show.c); all rows as an SVG chart, to the file of --svg (chart.c). */
+/* Print a row, the first one below the name of the machine; all rows as JSON;
+ * all rows as an SVG chart, to the file of --svg (show.c). */
 void bench_show_row(const struct bench *bench, const struct bench_row *row);
 void bench_show_json(const struct bench *bench);
 int bench_show_svg(const struct bench *bench, struct err *err);

@@ -34,10 +34,8 @@ struct host_worker {
 };
 
 struct host_bed {
-    const struct kernel_suite *suite; /* NULL: the CPU turns */
+    struct suite_place place; /* without a device the CPU turns */
     const struct backend *backend;
-    const int *device;
-    unsigned ndevices;
 
     /* Of the case that is open. */
     struct suite_entry entry;
@@ -71,20 +69,18 @@ static const struct suite_section
                "A stream of pictures: GB/s each way; share of copies both ways",
                camera };
 
-static bool stream_entry(const struct host_bed *bed, size_t i,
-                         struct suite_entry *e)
+static bool stream_entry(unsigned devices, size_t i, struct suite_entry *e)
 {
     static const unsigned lanes[] = { 1, 2, 3, 4, 6, LANES_MOST, 0 };
     const bool turns = i < sizeof lanes / sizeof *lanes - 1;
-    *e = (struct suite_entry){ .section = &stream,
-                               .name = turns ? NULL : "plain copies",
-                               .origin = turns ? SUITE_OURS : SUITE_LIBRARY,
-                               .turn = turns ? XFORM_ROTATE_90 : XFORM_NONE,
-                               .nplanes = 3,
-                               .npictures = 1,
-                               .devices = bed->ndevices,
-                               .lanes = turns ? lanes[i] : 0,
-                               .shapes = camera };
+    *e = (struct suite_entry){
+        .section = &stream,
+        .name = turns ? NULL : "plain copies",
+        .origin = turns ? SUITE_OURS : SUITE_LIBRARY,
+        .work = { CELL_U8, turns ? XFORM_ROTATE_90 : XFORM_NONE, 3, 1 },
+        .by = { .devices = devices, .lanes = turns ? lanes[i] : 0 },
+        .shapes = camera
+    };
     return i < sizeof lanes / sizeof *lanes;
 }
 
@@ -92,8 +88,8 @@ static bool host_entry(const void *context, size_t i, struct suite_entry *e)
 {
     const struct host_bed *bed = context;
     const unsigned all = bench_processors();
-    if (bed->suite)
-        return stream_entry(bed, i, e);
+    if (bed->place.ndevices)
+        return stream_entry(bed->place.ndevices, i, e);
     const bool loop = i < CELL_F32 + 1; /* a kind each */
     const size_t n =
         loop ? i * XFORM_COUNT + XFORM_TRANSPOSE : i - (CELL_F32 + 1);
@@ -101,11 +97,9 @@ static bool host_entry(const void *context, size_t i, struct suite_entry *e)
     const enum cell cell = (enum cell)(n / XFORM_COUNT % KINDS);
     *e = (struct suite_entry){ .section = loop ? &loops : &gimgxf,
                                .origin = loop ? SUITE_MEANT : SUITE_OURS,
-                               .cell = cell,
-                               .turn = (enum xform)(n % XFORM_COUNT),
-                               .nplanes = 1,
-                               .npictures = 1,
-                               .threads = alone ? 1 : all,
+                               .work = { cell, (enum xform)(n % XFORM_COUNT), 1,
+                                         1 },
+                               .by = { .threads = alone ? 1 : all },
                                .shapes = kinds[cell] };
     return alone || (all > 1 && n < 2 * KINDS * XFORM_COUNT);
 }
@@ -129,26 +123,20 @@ transpose_by_cells(const struct plane *d, const struct plane *s, size_t size)
                    s->data + y * s->stride + x * size, size);
 }
 
-static void two_loops(const struct plane *d, const struct plane *s,
-                      enum cell cell)
+static void turn_once(struct host_bed *bed, struct host_worker *w)
 {
-    if (cell == CELL_U8)
+    const struct plane *d = &w->dst.plane[0], *s = &w->src.plane[0];
+    if (bed->entry.section != &loops)
+        w->failed =
+            w->failed ||
+            bed->backend->apply(w->lane, &w->dst, &w->src, bed->entry.work.turn,
+                                bed->bus ? NULL : bed->pool, &w->err);
+    else if (w->src.cell == CELL_U8)
         transpose_by_cells(d, s, sizeof(uint8_t));
-    else if (cell == CELL_U16)
+    else if (w->src.cell == CELL_U16)
         transpose_by_cells(d, s, sizeof(uint16_t));
     else
         transpose_by_cells(d, s, sizeof(float));
-}
-
-static void turn_once(struct host_bed *bed, struct host_worker *w)
-{
-    const enum xform t = bed->entry.turn;
-    if (bed->entry.section == &loops)
-        two_loops(&w->dst.plane[0], &w->src.plane[0], w->src.cell);
-    else if (!w->failed &&
-             bed->backend->apply(w->lane, &w->dst, &w->src, t,
-                                 bed->suite ? NULL : bed->pool, &w->err))
-        w->failed = true;
 }
 
 /* A worker that is free takes the next picture. */
@@ -162,10 +150,10 @@ static void turn_some(void *context, size_t i)
 static int turn_all(struct host_bed *bed, struct err *err)
 {
     atomic_store(&bed->next, 0);
-    if (bed->suite)
+    if (bed->bus)
         thread_pool_run(bed->pool, turn_some, bed, bed->busy);
     else
-        turn_once(bed, &bed->worker[0]);
+        turn_once(bed, &bed->worker[0]); /* which has the threads */
     for (unsigned i = 0; i < bed->busy; i++)
         if (bed->worker[i].failed)
             return fail(err, "%s", bed->worker[i].err.text);
@@ -176,7 +164,7 @@ static void copy_part(void *context, size_t i)
 {
     const struct host_bed *bed = context;
     const struct host_worker *w = &bed->worker[0];
-    const uint64_t n = bed->entry.threads, begin = bed->bytes * i / n;
+    const uint64_t n = bed->entry.by.threads, begin = bed->bytes * i / n;
     memcpy(w->dst.cells + begin, w->src.cells + begin,
            bed->bytes * (i + 1) / n - begin);
 }
@@ -184,16 +172,16 @@ static void copy_part(void *context, size_t i)
 static int host_round(void *context, double *seconds, struct err *err)
 {
     struct host_bed *bed = context;
-    if (bed->suite && bed->suite->bus_measure(bed->bus, &seconds[1], err))
+    if (bed->bus && bed->place.suite->bus_measure(bed->bus, &seconds[1], err))
         return -1;
     const double begin = now();
     if (turn_all(bed, err))
         return -1;
     const double end = now();
     seconds[0] = bed->busy ? (end - begin) / bed->pictures : seconds[1];
-    if (bed->suite)
+    if (bed->bus)
         return 0;
-    thread_pool_run(bed->pool, copy_part, bed, bed->entry.threads);
+    thread_pool_run(bed->pool, copy_part, bed, bed->entry.by.threads);
     seconds[1] = now() - end;
     return 0;
 }
@@ -201,22 +189,15 @@ static int host_round(void *context, double *seconds, struct err *err)
 /* ---- Checking ------------------------------------------------------------ */
 
 /* Each worker has cells of its own, so that pictures cannot be exchanged. */
-static struct verify_plane verified(const struct host_bed *bed, size_t i,
-                                    unsigned plane, enum xform t)
+static unsigned first_plane(const struct host_bed *bed, size_t i)
 {
-    const struct image *img = &bed->worker[i].src;
-    return (struct verify_plane){ .cell = img->cell,
-                                  .number = (unsigned)i * img->nplanes + plane,
-                                  .t = t,
-                                  .size = (uint32_t)cell_size(img->cell) };
+    return (unsigned)i * bed->entry.work.nplanes;
 }
 
 static void fill(void *context, size_t i)
 {
-    struct host_bed *bed = context;
-    struct host_worker *w = &bed->worker[i];
-    for (unsigned p = 0; p < w->src.nplanes; p++)
-        verify_fill_plane(&w->src.plane[p], verified(bed, i, p, XFORM_NONE));
+    const struct host_bed *bed = context;
+    verify_fill_image(&bed->worker[i].src, first_plane(bed, i));
 }
 
 static void check_worker(void *context, size_t i)
@@ -225,17 +206,15 @@ static void check_worker(void *context, size_t i)
     struct host_worker *w = &bed->worker[i];
     memset(w->dst.cells, 0xa5, w->dst.size);
     turn_once(bed, w);
-    w->wrong = 0;
-    for (unsigned p = 0; p < w->dst.nplanes; p++)
-        w->wrong += verify_count_wrong(&w->dst.plane[p],
-                                       verified(bed, i, p, bed->entry.turn));
+    w->wrong =
+        verify_count_wrong(&w->dst, first_plane(bed, i), bed->entry.work.turn);
 }
 
 static int host_check(void *context, struct suite_result *result,
                       struct err *err)
 {
     struct host_bed *bed = context;
-    if (bed->suite)
+    if (bed->bus)
         thread_pool_run(bed->pool, check_worker, bed, bed->busy);
     else
         check_worker(bed, 0); /* which has the threads */
@@ -256,47 +235,49 @@ static int host_check(void *context, struct suite_result *result,
 static int open_worker(struct host_bed *bed, struct suite_shape shape,
                        struct err *err)
 {
-    const struct suite_entry *e = &bed->entry;
+    const struct suite_work *work = &bed->entry.work;
+    const struct suite_place *place = &bed->place;
     struct host_worker *w = &bed->worker[bed->nworkers];
     struct lane_opts opts = { 0 };
-    if (bed->suite) {
-        opts.device = &bed->device[bed->nworkers % bed->ndevices];
+    if (place->ndevices) {
+        opts.device = &place->device[bed->nworkers % place->ndevices];
         opts.ndevices = 1;
     }
     if (bed->backend->open(&w->lane, &opts, err))
         return -1;
     bed->nworkers++;
     struct mem mem = bed->backend->memory(w->lane);
-    w->src = (struct image){ .cell = e->cell,
-                             .nplanes = e->nplanes,
+    w->src = (struct image){ .cell = work->cell,
+                             .nplanes = work->nplanes,
                              .width = shape.width,
                              .height = shape.height };
-    return image_alloc(&w->src, mem, err) ||
-                   image_like(&w->dst, &w->src, e->turn, mem, err)
-               ? -1
-               : 0;
+    if (image_alloc(&w->src, mem, err))
+        return -1;
+    return image_like(&w->dst, &w->src, work->turn, mem, err);
 }
 
 static int host_open(void *context, size_t number, struct suite_shape shape,
                      struct suite_result *result, struct err *err)
 {
     struct host_bed *bed = context;
-    struct suite_entry *e = &bed->entry;
-    (void)host_entry(bed, number, e);
-    bed->cells = (uint64_t)shape.width * shape.height * e->nplanes;
-    bed->bytes = bed->cells * cell_size(e->cell);
-    bed->busy = bed->suite ? e->lanes * e->devices : 1;
-    bed->pictures = bed->suite ? PICTURES * e->devices : 1;
-    result->bytes = bed->suite ? bed->bytes : 2 * bed->bytes;
+    const struct suite_entry *e = &bed->entry;
+    const unsigned devices = bed->place.ndevices;
+    (void)host_entry(bed, number, &bed->entry);
+    const size_t cell = cell_size(e->work.cell);
+    bed->cells = (uint64_t)shape.width * shape.height * e->work.nplanes;
+    bed->bytes = bed->cells * cell;
+    bed->busy = devices ? e->by.lanes * devices : 1;
+    bed->pictures = devices ? PICTURES * devices : 1;
+    result->bytes = devices ? bed->bytes : 2 * bed->bytes;
     result->launches = bed->pictures;
-    const double pages = (double)sysconf(_SC_PHYS_PAGES),
-                 room = pages * (double)sysconf(_SC_PAGESIZE) / 4 * 3;
-    if (2.0 * (double)bed->bytes > room)
+    const double room =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (2.0 * (double)bed->bytes > room / 4 * 3)
         return fail(err,
                     "--size: %u x %u cells of %zu bytes do not fit into "
                     "memory twice",
-                    shape.width, shape.height, cell_size(e->cell));
-    const unsigned threads = bed->suite ? bed->busy : e->threads;
+                    shape.width, shape.height, cell);
+    const unsigned threads = devices ? bed->busy : e->by.threads;
     bed->pool = thread_pool_open(threads ? threads : 1);
     if (!bed->pool)
         return fail(err, "no memory for threads");
@@ -304,9 +285,9 @@ static int host_open(void *context, size_t number, struct suite_shape shape,
         if (open_worker(bed, shape, err))
             return -1;
     thread_pool_run(bed->pool, fill, bed, bed->busy);
-    return bed->suite ? bed->suite->bus_open(&bed->bus, bed->device,
-                                             bed->ndevices, bed->bytes, err)
-                      : 0;
+    return devices ? bed->place.suite->bus_open(&bed->bus, &bed->place,
+                                                bed->bytes, err)
+                   : 0;
 }
 
 static void host_close(void *context)
@@ -321,7 +302,7 @@ static void host_close(void *context)
     }
     bed->nworkers = 0;
     if (bed->bus)
-        bed->suite->bus_close(bed->bus);
+        bed->place.suite->bus_close(bed->bus);
     bed->bus = NULL;
     thread_pool_close(bed->pool);
     bed->pool = NULL;
@@ -334,10 +315,8 @@ static void *host_begin(const struct suite_place *place, struct err *err)
         fail(err, "no memory");
         return NULL;
     }
-    bed->suite = place->ndevices ? place->suite : NULL;
-    bed->device = place->device;
-    bed->ndevices = place->ndevices;
-    bed->backend = bed->suite ? backend_choose("cuda", err) : &backend_cpu;
+    bed->place = *place;
+    bed->backend = place->ndevices ? backend_choose("cuda", err) : &backend_cpu;
     if (bed->backend)
         return bed;
     free(bed);

@@ -54,8 +54,7 @@ struct jpeg_stream {
 
 struct jpeg_bed {
     const struct scan_engine_type *type; /* NULL: there is no device */
-    const struct kernel_suite *suite;    /* NULL: the same */
-    int device;
+    struct suite_place place;
 
     struct jpeg_size sizes[2]; /* that were run: they stay for later cases */
 
@@ -63,12 +62,14 @@ struct jpeg_bed {
     const struct jpeg_case *jcase;
     struct jpeg_size *size;
     struct jpeg_stream stream[STREAMS];
-    double seconds[SCAN_KERNELS]; /* sums of the kernels */
+    double kernels[SCAN_KERNELS]; /* seconds of each */
     struct suite_codec *codec;
     struct thread_pool *pool;
     unsigned files; /* of a round */
-    double sum;     /* seconds of the rounds */
-    unsigned rounds;
+    struct jpeg_spent {
+        double seconds;
+        unsigned rounds;
+    } spent;
     atomic_uint wrong;
 };
 
@@ -147,10 +148,8 @@ static bool jpeg_entry(const void *context, size_t i, struct suite_entry *e)
         .section = c->kernels ? &by_kernel : &whole,
         .name = c->name,
         .origin = is_nvjpeg(c) ? SUITE_LIBRARY : SUITE_OURS,
-        .turn = turn,
-        .nplanes = 1,
-        .npictures = 1,
-        .threads = c->processors > 1 ? bench_processors() : c->processors,
+        .work = { CELL_U8, turn, 1, 1 },
+        .by.threads = c->processors > 1 ? bench_processors() : c->processors,
         .shapes = shapes,
         .parts = c->kernels ? kernel_names : NULL
     };
@@ -305,7 +304,7 @@ static int run_once(struct jpeg_bed *bed, struct err *err)
 {
     const struct jpeg_case *c = bed->jcase;
     if (is_nvjpeg(c))
-        return bed->suite->codec_run(bed->codec, err);
+        return bed->place.suite->codec_run(bed->codec, err);
     thread_pool_run(bed->pool, c->streams ? run_stream : turn_one, bed,
                     c->streams ? c->streams : bed->files);
     for (unsigned i = 0; i < c->streams; i++)
@@ -317,7 +316,7 @@ static int run_once(struct jpeg_bed *bed, struct err *err)
 static int jpeg_round(void *context, double *seconds, struct err *err)
 {
     struct jpeg_bed *bed = context;
-    memset(bed->seconds, 0, sizeof bed->seconds);
+    memset(bed->kernels, 0, sizeof bed->kernels);
     const double begin = now();
     if (run_once(bed, err))
         return -1;
@@ -325,12 +324,12 @@ static int jpeg_round(void *context, double *seconds, struct err *err)
     if (bed->jcase->kernels) {
         seconds[0] = 0;
         for (unsigned k = 0; k < SCAN_KERNELS; k++)
-            seconds[0] += seconds[2 + k] = bed->seconds[k];
+            seconds[0] += seconds[2 + k] = bed->kernels[k];
     }
     seconds[1] = bed->size->reference > 0 ? bed->size->reference * bed->files
                                           : seconds[0];
-    bed->sum += seconds[0];
-    bed->rounds++;
+    bed->spent.seconds += seconds[0];
+    bed->spent.rounds++;
     return 0;
 }
 
@@ -368,10 +367,10 @@ static int jpeg_check(void *context, struct suite_result *result,
 static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
                        struct err *err)
 {
-    const struct scan_engine_opts opts = { .device = bed->device,
+    const struct scan_engine_opts opts = { .device = bed->place.device[0],
                                            .input = bed->size->bytes,
                                            .seconds = bed->jcase->kernels
-                                                          ? bed->seconds
+                                                          ? bed->kernels
                                                           : NULL };
     size_t room, at = 0;
     s->job = calloc(bed->size->count, sizeof *s->job);
@@ -408,16 +407,16 @@ static int open_nvjpeg(struct jpeg_bed *bed, struct suite_result *result,
                                      .pictures = bed->size->count,
                                      .shape = bed->size->shape,
                                      .quality = QUALITY,
-                                     .device = bed->device,
+                                     .device = bed->place.device[0],
                                      .threads = bench_processors(),
                                      .by = c->by,
                                      .decodes = c->decodes,
                                      .encodes = c->encodes };
     for (unsigned i = 0; i < SOURCES; i++)
         file[i] = bed->size->source[i].file;
-    if (bed->suite)
-        return bed->suite->codec_open(&bed->codec, &task, &result->left_out,
-                                      err);
+    if (bed->place.ndevices)
+        return bed->place.suite->codec_open(&bed->codec, &task,
+                                            &result->left_out, err);
     result->left_out = "this build has no CUDA";
     return 0;
 }
@@ -429,7 +428,7 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
     const struct jpeg_case *c = &cases[number];
     const unsigned processors = c->processors > 1 ? bench_processors() : 1;
     bed->jcase = c;
-    bed->sum = bed->rounds = 0;
+    bed->spent = (struct jpeg_spent){ 0 };
     if (find_pictures(bed, shape, err))
         return -1;
     bed->files = c->streams     ? c->streams * bed->size->count
@@ -452,8 +451,9 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
 static void jpeg_close(void *context)
 {
     struct jpeg_bed *bed = context;
-    if (bed->size->reference == 0 && !bed->jcase->kernels && bed->rounds)
-        bed->size->reference = bed->sum / bed->rounds / bed->files;
+    const struct jpeg_spent *spent = &bed->spent;
+    if (bed->size->reference == 0 && !bed->jcase->kernels && spent->rounds)
+        bed->size->reference = spent->seconds / spent->rounds / bed->files;
     for (unsigned i = 0; i < STREAMS; i++) {
         struct jpeg_stream *s = &bed->stream[i];
         if (s->engine)
@@ -463,7 +463,7 @@ static void jpeg_close(void *context)
         *s = (struct jpeg_stream){ 0 };
     }
     if (bed->codec)
-        bed->suite->codec_close(bed->codec);
+        bed->place.suite->codec_close(bed->codec);
     bed->codec = NULL;
     thread_pool_close(bed->pool);
     bed->pool = NULL;
@@ -480,8 +480,7 @@ static void *jpeg_begin(const struct suite_place *place, struct err *err)
         return NULL;
     }
     bed->type = type && type->devices(&devices, &ignored) == 0 ? type : NULL;
-    bed->suite = place->ndevices ? place->suite : NULL;
-    bed->device = place->device[0];
+    bed->place = *place;
     return bed;
 }
 

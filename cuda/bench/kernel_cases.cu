@@ -141,24 +141,8 @@ static const struct kernel_case table[] = {
       0, NULL, libraries_npp, CELL_F32 },
 };
 
-/* The book's kernels, each with all these shapes of blocks. `across`: cells of
- * a row that a thread moves through a tile of shared memory; 0: it has none. */
-static const struct {
-    const char *name;
-    matrix_kernel kernel;
-    unsigned pad, across, traits;
-} swept[] = {
-    { "copyGmem", book_copy, 0, 0, COPIES },
-    { "naiveGmem, reads rows", book_naive_rows, 0, 0, 0 },
-    { "naiveGmem, reads columns", book_naive_columns, 0, 0, OVER_RESULT },
-    { "transposeSmem", book_smem<1, 0>, 0, 1, DYNAMIC },
-    { "transposeSmemPad, IPAD 1", book_smem<1, 1>, 1, 1, DYNAMIC },
-    { "transposeSmemPad, IPAD 2", book_smem<1, 2>, 2, 1, DYNAMIC },
-    { "transposeSmemUnrollPad", book_smem<2, 2>, 2, 2, DYNAMIC },
-};
-static const struct {
-    unsigned x, y;
-} sweep_blocks[] = {
+/* The sweep: the book's kernels as they are meant, each with these blocks. */
+static const struct case_extent sweep_blocks[] = {
     { 8, 8 },   { 16, 8 },  { 8, 16 },  { 16, 16 }, { 32, 8 },  { 8, 32 },
     { 32, 16 }, { 16, 32 }, { 32, 32 }, { 64, 4 },  { 64, 16 }, { 128, 2 },
 };
@@ -186,50 +170,44 @@ static const struct {
 
 enum {
     LISTED = sizeof table / sizeof table[0],
-    SWEEP_BLOCKS = sizeof sweep_blocks / sizeof sweep_blocks[0],
-    STEPS = sizeof swept / sizeof swept[0],
-    SWEPT = STEPS * SWEEP_BLOCKS,
+    STEPS = 7, /* of the book's in the table */
+    SWEPT = STEPS * sizeof sweep_blocks / sizeof sweep_blocks[0],
     OURS = sizeof ours / sizeof ours[0] * XFORM_COUNT,
 };
 
 static void get_swept(size_t i, struct kernel_case *kcase)
 {
-    const unsigned x = sweep_blocks[i / STEPS].x, y = sweep_blocks[i / STEPS].y;
-    const unsigned across = swept[i % STEPS].across;
+    const struct case_extent block = sweep_blocks[i / STEPS];
+    const struct kernel_case *row = table;
+    for (size_t n = i % STEPS; row->section != &book || row->note || n--;)
+        row++;
+    const unsigned across = row->tile.x / row->block.x;
+    const unsigned pad = row->shared.pitch - across * row->block.x;
+    *kcase = *row;
     kcase->section = &sweep;
-    kcase->name = swept[i % STEPS].name;
-    kcase->kernel = swept[i % STEPS].kernel;
-    kcase->traits = swept[i % STEPS].traits;
-    kcase->block_x = x;
-    kcase->block_y = y;
-    kcase->tile_x = across ? x * across : x;
-    kcase->tile_y = y;
-    kcase->put = across ? ROW : NONE;
-    kcase->get = across ? REINDEX : NONE;
-    kcase->pitch = x * across + swept[i % STEPS].pad;
+    kcase->block = block;
+    kcase->tile = { across * block.x, block.y };
+    if (row->shared.put)
+        kcase->shared.pitch = across * block.x + pad;
     kcase->entry.sweep = true;
 }
 
 static void get_ours(size_t i, struct kernel_case *kcase)
 {
     const auto &our = ours[i / XFORM_COUNT];
-    struct suite_entry *e = &kcase->entry;
-    e->turn = static_cast<enum xform>(i % XFORM_COUNT);
-    const bool others_do = e->turn == XFORM_NONE || e->turn == XFORM_TRANSPOSE;
+    const auto turn = static_cast<enum xform>(i % XFORM_COUNT);
+    const bool others_do = turn == XFORM_NONE || turn == XFORM_TRANSPOSE;
     kcase->section = our.section;
     kcase->launch = our.launch;
-    kcase->cell = our.cell;
-    e->origin = SUITE_OURS;
-    e->nplanes = our.nplanes;
-    e->npictures = our.npictures;
-    e->shapes = others_do ? our.shapes_of_others : our.shapes;
+    kcase->entry.origin = SUITE_OURS;
+    kcase->entry.work = { our.cell, turn, our.nplanes, our.npictures };
+    kcase->entry.shapes = others_do ? our.shapes_of_others : our.shapes;
 }
 
 bool kernel_cases_get(size_t i, struct kernel_case *kcase)
 {
     struct suite_entry *e = &kcase->entry;
     *kcase = i < LISTED ? table[i] : kernel_case{};
-    e->nplanes = e->npictures = 1;
     if (i >= LISTED + SWEPT + OURS)
         return false;
     if (i >= LISTED + SWEPT) {
@@ -240,16 +218,17 @@ bool kernel_cases_get(size_t i, struct kernel_case *kcase)
         e->origin = kcase->launch ? SUITE_LIBRARY
                     : kcase->note ? SUITE_PUBLISHED
                                   : SUITE_MEANT;
-        e->turn = kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE;
+        e->work = { kcase->cell,
+                    kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE, 1,
+                    1 };
         e->shapes = kcase->section->shapes;
     }
     e->section = kcase->section;
     e->name = kcase->name;
     e->note = kcase->note;
-    e->cell = kcase->launch ? kcase->cell : CELL_F32;
     e->wrong = (kcase->traits & WRONG) != 0;
-    e->block_x = kcase->block_x;
-    e->block_y = kcase->block_y;
+    e->by.block_x = kcase->block.x;
+    e->by.block_y = kcase->block.y;
     return true;
 }
 
@@ -263,28 +242,28 @@ static constexpr uint64_t MANY_BYTES = 1 << 30;
 const char *kernel_cases_undefined(const struct kernel_case *kcase,
                                    struct suite_shape shape, bool timed)
 {
-    const struct suite_entry *e = &kcase->entry;
-    const unsigned x = kcase->tile_x, y = kcase->tile_y;
+    const struct suite_work *work = &kcase->entry.work;
+    const unsigned traits = kcase->traits, x = kcase->tile.x, y = kcase->tile.y;
     const uint64_t cells = (uint64_t)shape.width * shape.height;
-    const uint64_t down =
-        kcase->traits & OVER_RESULT ? shape.width : shape.height;
+    const uint64_t down = traits & OVER_RESULT ? shape.width : shape.height;
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
         shape.height > INT_MAX)
         return "not a valid size";
-    if (e->npictures > 1 &&
-        cells * e->npictures * e->nplanes * cell_size(e->cell) > MANY_BYTES)
+    if (work->npictures > 1 &&
+        cells * work->npictures * work->nplanes * cell_size(work->cell) >
+            MANY_BYTES)
         return "for small pictures only";
     if (!timed && kcase->launch == launch_each)
         return "more than one launch";
-    if (e->origin == SUITE_OURS)
+    if (kcase->entry.origin == SUITE_OURS)
         return NULL;
     if (cells > INT_MAX)
         return "it counts cells with 31 bits";
-    if (kcase->traits & SQUARE && shape.width != shape.height)
+    if (traits & SQUARE && shape.width != shape.height)
         return "for squares only";
-    if (kcase->traits & WHOLE && (shape.width % x || shape.height % y))
+    if (traits & WHOLE && (shape.width % x || shape.height % y))
         return "for whole blocks only";
-    if (kcase->kernel && !kcase->block_x && shape.width > THREADS)
+    if (kcase->kernel && !kcase->block.x && shape.width > THREADS)
         return "its rows are at most as long as a block has threads";
     if (y && down > (uint64_t)GRID_Y * y)
         return "a grid ends at 65535 blocks in y";
@@ -295,17 +274,18 @@ enum { LANES = 32, BANKS = 32 };
 
 /* Returns the most words of one bank that a warp asks for. No two lanes ask
  * for the same word in any pattern. */
-static unsigned ways(enum pattern pattern, const struct kernel_case *kcase)
+static unsigned ways(enum case_pattern pattern, unsigned pitch,
+                     struct case_extent block)
 {
-    const unsigned bx = kcase->block_x, by = kcase->block_y;
+    const unsigned threads = block.x * block.y;
     unsigned worst = 0;
-    for (unsigned warp = 0; pattern && warp < bx * by; warp += LANES) {
+    for (unsigned warp = 0; pattern && warp < threads; warp += LANES) {
         unsigned words[BANKS] = { 0 };
-        for (unsigned n = warp; n < bx * by && n < warp + LANES; n++) {
-            const unsigned word =
-                pattern == COLUMN    ? n % bx * kcase->pitch + n / bx
-                : pattern == REINDEX ? n % by * kcase->pitch + n / by
-                                     : n / bx * kcase->pitch + n % bx;
+        for (unsigned n = warp; n < threads && n < warp + LANES; n++) {
+            const unsigned across = pattern == REINDEX ? block.y : block.x;
+            const unsigned word = pattern == ROW
+                                      ? n / across * pitch + n % across
+                                      : n % across * pitch + n / across;
             if (++words[word % BANKS] > worst)
                 worst = words[word % BANKS];
         }
@@ -313,14 +293,14 @@ static unsigned ways(enum pattern pattern, const struct kernel_case *kcase)
     return worst;
 }
 
-void kernel_cases_banks(const struct kernel_case *kcase,
-                        struct suite_result *result)
+struct suite_banks kernel_cases_banks(const struct kernel_case *kcase)
 {
-    result->banks_put = ways(kcase->put, kcase);
-    result->banks_get = ways(kcase->get, kcase);
+    const struct case_shared *s = &kcase->shared;
+    return { ways(s->put, s->pitch, kcase->block),
+             ways(s->get, s->pitch, kcase->block) };
 }
 
-/* ---- Launches of one picture ---------------------------------------------*/
+/* ---- Launches ------------------------------------------------------------*/
 
 static unsigned blocks_over(unsigned cells, unsigned tile)
 {
@@ -332,16 +312,17 @@ int kernel_cases_launch(const struct kernel_case *kcase,
 {
     if (kcase->launch)
         return kcase->launch(kcase, task, err);
-    const bool over_result = kcase->traits & OVER_RESULT;
-    const struct image *over = over_result ? &task->dst : &task->src;
-    dim3 grid(over->height), block(kcase->block_x, kcase->block_y);
-    if (kcase->tile_x)
-        grid = dim3(blocks_over(over->width, kcase->tile_x),
-                    blocks_over(over->height, kcase->tile_y));
-    if (!kcase->block_x)
+    const struct image *over =
+        kcase->traits & OVER_RESULT ? &task->dst : &task->src;
+    dim3 grid(over->height), block(kcase->block.x, kcase->block.y);
+    if (kcase->tile.x)
+        grid = dim3(blocks_over(over->width, kcase->tile.x),
+                    blocks_over(over->height, kcase->tile.y));
+    else if (!kcase->block.x)
         block = dim3(over->width);
-    const size_t shared =
-        kcase->traits & DYNAMIC ? sizeof(float) * kcase->pitch * block.y : 0;
+    const size_t shared = kcase->traits & DYNAMIC
+                              ? sizeof(float) * kcase->shared.pitch * block.y
+                              : 0;
     kcase->kernel<<<grid, block, shared, task->stream>>>(
         reinterpret_cast<float *>(task->dst.plane[0].data),
         reinterpret_cast<const float *>(task->src.plane[0].data),
@@ -366,8 +347,6 @@ static int launch_ours(const struct kernel_case *, struct kernel_task *task,
         kernels_turn(&task->dst, &task->src, task->turn, task->stream),
         "turning", err);
 }
-
-/* ---- Launches of many pictures -------------------------------------------*/
 
 /* Moves on to the next picture, in place: a struct image is large. */
 static void go_on(struct image *img)
@@ -407,13 +386,12 @@ static int send_plan(struct kernel_task *task, struct err *err)
 
 int kernel_cases_plan(struct kernel_task *task, struct err *err)
 {
-    return gpu_check(cudaMallocHost(&task->planes, plan_size(task)),
-                     "page-locked memory", err) ||
-                   gpu_check(cudaMalloc(&task->device_planes, plan_size(task)),
-                             "memory of the device", err) ||
-                   send_plan(task, err)
-               ? -1
-               : 0;
+    if (gpu_check(cudaMallocHost(&task->planes, plan_size(task)),
+                  "page-locked memory", err) ||
+        gpu_check(cudaMalloc(&task->device_planes, plan_size(task)),
+                  "memory of the device", err))
+        return -1;
+    return send_plan(task, err);
 }
 
 static int launch_all(const struct kernel_case *, struct kernel_task *task,
@@ -429,20 +407,20 @@ static int launch_all(const struct kernel_case *, struct kernel_task *task,
 static int launch_planned(const struct kernel_case *kcase,
                           struct kernel_task *task, struct err *err)
 {
-    return send_plan(task, err) || launch_all(kcase, task, err)
-               ? -1
-               : gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
+    if (send_plan(task, err) || launch_all(kcase, task, err))
+        return -1;
+    return gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
 
 static int launch_each(const struct kernel_case *kcase,
                        struct kernel_task *task, struct err *err)
 {
     struct kernel_task one = *task;
-    for (unsigned i = 0; i < task->npictures; i++) {
-        if (launch_ours(kcase, &one, err))
-            return -1;
+    int status = 0;
+    for (unsigned i = 0; i < task->npictures && status == 0; i++) {
+        status = launch_ours(kcase, &one, err);
         go_on(&one.dst);
         go_on(&one.src);
     }
-    return 0;
+    return status;
 }

@@ -1,11 +1,10 @@
 /* The cases of a GPU: what each is, for which sizes it is defined, and how it
- * is launched. Functions that return an int return 0; on failure -1, with the
- * reason in `err`. */
+ * is launched; and the libraries of NVIDIA. Functions that return an int
+ * return 0; on failure -1, with the reason in `err`. */
 #ifndef CUDA_BENCH_KERNEL_CASES_H
 #define CUDA_BENCH_KERNEL_CASES_H
 
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include "cuda/bench/kernel_suite.h"
 #include "cuda/gpu/tiles_plan.h"
@@ -27,13 +26,9 @@ struct kernel_task {
 typedef void (*matrix_kernel)(float *dst, const float *src, int width,
                               int height);
 
-/* Where lane (tx, ty) of a block finds its word in a tile of shared memory. */
-enum pattern {
-    NONE,    /* it uses none */
-    ROW,     /* ty * pitch + tx */
-    COLUMN,  /* tx * pitch + ty */
-    REINDEX, /* n % by * pitch + n / by, where n = ty * bx + tx */
-};
+struct kernel_case;
+typedef int case_launcher(const struct kernel_case *kcase,
+                          struct kernel_task *task, struct err *err);
 
 /* How a kernel is launched, and for which sources it is defined. */
 enum case_traits {
@@ -45,9 +40,24 @@ enum case_traits {
     DYNAMIC = 32,     /* its tile of shared memory is given at launch */
 };
 
-struct kernel_case;
-typedef int case_launcher(const struct kernel_case *kcase,
-                          struct kernel_task *task, struct err *err);
+struct case_extent {
+    unsigned x, y;
+};
+
+/* Where lane (tx, ty) of a block finds its word in a tile of shared memory. */
+enum case_pattern {
+    NONE,    /* there is no such tile */
+    ROW,     /* ty * pitch + tx */
+    COLUMN,  /* tx * pitch + ty */
+    REINDEX, /* n % by * pitch + n / by, where n = ty * bx + tx */
+};
+
+/* A tile in shared memory: how it is written and read, and its words from a row
+ * to the next. */
+struct case_shared {
+    enum case_pattern put, get;
+    unsigned pitch;
+};
 
 /* A row of the table: a transpose of floats by a kernel, unless it has a
  * launcher of its own. */
@@ -55,12 +65,10 @@ struct kernel_case {
     const struct suite_section *section;
     const char *name;
     matrix_kernel kernel;
-    unsigned block_x, block_y;       /* threads; 0: a thread a cell of a row */
-    unsigned tile_x = 0, tile_y = 0; /* cells; 0: a block a row */
+    struct case_extent block;     /* threads; 0: one a cell of a row */
+    struct case_extent tile = {}; /* cells; 0: a block a row */
     unsigned traits = 0;
-    enum pattern put = NONE,
-                 get = NONE;       /* how it writes and reads shared memory */
-    unsigned pitch = 0;            /* words from one row of that to the next */
+    struct case_shared shared = {};
     const char *note = NULL;       /* of a kernel as published; else NULL */
     case_launcher *launch = NULL;  /* NULL: the kernel's */
     enum cell cell = CELL_F32;     /* for such a launcher */
@@ -79,15 +87,14 @@ const char *kernel_cases_undefined(const struct kernel_case *kcase,
 int kernel_cases_launch(const struct kernel_case *kcase,
                         struct kernel_task *task, struct err *err);
 
-/* Sets the bank conflicts of a case. */
-void kernel_cases_banks(const struct kernel_case *kcase,
-                        struct suite_result *result);
+/* Returns the bank conflicts of a case. */
+struct suite_banks kernel_cases_banks(const struct kernel_case *kcase);
 
 /* Makes the plan of one launch for all pictures of a task, whose memory is to
  * be freed when all launches are done. */
 int kernel_cases_plan(struct kernel_task *task, struct err *err);
 
-/* ---- The libraries of NVIDIA (libraries.cu, nvjpeg.cu) ------------------- */
+/* ---- The libraries of NVIDIA (libraries.cu) ------------------------------ */
 
 /* Returns what is needed to use cuBLAS and NPP, or NULL without memory. The
  * caller frees it. Nothing is opened yet. */
@@ -97,30 +104,14 @@ void libraries_free(struct libraries *libraries);
 /* Returns NULL if this launcher finds its library, else why not. */
 const char *libraries_lack(struct libraries *libraries, case_launcher *launch);
 
-/* Opens a library by its name, as "libnpp": where the loader looks, and then
- * where toolkits are installed. Returns NULL if it is not there. It stays
- * open: the kernels that it registers with the CUDA runtime do, too. */
-void *libraries_open(const char *name);
-
-/* Finds a function of it. Returns false if it has none of this name. */
-template <typename F>
-static inline bool libraries_find(void *library, const char *name, F *f)
-{
-    *f = reinterpret_cast<F>(dlsym(library, name));
-    return *f != NULL;
-}
-
 /* Enqueue the transpose of one plane on the task's stream. */
 case_launcher libraries_geam, libraries_npp;
 
-/* As struct kernel_suite has them. */
-int bus_open(struct suite_bus **bus, const int *device, unsigned ndevices,
-             size_t bytes, struct err *err);
-int bus_measure(struct suite_bus *bus, double *seconds, struct err *err);
-void bus_close(struct suite_bus *bus);
-int nvjpeg_open(struct suite_codec **codec, const struct suite_jpeg *task,
-                const char **left_out, struct err *err);
-int nvjpeg_run(struct suite_codec *codec, struct err *err);
-void nvjpeg_close(struct suite_codec *codec);
+/* nvJPEG, as struct kernel_suite has it. */
+int libraries_codec_open(struct suite_codec **codec,
+                         const struct suite_jpeg *task, const char **left_out,
+                         struct err *err);
+int libraries_codec_run(struct suite_codec *codec, struct err *err);
+void libraries_codec_close(struct suite_codec *codec);
 
 #endif

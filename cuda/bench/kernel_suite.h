@@ -1,10 +1,10 @@
 /* What `gimgxf bench` runs on a GPU: the kernels of the literature on the
  * transpose, the libraries, and ours. The cases are rows of one table
- * (kernel_cases.cu); gpu_bed.cu is the bed that runs and verifies them;
- * libraries.cu and nvjpeg.cu call what NVIDIA has, bus.cu measures plain
- * copies. This header also has what all beds share, those of cli/bench too: a
- * bed runs cases of one kind, one round at a time, and its caller times and
- * counts. The room prints nothing and knows nothing of files. */
+ * (kernel_cases.cu); gpu_bed.cu is the bed that runs and verifies them, and
+ * measures plain copies; libraries.cu calls what NVIDIA has. This header also
+ * has what all beds share, those of cli/bench too: a bed runs cases of one
+ * kind, one round at a time, and its caller times and counts. The room prints
+ * nothing and knows nothing of files. */
 #ifndef CUDA_BENCH_KERNEL_SUITE_H
 #define CUDA_BENCH_KERNEL_SUITE_H
 
@@ -14,7 +14,6 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
-#include "codecs/image/xform.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,23 +43,45 @@ enum {
     SUITE_TIMES = 2 + SUITE_PARTS,
 };
 
+/* What a launch turns, and how. */
+struct suite_work {
+    enum cell cell;
+    enum xform turn;    /* what it is said to do */
+    unsigned nplanes;   /* of a picture */
+    unsigned npictures; /* in one launch */
+};
+
+/* What works on it; 0 is none, or not for us to choose. */
+struct suite_workers {
+    unsigned block_x, block_y; /* threads of a block of a GPU */
+    unsigned threads;          /* of the CPU */
+    unsigned devices, lanes;   /* GPUs of a stream, and lanes of each */
+};
+
 /* A case, as it is shown. */
 struct suite_entry {
     const struct suite_section *section;
     const char *name; /* NULL: the name of the turn */
     const char *note; /* what one has to know about it; may be NULL */
     enum suite_origin origin;
-    enum cell cell;
-    enum xform turn;    /* what it is said to do */
-    unsigned nplanes;   /* of a picture */
-    unsigned npictures; /* in one launch */
-    bool wrong;         /* it is known not to do that, as the note says */
-    bool sweep;         /* a step of the sweep over shapes of blocks */
-    unsigned block_x, block_y; /* threads of a block; 0: not for us to choose */
-    unsigned threads;          /* of the CPU; 0: it runs on a GPU */
-    unsigned devices, lanes; /* GPUs, and lanes of each, of a stream; else 0 */
+    bool wrong; /* it is known not to do its work, as the note says */
+    bool sweep; /* a step of the sweep over shapes of blocks */
+    struct suite_work work;
+    struct suite_workers by;
     const struct suite_shape *shapes; /* as of a section */
     const char *const *parts; /* names of what it consists of; NULL: none */
+};
+
+/* The most lanes of a warp that meet at one bank of shared memory with
+ * different words: 1 is free of conflicts, 0 without such memory. */
+struct suite_banks {
+    unsigned put, get;
+};
+
+/* Seconds of a launch, and the median of the baseline in turns with it. */
+struct suite_times {
+    double median, min, max, copy;
+    unsigned rounds; /* 0: nothing was timed */
 };
 
 struct suite_result {
@@ -69,14 +90,9 @@ struct suite_result {
     unsigned files;       /* JPEG files of a launch, shown instead of bytes */
     unsigned launches;    /* of a round */
     bool in_l2;           /* source and result fit into it, and stay there */
-    /* The most lanes of a warp that meet at one bank of shared memory with
-     * different words: 1 is free of conflicts, 0 without such memory. */
-    unsigned banks_put, banks_get;
-    uint64_t cells, wrong; /* that were checked, and that were not right */
-    /* Set by who runs the rounds: seconds of a launch, and the median of the
-     * baseline in turns with it. All 0 if nothing was timed. */
-    double median, min, max, copy;
-    unsigned rounds;
+    struct suite_banks banks;
+    uint64_t cells, wrong;    /* that were checked, and that were not right */
+    struct suite_times times; /* set by who runs the rounds */
 };
 
 struct kernel_suite;
@@ -133,10 +149,10 @@ struct kernel_suite {
     /* Describes a device in words, and counts all. Fails if it cannot be used.
      */
     int (*describe)(int device, int *count, char text[400], struct err *err);
-    /* Opens the bus to these devices, to be measured by copies of `bytes`
-     * from and to page-locked memory. The caller closes it. */
-    int (*bus_open)(struct suite_bus **bus, const int *device,
-                    unsigned ndevices, size_t bytes, struct err *err);
+    /* Opens the bus to the devices of a place, to be measured by copies of
+     * `bytes` from and to page-locked memory. The caller closes it. */
+    int (*bus_open)(struct suite_bus **bus, const struct suite_place *place,
+                    size_t bytes, struct err *err);
     /* Measures the seconds of a copy to any of the devices and one from it,
      * while both directions of all are busy. */
     int (*bus_measure)(struct suite_bus *bus, double *seconds, struct err *err);

@@ -16,6 +16,7 @@
 
 /* A plane that is verified: its number in the picture, and the turn. */
 struct verify_plane {
+    struct plane plane;
     enum cell cell;
     unsigned number;
     unsigned t;    /* enum xform */
@@ -74,10 +75,16 @@ VERIFY_INLINE uint32_t verify_result(struct verify_plane what, uint32_t width,
     return what.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
 }
 
-/* Writes cell (x, y) of a source. */
-VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane what, uint32_t x,
-                              uint32_t y)
+VERIFY_INLINE uint8_t *verify_at(const struct verify_plane *what, uint32_t x,
+                                 uint32_t y)
 {
+    return what->plane.data + y * what->plane.stride + (size_t)x * what->size;
+}
+
+/* Writes cell (x, y) of a source. */
+VERIFY_INLINE void verify_put(struct verify_plane what, uint32_t x, uint32_t y)
+{
+    uint8_t *at = verify_at(&what, x, y);
     for (unsigned k = 0; k < verify_parts(what.cell); k++) {
         uint32_t bits = verify_source(what, x, y, k);
         uint16_t half = (uint16_t)bits;
@@ -90,51 +97,61 @@ VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane what, uint32_t x,
     }
 }
 
-VERIFY_INLINE uint32_t verify_get(const uint8_t *at, enum cell cell, unsigned k)
-{
-    uint32_t word;
-    uint16_t half;
-    if (cell == CELL_U8)
-        return *at;
-    if (cell == CELL_F32) {
-        memcpy(&word, at, sizeof word);
-        return word;
-    }
-    memcpy(&half, at + k * sizeof half, sizeof half);
-    return half;
-}
-
 /* Returns whether cell (x, y) of a result is the right one. */
-VERIFY_INLINE bool verify_right(const struct plane *plane,
-                                struct verify_plane what, uint32_t x,
+VERIFY_INLINE bool verify_right(struct verify_plane what, uint32_t x,
                                 uint32_t y)
 {
-    const uint8_t *at = plane->data + y * plane->stride + (size_t)x * what.size;
-    for (unsigned k = 0; k < verify_parts(what.cell); k++)
-        if (verify_get(at, what.cell, k) !=
-            verify_result(what, plane->width, plane->height, x, y, k))
+    const uint8_t *at = verify_at(&what, x, y);
+    for (unsigned k = 0; k < verify_parts(what.cell); k++) {
+        uint32_t bits = *at;
+        uint16_t half;
+        if (what.cell == CELL_F32)
+            memcpy(&bits, at, sizeof bits);
+        else if (what.cell != CELL_U8) {
+            memcpy(&half, at + k * sizeof half, sizeof half);
+            bits = half;
+        }
+        if (bits !=
+            verify_result(what, what.plane.width, what.plane.height, x, y, k))
             return false;
+    }
     return true;
 }
 
-/* Writes all cells of a plane of a source, on the host. */
-static inline void verify_fill_plane(const struct plane *plane,
-                                     struct verify_plane what)
+/* Returns plane p of a picture whose planes count from `first` on. */
+static inline struct verify_plane verify_plane_of(const struct image *img,
+                                                  unsigned p, unsigned first,
+                                                  enum xform t)
 {
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            verify_put(plane->data + y * plane->stride + (size_t)x * what.size,
-                       what, x, y);
+    const struct verify_plane what = { img->plane[p], img->cell, first + p,
+                                       (unsigned)t,
+                                       (uint32_t)cell_size(img->cell) };
+    return what;
 }
 
-/* Returns how many cells of a plane of a result are wrong, on the host. */
-static inline uint64_t verify_count_wrong(const struct plane *plane,
-                                          struct verify_plane what)
+/* Writes all cells of a source, on the host. */
+static inline void verify_fill_image(const struct image *img, unsigned first)
+{
+    for (unsigned p = 0; p < img->nplanes; p++) {
+        const struct verify_plane what =
+            verify_plane_of(img, p, first, XFORM_NONE);
+        for (uint32_t y = 0; y < what.plane.height; y++)
+            for (uint32_t x = 0; x < what.plane.width; x++)
+                verify_put(what, x, y);
+    }
+}
+
+/* Returns how many cells of a result are wrong, on the host. */
+static inline uint64_t verify_count_wrong(const struct image *img,
+                                          unsigned first, enum xform t)
 {
     uint64_t wrong = 0;
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            wrong += !verify_right(plane, what, x, y);
+    for (unsigned p = 0; p < img->nplanes; p++) {
+        const struct verify_plane what = verify_plane_of(img, p, first, t);
+        for (uint32_t y = 0; y < what.plane.height; y++)
+            for (uint32_t x = 0; x < what.plane.width; x++)
+                wrong += !verify_right(what, x, y);
+    }
     return wrong;
 }
 

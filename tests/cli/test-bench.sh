@@ -158,7 +158,7 @@ jpeg" --only nothing
         {r['name'] for r in all if r.get('wrong')} == {'copyGmem'}"
     bench --profile --json
     check 'their own sizes' [ $got = 0 ]
-    # Many pictures, few enough cells for the host to check the check.
+    # Many pictures, in one launch or in one each.
     bench --rounds 3 --json --only many --size 17x13
     check 'many, in three ways' results "len(all) == 24 and
         not any(r['pictures'] < 2 for r in all)"

@@ -8,34 +8,6 @@
 static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
 enum { CELLS = sizeof cells / sizeof cells[0] };
 
-static void fill(const struct image *img)
-{
-    for (unsigned p = 0; p < img->nplanes; p++) {
-        const struct plane *plane = &img->plane[p];
-        struct verify_plane marks = { .cell = img->cell,
-                               .number = p,
-                               .size = (uint32_t)cell_size(img->cell) };
-        for (uint32_t y = 0; y < plane->height; y++)
-            for (uint32_t x = 0; x < plane->width; x++)
-                verify_put(plane->data + y * plane->stride +
-                               (size_t)x * marks.size,
-                           marks, x, y);
-    }
-}
-
-static unsigned count_wrong(const struct image *img, enum xform t)
-{
-    unsigned wrong = 0;
-    for (unsigned p = 0; p < img->nplanes; p++) {
-        struct verify_plane marks = { img->cell, p, t,
-                               (uint32_t)cell_size(img->cell) };
-        for (uint32_t y = 0; y < img->plane[p].height; y++)
-            for (uint32_t x = 0; x < img->plane[p].width; x++)
-                wrong += !verify_right(&img->plane[p], marks, x, y);
-    }
-    return wrong;
-}
-
 static void check_turn(enum cell cell, enum xform t)
 {
     struct image src = {
@@ -52,22 +24,24 @@ static void check_turn(enum cell cell, enum xform t)
         CHECK(false, "%s", err.text);
         return;
     }
-    fill(&src);
+    verify_fill_image(&src, 0);
     CHECK(backend_cpu.apply(lane, &dst, &src, t, NULL, &err) == 0, "%s",
           err.text);
-    CHECK(count_wrong(&dst, t) == 0, "cell %d, turn %d", cell, t);
+    CHECK(verify_count_wrong(&dst, 0, t) == 0, "cell %d, turn %d", cell, t);
     /* Taken for another turn of the same shape, or for the other plane, few
      * cells are right: by chance, of bytes, one in 256. */
     enum xform other = (enum xform)(t ^ XFORM_MIRROR_X);
-    CHECK(count_wrong(&dst, other) > all / 10 * 9, "cell %d, turn %d", cell, t);
+    CHECK(verify_count_wrong(&dst, 0, other) > all / 10 * 9, "cell %d, turn %d",
+          cell, t);
     struct plane first = dst.plane[0];
     dst.plane[0] = dst.plane[1];
     dst.plane[1] = first;
-    CHECK(count_wrong(&dst, t) > all / 10 * 9, "cell %d, turn %d", cell, t);
+    CHECK(verify_count_wrong(&dst, 0, t) > all / 10 * 9, "cell %d, turn %d",
+          cell, t);
     dst.plane[1] = dst.plane[0];
     dst.plane[0] = first;
     dst.plane[1].data[dst.plane[1].stride * 7 + 11] ^= 1;
-    CHECK(count_wrong(&dst, t) == 1, "cell %d, turn %d", cell, t);
+    CHECK(verify_count_wrong(&dst, 0, t) == 1, "cell %d, turn %d", cell, t);
     backend_cpu.close(lane);
     image_free(&dst);
     image_free(&src);
@@ -78,7 +52,9 @@ static void check_turn(enum cell cell, enum xform t)
 TEST(dct)
 {
     struct verify_plane none = { .cell = CELL_DCT, .size = 128 };
-    struct verify_plane turned = { CELL_DCT, 0, XFORM_ROTATE_90, 128 };
+    struct verify_plane turned = { .cell = CELL_DCT,
+                                   .t = XFORM_ROTATE_90,
+                                   .size = 128 };
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 8; column++) {
             /* Of 5 x 3 blocks to 3 x 5: (2, 4) is what (4, 0) was. */
