@@ -30,8 +30,8 @@
  * samples are read from memory, copied over PCIe both ways, and read once more
  * to be encoded. The GPU was slower for any number of pictures in any format,
  * by 1.1 to 1.3 on 2 processors and by 1.9 to 3.7 on 16 (BENCHMARKS.md). JPEG
- * files that need not be decoded are another matter: cli/schedule/device_scans.h.
- * A device that was named is used. */
+ * files that need not be decoded are another matter:
+ * cli/schedule/device_scans.h. A device that was named is used. */
 static const char *choose(const struct options *opts, const char **why)
 {
     if (strcmp(opts->backend, "auto") != 0) {
@@ -65,20 +65,6 @@ static int show(struct job *job)
     return OUTCOME_DONE;
 }
 
-/* Asks whether a file may be replaced that this run has not made. */
-static bool ask(const char *output)
-{
-    char answer[80];
-    fputs("gimgxf: ", stderr);
-    report_put_escaped(stderr, output);
-    fputs(" exists; replace it? [y/N] ", stderr);
-    fflush(stderr);
-    if (fgets(answer, sizeof answer, stdin))
-        return *answer == 'y' || *answer == 'Y';
-    putc('\n', stderr); /* nobody has ended the line */
-    return false;
-}
-
 /* Returns whether the output may be written. Where nobody can answer it is said
  * afterwards that a file was replaced. */
 static bool may_write(struct job *job)
@@ -90,7 +76,15 @@ static bool may_write(struct job *job)
         access(job->input, R_OK) || !job_would_replace(job))
         return true;
     job->tells_replaced = false;
-    return ask(job->output);
+    char answer[80];
+    fputs("gimgxf: ", stderr);
+    report_put_escaped(stderr, job->output);
+    fputs(" exists; replace it? [y/N] ", stderr);
+    fflush(stderr);
+    if (fgets(answer, sizeof answer, stdin))
+        return *answer == 'y' || *answer == 'Y';
+    putc('\n', stderr); /* nobody has ended the line */
+    return false;
 }
 
 static int turn(const struct options *opts)

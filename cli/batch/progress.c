@@ -275,22 +275,6 @@ static const char *const reasons[] = {
     [ENDING_MANIFEST] = "manifest",
 };
 
-/* Says what to type so that only the other files are done. */
-static void say_next(struct err *text, const struct options *opts)
-{
-    if (opts->stack)
-        fail(text, "the same call begins again");
-    else if (opts->manifest)
-        fail(text, "the same call with --resume %s goes on", opts->manifest);
-    else if (!opts->in_place)
-        fail(text, "the same call with --update goes on");
-    else if (opts->upright)
-        fail(text, "the same call goes on");
-    else
-        fail(text, "no manifest says which files are done, so the same call "
-                   "would turn those once more; next time use --manifest");
-}
-
 static void print_ending(enum ending ending, int signal,
                          const struct batch_progress *progress, size_t left,
                          const char *next)
@@ -322,7 +306,18 @@ void progress_report_ending(enum ending ending, int signal,
     struct err text, next;
     if (ending == ENDING_PIPE)
         return;
-    say_next(&next, opts);
+    /* Says what to type so that only the other files are done. */
+    if (opts->stack)
+        fail(&next, "the same call begins again");
+    else if (opts->manifest)
+        fail(&next, "the same call with --resume %s goes on", opts->manifest);
+    else if (!opts->in_place)
+        fail(&next, "the same call with --update goes on");
+    else if (opts->upright)
+        fail(&next, "the same call goes on");
+    else
+        fail(&next, "no manifest says which files are done, so the same call "
+                    "would turn those once more; next time use --manifest");
     if (ending == ENDING_FULL)
         fail(&text,
              "the disk is full: %zu of %zu done, %zu left; make room, and "

@@ -41,16 +41,6 @@ static struct record planned_record(void *context, size_t i)
     return record_of(&job);
 }
 
-/* Says how to begin a manifest that is not there. */
-static int fail_absent(const struct options *opts, struct err *err)
-{
-    if (option_table_given(opts, "manifest"))
-        return fail(err, "--resume: %s: %s; leave --resume out to begin",
-                    opts->resume, strerror(ENOENT));
-    return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
-                opts->resume, strerror(ENOENT), opts->resume);
-}
-
 /* Returns whether --resume and --manifest name one file, which need not exist
  * yet: then the first run makes it, and the same call goes on with it. */
 static bool is_one_file(const struct options *opts)
@@ -83,8 +73,14 @@ static int check_resume(const struct options *opts, struct err *err)
                     "where to go on",
                     opts->resume);
     if (!begins(opts) && strcmp(opts->resume, "-") != 0 &&
-        stat(opts->resume, &st) && errno == ENOENT)
-        return fail_absent(opts, err);
+        stat(opts->resume, &st) && errno == ENOENT) {
+        /* Says how to begin a manifest that is not there. */
+        if (option_table_given(opts, "manifest"))
+            return fail(err, "--resume: %s: %s; leave --resume out to begin",
+                        opts->resume, strerror(ENOENT));
+        return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
+                    opts->resume, strerror(ENOENT), opts->resume);
+    }
     return 0;
 }
 

@@ -47,12 +47,6 @@ int stack_open(struct stack **stack, const struct options *opts, size_t count,
 
 /* ---- Shapes --------------------------------------------------------------*/
 
-static bool is_alike(const struct npy_header *a, const struct npy_header *b)
-{
-    return strcmp(a->descr, b->descr) == 0 && a->naxes == b->naxes &&
-           memcmp(a->shape, b->shape, sizeof a->shape) == 0;
-}
-
 /* Reads the header of a picture. One of gray samples gets an axis of channels
  * where the layout that was asked for names them. */
 static int read_header(const struct stack *stack, struct npy_header *one,
@@ -108,18 +102,6 @@ static int begin(struct stack *stack, const char *input,
     return status;
 }
 
-static int refuse(const struct stack *stack, const char *input,
-                  const struct npy_header *one, struct err *err)
-{
-    char this[128], first[128];
-    layout_print_shape(this, sizeof this, one->shape, one->naxes);
-    layout_print_shape(first, sizeof first, stack->one.shape, stack->one.naxes);
-    return fail(err,
-                "%s is of shape %s and type %s, but %s of %s and %s; all "
-                "pictures of a stack must be alike",
-                input, this, one->descr, stack->first, first, stack->one.descr);
-}
-
 /* ---- Pictures ------------------------------------------------------------*/
 
 int stack_put(struct stack *stack, size_t i, const char *input,
@@ -136,8 +118,19 @@ int stack_put(struct stack *stack, size_t i, const char *input,
     pthread_mutex_unlock(&stack->lock);
     if (status)
         return -1;
-    if (!is_alike(&one, &stack->one))
-        return refuse(stack, input, &one, err);
+    if (strcmp(one.descr, stack->one.descr) != 0 ||
+        one.naxes != stack->one.naxes ||
+        memcmp(one.shape, stack->one.shape, sizeof one.shape) != 0) {
+        char this[128], first[128];
+        layout_print_shape(this, sizeof this, one.shape, one.naxes);
+        layout_print_shape(first, sizeof first, stack->one.shape,
+                           stack->one.naxes);
+        return fail(err,
+                    "%s is of shape %s and type %s, but %s of %s and %s; all "
+                    "pictures of a stack must be alike",
+                    input, this, one.descr, stack->first, first,
+                    stack->one.descr);
+    }
     *size = stack->size;
     return file_draft_put(stack->file,
                           stack->header.size + (uint64_t)i * stack->size, cells,
@@ -154,17 +147,6 @@ uint64_t stack_size(const struct stack *stack)
     return stack->header.size + (uint64_t)stack->count * stack->size;
 }
 
-static void json_array(struct json_writer *json, const struct stack *stack)
-{
-    const struct npy_header *header = &stack->header;
-    json_string(json, "type", header->descr);
-    json_open(json, "shape", '[');
-    for (unsigned i = 0; i < header->naxes; i++)
-        json_uint(json, NULL, header->shape[i]);
-    json_close(json, ']');
-    json_uint(json, "bytes", stack_size(stack));
-}
-
 static void print_json(const struct options *opts, const struct stack *stack,
                        enum written written, const struct err *err)
 {
@@ -179,21 +161,17 @@ static void print_json(const struct options *opts, const struct stack *stack,
         json_string(&json, "error", err->text);
     if (written == WRITTEN_EXISTS)
         json_string(&json, "reason", job_skipped_name(SKIPPED_EXISTS));
-    if (written == WRITTEN)
-        json_array(&json, stack);
+    if (written == WRITTEN) {
+        const struct npy_header *header = &stack->header;
+        json_string(&json, "type", header->descr);
+        json_open(&json, "shape", '[');
+        for (unsigned i = 0; i < header->naxes; i++)
+            json_uint(&json, NULL, header->shape[i]);
+        json_close(&json, ']');
+        json_uint(&json, "bytes", stack_size(stack));
+    }
     json_close(&json, '}');
     putchar('\n');
-}
-
-static void print_array(const struct options *opts, const struct stack *stack)
-{
-    const struct npy_header *header = &stack->header;
-    char shape[256];
-    struct err text;
-    layout_print_shape(shape, sizeof shape, header->shape, header->naxes);
-    fail(&text, "shape %s, type %s, %" PRIu64 " bytes", shape, header->descr,
-         stack_size(stack));
-    report_error(opts->stack, text.text);
 }
 
 void stack_report(const struct options *opts, const struct stack *stack,
@@ -205,8 +183,15 @@ void stack_report(const struct options *opts, const struct stack *stack,
         report_error(opts->stack, err->text);
     if (written == WRITTEN_EXISTS && !opts->quiet)
         report_error(opts->stack, "exists, so it is left alone");
-    if (written == WRITTEN && opts->verbose)
-        print_array(opts, stack);
+    if (written == WRITTEN && opts->verbose) {
+        const struct npy_header *header = &stack->header;
+        char shape[256];
+        struct err text;
+        layout_print_shape(shape, sizeof shape, header->shape, header->naxes);
+        fail(&text, "shape %s, type %s, %" PRIu64 " bytes", shape,
+             header->descr, stack_size(stack));
+        report_error(opts->stack, text.text);
+    }
 }
 
 void stack_close(struct stack *stack)

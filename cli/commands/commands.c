@@ -259,26 +259,6 @@ static void print_relation_json(const struct options *opts,
     putchar('\n');
 }
 
-/* Without decibels where there are none: of what is not a number, or where only
- * the signs of zeros differ. */
-static void print_difference(const struct relation *relation)
-{
-    const struct difference *far = &relation->far;
-    const double psnr = difference_psnr(far);
-    const bool nearly = is_nearly(relation);
-    printf(nearly ? "%s, nearly: " : "none: %s comes closest",
-           xform_name(relation->nearest));
-    if (isfinite(psnr))
-        printf("%s%.1f dB apart", nearly ? "" : ", ", psnr);
-    printf("%s%" PRIu64 " of %" PRIu64
-           " %s differ, within %u x %u pixels at %u, %u\n",
-           !nearly          ? ": "
-           : isfinite(psnr) ? ", "
-                            : "",
-           far->differing, far->cells, compared(relation),
-           far->right - far->left, far->bottom - far->top, far->left, far->top);
-}
-
 static void print_words(const struct relation *relation)
 {
     const char *separator = "";
@@ -294,8 +274,25 @@ static void print_words(const struct relation *relation)
                xform_name(relation->nearest), relation->frames);
     else if (!relation->fits)
         puts("none: the sizes differ");
-    else
-        print_difference(relation);
+    else {
+        /* Without decibels where there are none: of what is not a number, or
+         * where only the signs of zeros differ. */
+        const struct difference *far = &relation->far;
+        const double psnr = difference_psnr(far);
+        const bool nearly = is_nearly(relation);
+        printf(nearly ? "%s, nearly: " : "none: %s comes closest",
+               xform_name(relation->nearest));
+        if (isfinite(psnr))
+            printf("%s%.1f dB apart", nearly ? "" : ", ", psnr);
+        printf("%s%" PRIu64 " of %" PRIu64
+               " %s differ, within %u x %u pixels at %u, %u\n",
+               !nearly          ? ": "
+               : isfinite(psnr) ? ", "
+                                : "",
+               far->differing, far->cells, compared(relation),
+               far->right - far->left, far->bottom - far->top, far->left,
+               far->top);
+    }
 }
 
 bool relate_run(const struct options *opts)

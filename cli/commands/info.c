@@ -25,40 +25,6 @@ static size_t listed(size_t count)
     return count < 1000 ? count : 1000;
 }
 
-/* Prints the names of the blocks, each once, with how often it is there. */
-static void print_blocks(const struct meta *meta)
-{
-    const char *lead = "  metadata: ";
-    for (size_t i = 0; i < listed(meta->nblocks); i++) {
-        size_t count = 0, before = 0;
-        for (size_t k = 0; k < meta->nblocks; k++)
-            if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
-                *(k < i ? &before : &count) += 1;
-        if (before || meta->block[i].kind == BLOCK_FRAME)
-            continue;
-        fputs(lead, stdout);
-        report_put_escaped(stdout, meta->block[i].name);
-        if (count > 1)
-            printf(" (%zu times)", count);
-        lead = ", ";
-    }
-    if (*lead == ',')
-        putchar('\n');
-}
-
-static void print_array(const struct array_note *array)
-{
-    char shape[256];
-    layout_print_shape(shape, sizeof shape, array->shape, array->naxes);
-    fputs("  array ", stdout);
-    report_put_escaped(stdout, array->name);
-    printf("%sshape %s, type ", *array->name ? ": " : "of ", shape);
-    report_put_escaped(stdout, array->type);
-    if (array->layout)
-        printf(", layout %s", layout_name(array->layout));
-    puts(array->fortran ? ", Fortran order" : "");
-}
-
 static void print_animation(const struct animation *a)
 {
     printf(", animated: %u frame%s, %.4g s in all", a->frames,
@@ -167,9 +133,35 @@ static void print_picture(const char *file,
     print_color(file, &description->img, &description->result);
     if (description->result.from->lossy) /* of the others each is lossless */
         print_turns(description->turns);
-    print_blocks(meta);
-    for (size_t i = 0; i < listed(meta->narrays); i++)
-        print_array(&meta->array[i]);
+    /* Prints the names of the blocks, each once, with how often it is there. */
+    const char *lead = "  metadata: ";
+    for (size_t i = 0; i < listed(meta->nblocks); i++) {
+        size_t count = 0, before = 0;
+        for (size_t k = 0; k < meta->nblocks; k++)
+            if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
+                *(k < i ? &before : &count) += 1;
+        if (before || meta->block[i].kind == BLOCK_FRAME)
+            continue;
+        fputs(lead, stdout);
+        report_put_escaped(stdout, meta->block[i].name);
+        if (count > 1)
+            printf(" (%zu times)", count);
+        lead = ", ";
+    }
+    if (*lead == ',')
+        putchar('\n');
+    for (size_t i = 0; i < listed(meta->narrays); i++) {
+        char shape[256];
+        layout_print_shape(shape, sizeof shape, meta->array[i].shape,
+                           meta->array[i].naxes);
+        fputs("  array ", stdout);
+        report_put_escaped(stdout, meta->array[i].name);
+        printf("%sshape %s, type ", *meta->array[i].name ? ": " : "of ", shape);
+        report_put_escaped(stdout, meta->array[i].type);
+        if (meta->array[i].layout)
+            printf(", layout %s", layout_name(meta->array[i].layout));
+        puts(meta->array[i].fortran ? ", Fortran order" : "");
+    }
 }
 
 /* ---- In JSON --------------------------------------------------------------

@@ -43,21 +43,6 @@ static int too_large(const struct stat *st, uint64_t limit, struct err *err)
                        (unsigned long long)limit);
 }
 
-static bool is_to_map(const struct stat *st, const struct read_opts *opts)
-{
-    return S_ISREG(st->st_mode) && opts->map_from && opts->head == 0 &&
-           (uint64_t)st->st_size >= opts->map_from;
-}
-
-static int map(int fd, struct bytes *file, const struct stat *st,
-               struct err *err)
-{
-    bytes_free(file);
-    return bytes_map(file, fd, (size_t)st->st_size)
-               ? 0
-               : fail_system(err, "cannot be mapped");
-}
-
 static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
                     struct stat *st, struct err *err)
 {
@@ -83,8 +68,13 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         status = opts->check(opts->context, *file, err);
     if (status)
         return status;
-    if (is_to_map(st, opts))
-        return map(fd, file, st, err);
+    if (S_ISREG(st->st_mode) && opts->map_from && opts->head == 0 &&
+        (uint64_t)st->st_size >= opts->map_from) {
+        bytes_free(file);
+        return bytes_map(file, fd, (size_t)st->st_size)
+                   ? 0
+                   : fail_system(err, "cannot be mapped");
+    }
     /* One more byte than there is, so that the end is seen without growing. */
     size_t room = STEP, size = (size_t)st->st_size + 1;
     if (S_ISREG(st->st_mode) && st->st_size >= 0 && size > file->size &&

@@ -32,19 +32,16 @@ static _Atomic pid_t children[SIGNALS_CHILDREN_MAX];
 static atomic_bool asking;
 static atomic_int asked;
 
-static bool asks_only(int number)
-{
-    int none = 0;
-    return atomic_load(&asking) &&
-           (number == SIGHUP || number == SIGINT || number == SIGTERM) &&
-           atomic_compare_exchange_strong(&asked, &none, number);
-}
-
 /* How long the children may take to remove their files. */
 enum { CHILD_MILLISECONDS = 5000 };
 
-static void end_children(void)
+static void on_signal(int number)
 {
+    int none = 0;
+    if (atomic_load(&asking) &&
+        (number == SIGHUP || number == SIGINT || number == SIGTERM) &&
+        atomic_compare_exchange_strong(&asked, &none, number))
+        return;
     const struct timespec millisecond = { .tv_nsec = 1000000 };
     int left = CHILD_MILLISECONDS;
     for (int i = 0; i < SIGNALS_CHILDREN_MAX; i++) {
@@ -61,13 +58,6 @@ static void end_children(void)
         if (pid && left == 0 && kill(pid, SIGKILL) == 0)
             waitpid(pid, NULL, 0);
     }
-}
-
-static void on_signal(int number)
-{
-    if (asks_only(number))
-        return;
-    end_children();
     temporary_remove_all();
     signals_end(number);
 }

@@ -224,20 +224,6 @@ static int read_all(struct manifest_index *index, const char *const *name,
     return 0;
 }
 
-static int fail_usage(const char *const *word, int nwords, bool known)
-{
-    struct err err;
-    if (nwords == 0)
-        fail(&err, "a command is missing: gimgxf manifest merge|check FILE...");
-    else if (!known)
-        fail(&err, "unknown command '%s'; expected merge or check", word[0]);
-    else
-        fail(&err, "a manifest is missing: gimgxf manifest %s FILE...",
-             word[0]);
-    report_error(NULL, err.text);
-    return USAGE;
-}
-
 int manifest_main(const struct options *opts)
 {
     const char *const *word = opts->file;
@@ -246,8 +232,21 @@ int manifest_main(const struct options *opts)
     bool checking = nwords > 0 && strcmp(word[0], "check") == 0;
     struct manifest_index index = { .keep_lines = merging };
     int status = BAD;
-    if (nwords < 2 || (!merging && !checking))
-        return fail_usage(word, nwords, merging || checking);
+    if (nwords < 2 || (!merging && !checking)) {
+        const bool known = merging || checking;
+        struct err err;
+        if (nwords == 0)
+            fail(&err,
+                 "a command is missing: gimgxf manifest merge|check FILE...");
+        else if (!known)
+            fail(&err, "unknown command '%s'; expected merge or check",
+                 word[0]);
+        else
+            fail(&err, "a manifest is missing: gimgxf manifest %s FILE...",
+                 word[0]);
+        report_error(NULL, err.text);
+        return USAGE;
+    }
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* for a million messages */
     if (checking)
         sandbox_enter_to_read(opts);

@@ -256,21 +256,6 @@ static int need_time(const struct json_value *root, const char *key,
                                           : fail(err, "%s is not a time", key);
 }
 
-static int take_crc(const struct json_value *root, struct facts *facts,
-                    struct err *err)
-{
-    const char *text;
-    if (take_string(root, "crc32", &text, err))
-        return -1;
-    facts->summed = text != NULL;
-    if (!text)
-        return 0;
-    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
-        return fail(err, "crc32 is not 8 hexadecimal digits");
-    facts->crc = (uint32_t)strtoul(text, NULL, 16);
-    return 0;
-}
-
 static int need_status(const struct json_value *root,
                        enum manifest_status *status, struct err *err)
 {
@@ -318,7 +303,16 @@ static int read_record(const struct json_value *root, struct record *r,
         (json_find(root, "written_mtime") &&
          need_time(root, "written_mtime", &t->made_time, err)))
         return -1;
-    return take_crc(root, t, err);
+    const char *text;
+    if (take_string(root, "crc32", &text, err))
+        return -1;
+    t->summed = text != NULL;
+    if (!text)
+        return 0;
+    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
+        return fail(err, "crc32 is not 8 hexadecimal digits");
+    t->crc = (uint32_t)strtoul(text, NULL, 16);
+    return 0;
 }
 
 /* ---- Which line counts -------------------------------------------------- */

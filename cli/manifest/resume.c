@@ -12,24 +12,6 @@
 
 /* ---- The manifest ------------------------------------------------------- */
 
-/* There are fewer operations than there is room for; a manifest with more was
- * not written by this program. */
-static void list_ops(struct resume *resume)
-{
-    const struct manifest_index *index = &resume->index;
-    const size_t most = sizeof resume->op / sizeof *resume->op;
-    for (size_t i = 0; i < index->count; i++) {
-        const struct entry *entry = &index->entry[i];
-        size_t k = 0;
-        if (!entry->in_place || entry->facts.status < STATUS_READY)
-            continue;
-        while (k < resume->ops && strcmp(resume->op[k], entry->op) != 0)
-            k++;
-        if (k == resume->ops && k < most)
-            resume->op[resume->ops++] = entry->op;
-    }
-}
-
 /* Fails if files of the manifest that were replaced by this operation are not
  * where they were. */
 static int refuse_lost(const struct manifest_index *index, const char *op,
@@ -66,7 +48,20 @@ int resume_read(struct resume *resume, const char *name, bool may_lack,
     resume->name = name;
     if (!absent && manifest_index_read(&resume->index, name, err))
         return -1;
-    list_ops(resume);
+    /* There are fewer operations than there is room for; a manifest with more
+     * was not written by this program. */
+    const struct manifest_index *index = &resume->index;
+    const size_t most = sizeof resume->op / sizeof *resume->op;
+    for (size_t i = 0; i < index->count; i++) {
+        const struct entry *entry = &index->entry[i];
+        size_t k = 0;
+        if (!entry->in_place || entry->facts.status < STATUS_READY)
+            continue;
+        while (k < resume->ops && strcmp(resume->op[k], entry->op) != 0)
+            k++;
+        if (k == resume->ops && k < most)
+            resume->op[resume->ops++] = entry->op;
+    }
     resume->found = calloc(count + 1, sizeof *resume->found);
     if (!resume->found)
         return fail(err, "no memory to look up %zu files", count);
@@ -194,21 +189,6 @@ static enum verdict leave_done(const struct resume *resume,
 
 /* ---- The verdict ------------------------------------------------------- */
 
-/* Decides about a job that is "ready": its input became the output, or did not.
- * The bytes decide first, since size and times may be the same before and
- * after. */
-static enum verdict of_ready(const struct record *job,
-                             const struct facts *facts, struct err *err)
-{
-    struct stat st;
-    if (!resolve_stat(job->output_root, job->output, true, &st))
-        return leave_ready(err);
-    if (is_as_long(facts, &st) && has_sum(facts, job->output_root, job->output))
-        return VERDICT_REPLACED;
-    bool ambiguous = !facts->summed && facts->size == facts->written;
-    return is_input(facts, &st) && !ambiguous ? VERDICT_TODO : leave_ready(err);
-}
-
 /* Decides about a job that is done in place. If the file is gone, nothing is
  * left to be turned; if it is another one, it must be neither turned nor
  * skipped silently. */
@@ -230,37 +210,44 @@ static enum verdict of_replaced(const struct resume *resume,
                : leave_done(resume, job, &entry->facts, &st, err);
 }
 
-/* Decides about a job that is done. Its input may be gone once its output is
- * there. An input that is the same file under another name was replaced. */
-static enum verdict of_done(const struct resume *resume,
-                            const struct record *job, const struct entry *entry,
-                            struct err *err)
-{
-    struct stat in, out;
-    if (entry->in_place)
-        return of_replaced(resume, job, entry, err);
-    if (!resolve_stat(job->output_root, job->output, true, &out))
-        return VERDICT_TODO;
-    if (resolve_stat(job->input_root, job->input, true, &in)) {
-        if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return of_replaced(resume, job, entry, err);
-        if (!is_input(&entry->facts, &in))
-            return VERDICT_TODO;
-    } else if (errno != ENOENT && errno != ENOTDIR) {
-        return VERDICT_TODO; /* and then the reason is reported */
-    }
-    return is_as_long(&entry->facts, &out) ? VERDICT_DONE : VERDICT_TODO;
-}
-
 enum verdict resume_check(const struct resume *resume, size_t i,
                           struct record *job, struct err *err)
 {
     const size_t found = resume->found[i];
     const struct entry *entry = found ? &resume->index.entry[found - 1] : NULL;
-    if (entry && entry->facts.status == STATUS_DONE)
-        return of_done(resume, job, entry, err);
+    if (entry && entry->facts.status == STATUS_DONE) {
+        /* Decides about a job that is done. Its input may be gone once its
+         * output is there. An input that is the same file under another name
+         * was replaced. */
+        struct stat in, out;
+        if (entry->in_place)
+            return of_replaced(resume, job, entry, err);
+        if (!resolve_stat(job->output_root, job->output, true, &out))
+            return VERDICT_TODO;
+        if (resolve_stat(job->input_root, job->input, true, &in)) {
+            if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+                return of_replaced(resume, job, entry, err);
+            if (!is_input(&entry->facts, &in))
+                return VERDICT_TODO;
+        } else if (errno != ENOENT && errno != ENOTDIR) {
+            return VERDICT_TODO; /* and then the reason is reported */
+        }
+        return is_as_long(&entry->facts, &out) ? VERDICT_DONE : VERDICT_TODO;
+    }
     if (!entry || entry->facts.status != STATUS_READY)
         return VERDICT_TODO;
     job->facts = entry->facts;
-    return of_ready(job, &entry->facts, err);
+    /* Decides about a job that is "ready": its input became the output, or did
+     * not. The bytes decide first, since size and times may be the same before
+     * and after. */
+    struct stat st;
+    if (!resolve_stat(job->output_root, job->output, true, &st))
+        return leave_ready(err);
+    if (is_as_long(&entry->facts, &st) &&
+        has_sum(&entry->facts, job->output_root, job->output))
+        return VERDICT_REPLACED;
+    bool ambiguous =
+        !entry->facts.summed && entry->facts.size == entry->facts.written;
+    return is_input(&entry->facts, &st) && !ambiguous ? VERDICT_TODO
+                                                      : leave_ready(err);
 }

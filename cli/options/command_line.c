@@ -195,21 +195,6 @@ static int check_names(const struct options *opts, struct err *err)
     return check_pair(opts, err);
 }
 
-/* Checks one job: an operation, an input and an output. Sets them. */
-static int check_job(struct options *opts, const char *const *word, int n,
-                     struct err *err)
-{
-    if (n != 3)
-        return fail(err, "a job needs an operation, an input and an output");
-    opts->command = COMMAND_TURN;
-    opts->file = word + 1;
-    opts->nfiles = 2;
-    return hint_operations(word, 1, err) ||
-                   check_turn(opts, word[0], true, err) || check_pair(opts, err)
-               ? -1
-               : 0;
-}
-
 /* ---- Batches ------------------------------------------------------------ */
 
 static int check_in_place(const struct options *opts, struct err *err)
@@ -407,18 +392,6 @@ static uint64_t share_of_memory(void)
     return (uint64_t)pages * (uint64_t)size / 4;
 }
 
-/* The processors that this process may run on. */
-static unsigned count_processors(void)
-{
-    cpu_set_t set;
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        online = CPU_COUNT(&set);
-    return online < 1                    ? 1
-           : online > OPTION_THREADS_MAX ? OPTION_THREADS_MAX
-                                         : (unsigned)online;
-}
-
 /* Even a command line that is not understood is answered in JSON if it asks for
  * that, also behind the mistake. */
 static bool wants_json(int argc, char **argv)
@@ -466,9 +439,16 @@ int command_line_parse(struct options *opts, int argc, char **argv,
                        struct err *err)
 {
     int first;
+    /* The processors that this process may run on. */
+    cpu_set_t set;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        online = CPU_COUNT(&set);
     *opts = (struct options){
         .backend = "auto",
-        .threads = count_processors(),
+        .threads = online < 1                    ? 1
+                   : online > OPTION_THREADS_MAX ? OPTION_THREADS_MAX
+                                                 : (unsigned)online,
         .limits = { .pixels = PIXELS_MAX, .bytes = share_of_memory() },
         .json = wants_json(argc, argv),
     };
@@ -503,6 +483,16 @@ int command_line_parse_job(struct options *opts, const struct options *base,
     *opts = *base;
     if (read_options(opts, &table, argc, argv, &first, err))
         return -1;
-    return check_job(opts, (const char *const *)argv + first, argc - first,
-                     err);
+    /* Checks one job: an operation, an input and an output. Sets them. */
+    const int n = argc - first;
+    const char *const *word = (const char *const *)argv + first;
+    if (n != 3)
+        return fail(err, "a job needs an operation, an input and an output");
+    opts->command = COMMAND_TURN;
+    opts->file = word + 1;
+    opts->nfiles = 2;
+    return hint_operations(word, 1, err) ||
+                   check_turn(opts, word[0], true, err) || check_pair(opts, err)
+               ? -1
+               : 0;
 }

@@ -83,21 +83,6 @@ static int refuse_word(const struct parser_table *table, int found, char **argv,
     return hint_option(word, (char)optopt, longs, err);
 }
 
-static int set_option(const struct parser_table *table,
-                      const struct parser_option *option, void *opts,
-                      struct parser_result *result, struct err *err)
-{
-    size_t i = (size_t)(option - table->option);
-    struct err why;
-    if (table->refusal && !(option->groups & table->allowed))
-        return fail(err, "--%s: %s", option->name, table->refusal);
-    result->given |= UINT64_C(1) << i;
-    result->value[i] = optarg;
-    if (option->set(option, (char *)opts + option->offset, optarg, &why))
-        return fail(err, "--%s: %s", option->name, why.text);
-    return 0;
-}
-
 /* Returns whether a word, which is no file, would be a value of the option. */
 static bool is_its_value(const struct parser_option *option, void *opts,
                          const char *word)
@@ -130,8 +115,14 @@ int parser_read(const struct parser_table *table, void *opts, int argc,
             is_its_value(option, opts, argv[optind]))
             return fail(err, "--%s: a value is joined by '=': --%s=%s",
                         option->name, option->name, argv[optind]);
-        if (set_option(table, option, opts, result, err))
-            return -1;
+        size_t i = (size_t)(option - table->option);
+        struct err why;
+        if (table->refusal && !(option->groups & table->allowed))
+            return fail(err, "--%s: %s", option->name, table->refusal);
+        result->given |= UINT64_C(1) << i;
+        result->value[i] = optarg;
+        if (option->set(option, (char *)opts + option->offset, optarg, &why))
+            return fail(err, "--%s: %s", option->name, why.text);
     }
     result->first = optind;
     return 0;

@@ -249,36 +249,28 @@ static void set_rules(struct call_verdicts *verdicts,
         set(verdicts, rule[i].call, 0, &rule[i]);
 }
 
-static void choose_for_pictures(struct call_verdicts *verdicts)
-{
-    for (unsigned i = 0; i < CALL_VERDICTS; i++)
-        set(verdicts, i, UNKNOWN, NULL);
-    set_all(verdicts, EACH(allowed), SECCOMP_RET_ALLOW);
-    set_all(verdicts, EACH(fatal), SECCOMP_RET_KILL_PROCESS);
-    set_rules(verdicts, EACH(rules));
-}
-
-/* Threads are started by clone(), whose argument tells them from processes;
- * that of clone3() is in memory. A driver asks whether a program that shares
- * the GPU listens, and takes another error than that for its own failure. */
-static void choose_for_driver(struct call_verdicts *verdicts)
-{
-    for (unsigned i = 0; i < CALL_VERDICTS; i++)
-        set(verdicts, i, i <= LATEST ? SECCOMP_RET_ALLOW : UNKNOWN, NULL);
-    set(verdicts, SYS_clone3, UNKNOWN, NULL);
-    set(verdicts, SYS_connect, UNHEARD, NULL);
-    set_all(verdicts, EACH(refused), REFUSE);
-    set_rules(verdicts, EACH(driver_rules));
-}
-
 /* Sets what becomes of each call of this process. */
 static void choose(struct call_verdicts *verdicts, unsigned calls_of)
 {
     const uint32_t self = (uint32_t)getpid();
-    if (calls_of & CALLS_OF_DRIVER)
-        choose_for_driver(verdicts);
-    else
-        choose_for_pictures(verdicts);
+    if (calls_of & CALLS_OF_DRIVER) {
+        /* Threads are started by clone(), whose argument tells them from
+         * processes; that of clone3() is in memory. A driver asks whether a
+         * program that shares the GPU listens, and takes another error than
+         * that for its own failure. */
+        for (unsigned i = 0; i < CALL_VERDICTS; i++)
+            set(verdicts, i, i <= LATEST ? SECCOMP_RET_ALLOW : UNKNOWN, NULL);
+        set(verdicts, SYS_clone3, UNKNOWN, NULL);
+        set(verdicts, SYS_connect, UNHEARD, NULL);
+        set_all(verdicts, EACH(refused), REFUSE);
+        set_rules(verdicts, EACH(driver_rules));
+    } else {
+        for (unsigned i = 0; i < CALL_VERDICTS; i++)
+            set(verdicts, i, UNKNOWN, NULL);
+        set_all(verdicts, EACH(allowed), SECCOMP_RET_ALLOW);
+        set_all(verdicts, EACH(fatal), SECCOMP_RET_KILL_PROCESS);
+        set_rules(verdicts, EACH(rules));
+    }
     if (!(calls_of & CALLS_OF_ATTRIBUTES))
         set_all(verdicts, EACH(of_attributes), REFUSE);
     for (unsigned i = 0; i < sizeof to_itself / sizeof *to_itself; i++) {
@@ -392,28 +384,23 @@ static void put_tree(struct program *program,
     put_tree(program, verdicts, middle, end);
 }
 
-static void make_program(struct program *program, unsigned calls_of)
-{
-    struct call_verdicts verdicts;
-    choose(&verdicts, calls_of);
-    program->length = 0;
-    program->too_far = false;
-    put_load(program, offsetof(struct seccomp_data, arch));
-    put_if(program, BPF_JEQ, FILTER_ARCH, 1, 0);
-    put_end(program, SECCOMP_RET_KILL_PROCESS);
-    put_load(program, offsetof(struct seccomp_data, nr));
-    put_if(program, BPF_JGE, CALL_VERDICTS, 0, 1);
-    put_end(program, SECCOMP_RET_ERRNO | ENOSYS);
-    put_tree(program, &verdicts, 0, CALL_VERDICTS);
-}
-
 /* Without the first flag, kernels before 5.16 slow the process down against
  * attacks on speculation, which is of use where several programs share a
  * process. */
 int call_filter_install(unsigned calls_of, struct err *err)
 {
     struct program program;
-    make_program(&program, calls_of);
+    struct call_verdicts verdicts;
+    choose(&verdicts, calls_of);
+    program.length = 0;
+    program.too_far = false;
+    put_load(&program, offsetof(struct seccomp_data, arch));
+    put_if(&program, BPF_JEQ, FILTER_ARCH, 1, 0);
+    put_end(&program, SECCOMP_RET_KILL_PROCESS);
+    put_load(&program, offsetof(struct seccomp_data, nr));
+    put_if(&program, BPF_JGE, CALL_VERDICTS, 0, 1);
+    put_end(&program, SECCOMP_RET_ERRNO | ENOSYS);
+    put_tree(&program, &verdicts, 0, CALL_VERDICTS);
     if (program.too_far)
         return fail(err, "the filter of system calls is too long");
     const struct sock_fprog prog = { program.length, program.code };

@@ -175,21 +175,6 @@ static void allow_all(struct file_rules *rules, const char *pattern,
     globfree(&found);
 }
 
-/* Where the user has libraries looked for. */
-static void allow_libraries(struct file_rules *rules)
-{
-    const char *path = getenv("LD_LIBRARY_PATH");
-    char name[PATH_MAX];
-    for (size_t n; path && *path; path += n + (path[n] != '\0')) {
-        n = strcspn(path, ":;");
-        if (n && n < sizeof name) {
-            memcpy(name, path, n);
-            name[n] = '\0';
-            allow(rules, name, TO_READ);
-        }
-    }
-}
-
 /* What it has compiled for this GPU before. That is not written to: other
  * programs take it for what to run. */
 static void allow_compiled(struct file_rules *rules)
@@ -208,6 +193,16 @@ void file_rules_allow_driver(struct file_rules *rules)
 {
     for (size_t i = 0; i < sizeof driver_needs / sizeof *driver_needs; i++)
         allow_all(rules, driver_needs[i].pattern, driver_needs[i].what);
-    allow_libraries(rules);
+    /* Where the user has libraries looked for. */
+    const char *path = getenv("LD_LIBRARY_PATH");
+    char name[PATH_MAX];
+    for (size_t n; path && *path; path += n + (path[n] != '\0')) {
+        n = strcspn(path, ":;");
+        if (n && n < sizeof name) {
+            memcpy(name, path, n);
+            name[n] = '\0';
+            allow(rules, name, TO_READ);
+        }
+    }
     allow_compiled(rules);
 }

@@ -37,17 +37,13 @@ static double cost(const struct scan_load *load, const struct scan_load *each)
            load->samples * each->samples + load->encoded * each->encoded;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 struct scan_estimate device_scans_model(const struct scan_load *load,
                                         unsigned processors)
 {
     const double by_processors = cost(load, &alone) / processors;
-    const double with_device =
-        larger(cost(load, &beside) / processors, cost(load, &by_device));
+    const double by_others = cost(load, &beside) / processors;
+    const double by_it = cost(load, &by_device);
+    const double with_device = by_others > by_it ? by_others : by_it;
     const double left =
         by_processors > to_open ? 1 - to_open / by_processors : 0;
     return (struct scan_estimate){
@@ -196,35 +192,6 @@ static void start(struct device_scans *scans, struct resource_limits *limits)
     pthread_mutex_unlock(&scans->lock);
 }
 
-/* Gives that processor back. */
-static void end_start(struct device_scans *scans)
-{
-    pthread_mutex_lock(&scans->lock);
-    struct resource_share opening = scans->opening;
-    scans->opening.processors = 0;
-    pthread_mutex_unlock(&scans->lock);
-    resource_limits_return_processors(&opening);
-}
-
-/* Adds a picture. */
-static void add_load(struct scan_load *load, const struct scan_turn *turn,
-                     unsigned count)
-{
-    load->pictures++;
-    for (unsigned i = 0; i < count; i++) {
-        load->bytes += (double)turn[i].coded.size;
-        if (turn[i].pixels)
-            load->samples += (double)turn[i].pixels->size;
-        /* Without `to` they become samples alone, which `pixels` has. */
-        const unsigned components =
-            turn[i].samples && turn[i].to ? turn[i].to->components : 0;
-        for (unsigned c = 0; c < components; c++)
-            if (turn[i].samples[c].wanted)
-                load->encoded += (double)turn[i].samples[c].width *
-                                 turn[i].samples[c].height;
-    }
-}
-
 /* Starts the devices once they are worthwhile, if what is left is like what has
  * been seen so far. */
 static void weigh(struct device_picture *picture, const struct scan_turn *turn,
@@ -234,7 +201,20 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
     bool starts = false;
     pthread_mutex_lock(&scans->lock);
     if (!scans->started) {
-        add_load(&scans->load, turn, count);
+        /* Adds a picture. */
+        scans->load.pictures++;
+        for (unsigned i = 0; i < count; i++) {
+            scans->load.bytes += (double)turn[i].coded.size;
+            if (turn[i].pixels)
+                scans->load.samples += (double)turn[i].pixels->size;
+            /* Without `to` they become samples alone, which `pixels` has. */
+            const unsigned components =
+                turn[i].samples && turn[i].to ? turn[i].to->components : 0;
+            for (unsigned c = 0; c < components; c++)
+                if (turn[i].samples[c].wanted)
+                    scans->load.encoded += (double)turn[i].samples[c].width *
+                                           turn[i].samples[c].height;
+        }
         const double left = expected(picture) / scans->seen;
         const struct scan_load load = { left * scans->load.pictures,
                                         left * scans->load.bytes,
@@ -275,8 +255,14 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
         scan_pipeline_await_place(all->pipeline, scans, count);
     }
     picture->use = uses[place];
-    if (place != SCAN_PLACE_OPENING)
-        end_start(all);
+    if (place != SCAN_PLACE_OPENING) {
+        /* Gives that processor back. */
+        pthread_mutex_lock(&all->lock);
+        struct resource_share opening = all->opening;
+        all->opening.processors = 0;
+        pthread_mutex_unlock(&all->lock);
+        resource_limits_return_processors(&opening);
+    }
     if (place != SCAN_PLACE_TAKEN)
         (void)resource_limits_take_processors(picture->share, SIZE_MAX);
     return place == SCAN_PLACE_TAKEN;

@@ -202,18 +202,6 @@ int ordered_workers_refused(const struct ordered_workers *workers)
     return workers->refused;
 }
 
-static void join_threads(struct ordered_workers *workers)
-{
-    pthread_mutex_lock(&workers->lock);
-    workers->closing = true;
-    pthread_cond_broadcast(&workers->work);
-    pthread_cond_broadcast(&workers->resume);
-    pthread_cond_broadcast(&workers->all_reported);
-    pthread_mutex_unlock(&workers->lock);
-    for (unsigned i = 0; i < workers->threads; i++)
-        pthread_join(workers->thread[i], NULL);
-}
-
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts)
 {
@@ -256,16 +244,6 @@ void *ordered_workers_room(struct ordered_workers *workers,
     return task;
 }
 
-/* Does what stands in the queue, also what is put there meanwhile. */
-static void do_queue(struct ordered_workers *workers)
-{
-    const size_t window = workers->opts.window;
-    workers->doing = true;
-    while (workers->taken < workers->released)
-        do_slot(workers, 0, workers->queue[workers->taken++ % window]);
-    workers->doing = false;
-}
-
 /* The lock is held. */
 static void release(struct ordered_workers *workers, size_t slot)
 {
@@ -273,8 +251,14 @@ static void release(struct ordered_workers *workers, size_t slot)
     /* A worker that is busy finds it without being woken. */
     if (workers->busy < workers->allowed)
         pthread_cond_signal(&workers->work);
-    if (!workers->has_worker && !workers->doing)
-        do_queue(workers);
+    if (!workers->has_worker && !workers->doing) {
+        /* Does what stands in the queue, also what is put there meanwhile. */
+        const size_t window = workers->opts.window;
+        workers->doing = true;
+        while (workers->taken < workers->released)
+            do_slot(workers, 0, workers->queue[workers->taken++ % window]);
+        workers->doing = false;
+    }
 }
 
 void ordered_workers_give(struct ordered_workers *workers)
@@ -322,7 +306,14 @@ void ordered_workers_close(struct ordered_workers *workers)
 {
     if (!workers)
         return;
-    join_threads(workers);
+    pthread_mutex_lock(&workers->lock);
+    workers->closing = true;
+    pthread_cond_broadcast(&workers->work);
+    pthread_cond_broadcast(&workers->resume);
+    pthread_cond_broadcast(&workers->all_reported);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->threads; i++)
+        pthread_join(workers->thread[i], NULL);
     pthread_mutex_destroy(&workers->lock);
     pthread_cond_destroy(&workers->room);
     pthread_cond_destroy(&workers->work);

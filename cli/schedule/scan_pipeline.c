@@ -78,14 +78,6 @@ static void wake(struct scan_slot *slot)
         pthread_cond_signal(&slot->go);
 }
 
-/* A slot that is being filled may run when another one has run. The lock is
- * held. */
-static void wake_filled(struct scan_slots *all)
-{
-    for (unsigned i = 0; i < all->count; i++)
-        wake(&all->slot[i]);
-}
-
 /* The lock is held. */
 static void empty(struct scan_slot *slot)
 {
@@ -93,13 +85,6 @@ static void empty(struct scan_slot *slot)
     slot->full = false;
     slot->used = slot->made = slot->jobs = slot->pictures = 0;
     pthread_cond_broadcast(&slot->all->place);
-}
-
-/* Gives back the place of a picture that was turned. The lock is held. */
-static void return_place(struct scan_slot *slot)
-{
-    if (--slot->held == 0)
-        empty(slot);
 }
 
 /* The lock is held. */
@@ -209,7 +194,10 @@ static void run(struct scan_slot *slot)
         note_failure(all, &err);
     if (ran && !slot->held)
         empty(slot);
-    wake_filled(all);
+    /* A slot that is being filled may run when another one has run. The lock is
+     * held. */
+    for (unsigned i = 0; i < all->count; i++)
+        wake(&all->slot[i]);
     pthread_cond_broadcast(&all->done);
     pthread_mutex_unlock(&all->lock);
     for (; parked; parked = next) {
@@ -364,17 +352,6 @@ static unsigned count_slots(const struct scan_pipeline *p,
     return n;
 }
 
-static bool is_opening(const struct scan_pipeline *p)
-{
-    return p->started && (!p->counted || count_slots(p, SLOT_OPENING, 0));
-}
-
-static bool is_dead(const struct scan_pipeline *p)
-{
-    return !p->started ||
-           (p->counted && count_slots(p, SLOT_GONE, 0) == p->all.count);
-}
-
 static size_t aligned(size_t size)
 {
     return (size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT * SCAN_ALIGNMENT;
@@ -405,10 +382,13 @@ static bool has_room(const struct scan_slot *slot,
            count <= SCAN_SLOT_JOBS - slot->jobs;
 }
 
-/* Returns a free slot, of an idle device if there is one; NULL if there is
- * none. The lock is held. */
-static struct scan_slot *free_slot(const struct scan_pipeline *p, size_t size)
+/* Returns the slot that is being filled. If it has no room it is full, and if
+ * another device is idle it may have to wait: then another slot is filled.
+ * Returns NULL if there is none. The lock is held. */
+static struct scan_slot *slot_for(struct scan_pipeline *p,
+                                  const struct scan_turn *scans, unsigned count)
 {
+    const size_t size = size_of(scans, count);
     struct scan_slot *found = NULL;
     for (unsigned i = 0; i < p->all.count; i++) {
         struct scan_slot *slot = &p->all.slot[i];
@@ -417,17 +397,7 @@ static struct scan_slot *free_slot(const struct scan_pipeline *p, size_t size)
                         !is_idle(&p->all, found->device))))
             found = slot;
     }
-    return found;
-}
-
-/* Returns the slot that is being filled. If it has no room it is full, and if
- * another device is idle it may have to wait: then another slot is filled.
- * Returns NULL if there is none. The lock is held. */
-static struct scan_slot *slot_for(struct scan_pipeline *p,
-                                  const struct scan_turn *scans, unsigned count)
-{
-    const size_t size = size_of(scans, count);
-    struct scan_slot *slot = p->all.filling, *other = free_slot(p, size);
+    struct scan_slot *slot = p->all.filling, *other = found;
     const bool fits = slot && has_room(slot, scans, count);
     if (fits && (!other || is_idle(&p->all, slot->device) ||
                  !is_idle(&p->all, other->device)))
@@ -446,14 +416,17 @@ static struct scan_slot *slot_for(struct scan_pipeline *p,
 /* Why slot_for() has found none. The lock is held. */
 static enum scan_place why_not(const struct scan_pipeline *p, size_t size)
 {
-    if (is_dead(p))
+    if (!p->started ||
+        (p->counted && count_slots(p, SLOT_GONE, 0) == p->all.count))
         return SCAN_PLACE_DEAD;
     unsigned large = 0;
     for (int state = SLOT_FREE; state < SLOT_GONE; state++)
         large += count_slots(p, (enum slot_state)state, size);
     if (large)
         return SCAN_PLACE_NONE_YET;
-    return is_opening(p) ? SCAN_PLACE_OPENING : SCAN_PLACE_SMALL;
+    return (p->started && (!p->counted || count_slots(p, SLOT_OPENING, 0)))
+               ? SCAN_PLACE_OPENING
+               : SCAN_PLACE_SMALL;
 }
 
 /* Takes a place for the picture in the slot. The lock is held. */
@@ -555,7 +528,11 @@ void scan_pipeline_release(struct scan_pipeline *p, struct scan_ticket *ticket)
     struct scan_slot *slot = ticket->slot;
     ticket->slot = NULL;
     ticket->scans = NULL;
-    if (slot)
-        return_place(slot);
+    if (slot) {
+        /* Gives back the place of a picture that was turned. The lock is held.
+         */
+        if (--slot->held == 0)
+            empty(slot);
+    }
     pthread_mutex_unlock(&p->all.lock);
 }

@@ -91,21 +91,6 @@ static int open_lanes(struct scheduler *scheduler, struct err *err)
     return 0;
 }
 
-/* Keeps the memory that one job frees for the next one: to return it to the
- * system and ask for it again takes as long as to turn the picture. Large
- * blocks are kept by page_cache.h; of smaller ones malloc() keeps some for each
- * worker, instead of 128 KiB. */
-static void keep_memory(uint64_t bytes, unsigned workers)
-{
-    uint64_t most = bytes / 16 / workers;
-    int kept = most > 16 << 20    ? 16 << 20
-               : most < 128 << 10 ? 128 << 10
-                                  : (int)most;
-    mallopt(M_MMAP_THRESHOLD, kept);
-    mallopt(M_TRIM_THRESHOLD, kept);
-    page_cache_keep(bytes / 8);
-}
-
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs,
                    const struct resource_giver *giver, struct err *err)
@@ -124,8 +109,19 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
         made->scans = device_scans_open(opts, backend, jobs == SIZE_MAX);
     if (made->scans)
         made->resumers = jobs < opts->threads ? (unsigned)jobs : opts->threads;
-    keep_memory(opts->limits.bytes / (giver ? giver->processes : 1),
-                made->workers + made->resumers);
+    /* Keeps the memory that one job frees for the next one: to return it to the
+     * system and ask for it again takes as long as to turn the picture. Large
+     * blocks are kept by page_cache.h; of smaller ones malloc() keeps some for
+     * each worker, instead of 128 KiB. */
+    const uint64_t bytes = opts->limits.bytes / (giver ? giver->processes : 1);
+    const unsigned workers = made->workers + made->resumers;
+    uint64_t most = bytes / 16 / workers;
+    int kept = most > 16 << 20    ? 16 << 20
+               : most < 128 << 10 ? 128 << 10
+                                  : (int)most;
+    mallopt(M_MMAP_THRESHOLD, kept);
+    mallopt(M_TRIM_THRESHOLD, kept);
+    page_cache_keep(bytes / 8);
     pthread_mutex_init(&made->lock, NULL);
     if (giver)
         resource_limits_init_part(&made->limits, opts->limits.bytes,

@@ -249,24 +249,6 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
 
 /* ---- One output -------------------------------------------------------- */
 
-/* Puts the name together. Without --output the tree below a directory is
- * mirrored. */
-static void put_together(const struct outputs *outputs,
-                         const struct input *input, struct path_text *name)
-{
-    const struct options *opts = outputs->opts;
-    const char *below = input->name + input->below;
-    const char *slash = input->below ? strrchr(below, '/') : NULL;
-    path_text_set(name, opts->directory ? opts->directory : "");
-    if (name->length && name->text[name->length - 1] != '/')
-        path_text_add(name, "/", 1);
-    if (!opts->output && slash)
-        path_text_add(name, below, (size_t)(slash - below) + 1);
-    expand_template(&outputs->template, opts, input->name, input->number, name);
-    if (strcmp(name->text, "-") == 0) /* which is standard output */
-        path_text_set(name, "./-");
-}
-
 static int check_folder(const struct outputs *outputs,
                         const struct input *input, const struct path_text *name,
                         struct err *err)
@@ -304,7 +286,19 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         .opts = outputs->opts,
     };
     struct err why;
-    put_together(outputs, input, name);
+    /* Puts the name together. Without --output the tree below a directory is
+     * mirrored. */
+    const struct options *opts = outputs->opts;
+    const char *below = input->name + input->below;
+    const char *slash = input->below ? strrchr(below, '/') : NULL;
+    path_text_set(name, opts->directory ? opts->directory : "");
+    if (name->length && name->text[name->length - 1] != '/')
+        path_text_add(name, "/", 1);
+    if (!opts->output && slash)
+        path_text_add(name, below, (size_t)(slash - below) + 1);
+    expand_template(&outputs->template, opts, input->name, input->number, name);
+    if (strcmp(name->text, "-") == 0) /* which is standard output */
+        path_text_set(name, "./-");
     if (input->directory)
         return 0; /* it fails when its turn comes */
     if (is_directory(input->name))

@@ -253,20 +253,6 @@ static bool read_jobs(struct server *server)
     return reads(server);
 }
 
-static void step(struct server *server, bool waits)
-{
-    struct pollfd fds[2] = {
-        { .fd = reads(server) ? server->lines.fd : -1, .events = POLLIN },
-        { .fd = server->answers.out.size ? server->answers.fd : -1,
-          .events = POLLOUT },
-    };
-    worker_pool_step(server->pool, fds, 2, waits ? -1 : 0);
-    if (fds[1].revents)
-        write_answers(&server->answers);
-    if (fds[0].revents)
-        server->lines.readable = true;
-}
-
 static void serve(struct server *server)
 {
     struct answers *answers = &server->answers;
@@ -277,7 +263,17 @@ static void serve(struct server *server)
             worker_pool_stop(server->pool);
         else if (server->ended)
             worker_pool_finish(server->pool);
-        step(server, !more);
+        const bool waits = !more;
+        struct pollfd fds[2] = {
+            { .fd = reads(server) ? server->lines.fd : -1, .events = POLLIN },
+            { .fd = server->answers.out.size ? server->answers.fd : -1,
+              .events = POLLOUT },
+        };
+        worker_pool_step(server->pool, fds, 2, waits ? -1 : 0);
+        if (fds[1].revents)
+            write_answers(&server->answers);
+        if (fds[0].revents)
+            server->lines.readable = true;
     }
     queue_answers(server);
     while (answers->out.size) {

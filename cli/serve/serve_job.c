@@ -193,31 +193,6 @@ static void take_names(struct serve_job *serve, struct serve_root *root)
     job->input_root = job->output_root = &root->root;
 }
 
-/* The answer has the id and the names even if the job is refused. */
-static void note_asked(struct serve_job *job, const struct json_value *all)
-{
-    const struct json_value *id = json_find(all, "id");
-    job->job.id = id ? id->raw : NULL;
-    job->job.id_size = id ? id->raw_size : 0;
-    job->input = json_get_string(json_find(all, "input"));
-    job->output = json_get_string(json_find(all, "output"));
-}
-
-/* An answer is UTF-8, as JSON is. (Names may be any bytes: json.h.) */
-static int check_id(struct serve_job *job, struct err *err)
-{
-    const char *at = job->job.id, *end = at + job->job.id_size;
-    while (at && at < end) {
-        const unsigned n = utf8_length(at);
-        if (n == 0) {
-            job->job.id = NULL;
-            return fail(err, "its id is not UTF-8");
-        }
-        at += n;
-    }
-    return 0;
-}
-
 int serve_job_read(struct serve_job *job, const char *text, size_t size,
                    const struct options *base, struct serve_root *root,
                    struct err *err)
@@ -227,9 +202,22 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
         return fail(err, "the line is blank; expected a JSON object");
     int status = json_read(&job->json, text, size, &why);
     const struct json_value *all = json_root(&job->json);
-    note_asked(job, all);
-    if (check_id(job, err))
-        return -1;
+    /* The answer has the id and the names even if the job is refused. */
+    const struct json_value *id = json_find(all, "id");
+    job->job.id = id ? id->raw : NULL;
+    job->job.id_size = id ? id->raw_size : 0;
+    job->input = json_get_string(json_find(all, "input"));
+    job->output = json_get_string(json_find(all, "output"));
+    /* An answer is UTF-8, as JSON is. (Names may be any bytes: json.h.) */
+    const char *at = job->job.id, *end = at + job->job.id_size;
+    while (at && at < end) {
+        const unsigned n = utf8_length(at);
+        if (n == 0) {
+            job->job.id = NULL;
+            return fail(err, "its id is not UTF-8");
+        }
+        at += n;
+    }
     if (status)
         return fail(err, "the job is %s: %s", all ? "refused" : "not JSON",
                     why.text);

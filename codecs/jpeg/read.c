@@ -36,28 +36,6 @@ static uint64_t blocks_of(const jpeg_component_info *info)
     return (uint64_t)info->width_in_blocks * info->height_in_blocks;
 }
 
-/* Returns the work of all scans in a file, the first of which that is, as far
- * as its markers tell. The header of a scan has the number of components, then
- * two bytes for each, of which the first is what the component is called (T.81,
- * B.2.3). */
-static uint64_t work_of_scans(const struct jpeg_decompress_struct *d,
-                              struct bytes file)
-{
-    const uint8_t *p = marker_first(file), *end = file.data + file.size;
-    uint64_t blocks = 0;
-    struct marker m;
-    while (p && marker_read(&m, p, end)) {
-        const bool scan = m.code == MARKER_SOS;
-        for (size_t at = 1;
-             scan && at < m.size && at < 1 + 2 * (size_t)m.data[0]; at += 2)
-            for (int i = 0; i < d->num_components; i++)
-                if (d->comp_info[i].component_id == m.data[at])
-                    blocks += blocks_of(&d->comp_info[i]);
-        p = scan ? marker_find(m.behind, end) : m.behind;
-    }
-    return WORK_OF_BLOCK * blocks;
-}
-
 /* ---- Reading ------------------------------------------------------------- */
 
 struct jpeg_reader {
@@ -302,26 +280,21 @@ static void check_limits(struct jpeg_reader *r)
         if (all > limits.bytes)
             check(r, limit_refuse_memory(what, all, &r->opts->limits, r->err));
     }
-    check(r, account_check_work(limits.account, work_of_scans(&r->d, r->file),
-                                r->err));
-}
-
-static void read_samples(struct jpeg_reader *r)
-{
-    r->row = memory_alloc((size_t)r->img->width * r->img->nplanes);
-    if (!r->row)
-        check(r, fail_memory(r->err, "no memory for a row"));
-    check(r, image_alloc(r->img, r->opts->mem, r->err));
-    if (r->opts->tolerant) /* what is not read of a damaged file */
-        memset(r->img->cells, 0, r->img->size);
-    jpeg_start_decompress(&r->d);
-    r->pixels = true;
-    while (r->d.output_scanline < r->d.output_height) {
-        uint32_t y = r->d.output_scanline;
-        JSAMPROW row = r->row;
-        jpeg_read_scanlines(&r->d, &row, 1);
-        interleave_split_row(r->img, y, r->row);
+    struct bytes file = r->file;
+    const uint8_t *p = marker_first(file), *end = file.data + file.size;
+    uint64_t blocks = 0;
+    struct marker m;
+    while (p && marker_read(&m, p, end)) {
+        const bool scan = m.code == MARKER_SOS;
+        for (size_t at = 1;
+             scan && at < m.size && at < 1 + 2 * (size_t)m.data[0]; at += 2)
+            for (int i = 0; i < r->d.num_components; i++)
+                if (r->d.comp_info[i].component_id == m.data[at])
+                    blocks += blocks_of(&r->d.comp_info[i]);
+        p = scan ? marker_find(m.behind, end) : m.behind;
     }
+    check(r,
+          account_check_work(limits.account, WORK_OF_BLOCK * blocks, r->err));
 }
 
 /* Finds the end of the picture without decoding it. */
@@ -384,7 +357,20 @@ static void read_pixels(struct jpeg_reader *r)
         libjpeg_arrays_offer((j_common_ptr)&r->d);
         jpeg_read_coefficients(&r->d);
     } else {
-        read_samples(r);
+        r->row = memory_alloc((size_t)r->img->width * r->img->nplanes);
+        if (!r->row)
+            check(r, fail_memory(r->err, "no memory for a row"));
+        check(r, image_alloc(r->img, r->opts->mem, r->err));
+        if (r->opts->tolerant) /* what is not read of a damaged file */
+            memset(r->img->cells, 0, r->img->size);
+        jpeg_start_decompress(&r->d);
+        r->pixels = true;
+        while (r->d.output_scanline < r->d.output_height) {
+            uint32_t y = r->d.output_scanline;
+            JSAMPROW row = r->row;
+            jpeg_read_scanlines(&r->d, &row, 1);
+            interleave_split_row(r->img, y, r->row);
+        }
     }
     while (!jpeg_input_complete(&r->d))
         jpeg_consume_input(&r->d);
@@ -413,65 +399,49 @@ static int read_guarded(struct jpeg_reader *r,
     return 0;
 }
 
-/* Makes samples of the blocks, which are freed. */
-static void make_samples(struct jpeg_reader *r)
-{
-    struct jpeg_parameters *p = parameters_of(r->img->meta);
-    const struct block_holder blocks = { r->blocks, p->coded };
-    struct samples samples[COMPONENTS];
-    check(r, image_alloc(r->img, r->opts->mem, r->err));
-    for (unsigned i = 0; i < r->img->nplanes; i++) {
-        samples[i] =
-            (struct samples){ .wanted = true, .plane = r->img->plane[i] };
-        memcpy(samples[i].step, p->step[p->component[i].quantization],
-               sizeof samples[i].step);
-    }
-    samples_decode(samples, &blocks, r->opts->pool);
-    samples_fill(&r->d, r->img);
-    if (p->coded && !parameters_note_coded(p))
-        check(r, fail_memory(r->err, "no memory for so many scans"));
-    forget_decoded(r);
-}
-
-/* Gives img the shape that it has when its axes are exchanged: its blocks are
- * turned as they are written. */
-static void exchange_axes(struct image *img)
-{
-    const struct image was = *img;
-    img->width = was.height;
-    img->height = was.width;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        img->plane[i].width = was.plane[i].height;
-        img->plane[i].height = was.plane[i].width;
-    }
-}
-
 static int take_guarded(struct jpeg_reader *r)
 {
     if (setjmp(r->out))
         return -1;
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
     libjpeg_arrays_finish(&r->arrays);
-    if (r->blocks == &r->decoded)
-        make_samples(r);
+    if (r->blocks == &r->decoded) {
+        /* Makes samples of the blocks, which are freed. */
+        struct jpeg_parameters *p = parameters_of(r->img->meta);
+        const struct block_holder blocks = { r->blocks, p->coded };
+        struct samples samples[COMPONENTS];
+        check(r, image_alloc(r->img, r->opts->mem, r->err));
+        for (unsigned i = 0; i < r->img->nplanes; i++) {
+            samples[i] =
+                (struct samples){ .wanted = true, .plane = r->img->plane[i] };
+            memcpy(samples[i].step, p->step[p->component[i].quantization],
+                   sizeof samples[i].step);
+        }
+        samples_decode(samples, &blocks, r->opts->pool);
+        samples_fill(&r->d, r->img);
+        if (p->coded && !parameters_note_coded(p))
+            check(r, fail_memory(r->err, "no memory for so many scans"));
+        forget_decoded(r);
+    }
     parameters_trim(r->img, r->plan->width, r->plan->height);
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
         !parameters_of(r->img->meta)->turned &&
         samples_realign(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
-    if (xform_transposes(r->img->turned) && r->blocks == r->img)
-        exchange_axes(r->img);
+    if (xform_transposes(r->img->turned) && r->blocks == r->img) {
+        /* Gives img the shape that it has when its axes are exchanged: its
+         * blocks are turned as they are written. */
+        struct image *img = r->img;
+        const struct image was = *img;
+        img->width = was.height;
+        img->height = was.width;
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            img->plane[i].width = was.plane[i].height;
+            img->plane[i].height = was.plane[i].width;
+        }
+    }
     take_segments(r, r->file.data + r->file.size - r->behind, true);
     return segments_take_trailer(r->img->meta, r->file, r->behind, r->err);
-}
-
-static int open_guarded(struct jpeg_reader *r, struct stream_info *info)
-{
-    if (setjmp(r->out))
-        return -1;
-    read_header(r);
-    parameters_alignments(info, &r->d);
-    return 0;
 }
 
 int open_jpeg(struct reader *reader, struct err *err)
@@ -488,7 +458,11 @@ int open_jpeg(struct reader *reader, struct err *err)
     r->d.err->error_exit = on_error;
     r->d.err->emit_message = on_message;
     r->d.client_data = r;
-    return open_guarded(r, &reader->info);
+    if (setjmp(r->out))
+        return -1;
+    read_header(r);
+    parameters_alignments(&reader->info, &r->d);
+    return 0;
 }
 
 static int read_picture(struct reader *reader,

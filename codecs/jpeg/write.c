@@ -275,27 +275,6 @@ static bool write_sequential(struct jpeg_writer *w,
     return false;
 }
 
-/* Gives the tables of c finer steps where the picture would lose too much. */
-static void refine_steps(struct jpeg_writer *w, const struct image *img)
-{
-    unsigned cap[NUM_QUANT_TBLS];
-    for (int i = 0; i < NUM_QUANT_TBLS; i++)
-        cap[i] = UINT16_MAX;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        int n = w->c.comp_info[i].quant_tbl_no;
-        unsigned found = samples_find_cap(&img->plane[i],
-                                          w->c.quant_tbl_ptrs[n]->quantval, i);
-        if (!found)
-            check(w, fail_memory(w->err, "no memory for the encoder"));
-        cap[n] = found < cap[n] ? found : cap[n];
-    }
-    for (int i = 0; i < NUM_QUANT_TBLS; i++)
-        for (int k = 0; w->c.quant_tbl_ptrs[i] && k < DCTSIZE2; k++) {
-            UINT16 *step = &w->c.quant_tbl_ptrs[i]->quantval[k];
-            *step = requantize_step(*step, cap[i]);
-        }
-}
-
 /* Lets libjpeg write samples, as their coefficients. */
 static void write_transformed(struct jpeg_writer *w, const struct image *img,
                               const struct samples *samples)
@@ -326,8 +305,26 @@ static void write_samples(struct jpeg_writer *w)
         img = &w->made;
         check_time(w);
     }
-    if (again)
-        refine_steps(w, img);
+    if (again) {
+        /* Gives the tables of c finer steps where the picture would lose too
+         * much. */
+        unsigned cap[NUM_QUANT_TBLS];
+        for (int i = 0; i < NUM_QUANT_TBLS; i++)
+            cap[i] = UINT16_MAX;
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            int n = w->c.comp_info[i].quant_tbl_no;
+            unsigned found = samples_find_cap(
+                &img->plane[i], w->c.quant_tbl_ptrs[n]->quantval, i);
+            if (!found)
+                check(w, fail_memory(w->err, "no memory for the encoder"));
+            cap[n] = found < cap[n] ? found : cap[n];
+        }
+        for (int i = 0; i < NUM_QUANT_TBLS; i++)
+            for (int k = 0; w->c.quant_tbl_ptrs[i] && k < DCTSIZE2; k++) {
+                UINT16 *step = &w->c.quant_tbl_ptrs[i]->quantval[k];
+                *step = requantize_step(*step, cap[i]);
+            }
+    }
     for (unsigned i = 0; i < img->nplanes; i++) {
         int n = w->c.comp_info[i].quant_tbl_no;
         samples[i].wanted = true;

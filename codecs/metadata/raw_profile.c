@@ -68,25 +68,6 @@ static bool read_head(struct hex_text *text, struct raw_profile *profile)
     return *length > 0;
 }
 
-/* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification, part
- * 3, 1.1.3), or without one. */
-static void take_sign(struct raw_profile *profile)
-{
-    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
-    struct bytes *body = &profile->body;
-    size_t skip = 0;
-    if (body->size > sizeof exif && !memcmp(body->data, exif, sizeof exif))
-        skip = sizeof exif;
-    if (body->size > sizeof xmp && !memcmp(body->data, xmp, sizeof xmp))
-        skip = sizeof xmp;
-    bool is_xmp = skip == sizeof xmp || body->data[0] == '<';
-    profile->kind = is_xmp ? RAW_PROFILE_XMP : RAW_PROFILE_EXIF;
-    profile->sign_size = skip;
-    memcpy(profile->sign, body->data, skip);
-    body->size -= skip;
-    memmove(body->data, body->data + skip, body->size);
-}
-
 int raw_profile_open(struct raw_profile *profile, const struct bytes *data,
                      struct err *err)
 {
@@ -106,7 +87,21 @@ int raw_profile_open(struct raw_profile *profile, const struct bytes *data,
             return 0;
         *byte = (uint8_t)(*byte << 4 | digit);
     }
-    take_sign(profile);
+    /* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification,
+     * part 3, 1.1.3), or without one. */
+    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
+    struct bytes *body = &profile->body;
+    size_t skip = 0;
+    if (body->size > sizeof exif && !memcmp(body->data, exif, sizeof exif))
+        skip = sizeof exif;
+    if (body->size > sizeof xmp && !memcmp(body->data, xmp, sizeof xmp))
+        skip = sizeof xmp;
+    bool is_xmp = skip == sizeof xmp || body->data[0] == '<';
+    profile->kind = is_xmp ? RAW_PROFILE_XMP : RAW_PROFILE_EXIF;
+    profile->sign_size = skip;
+    memcpy(profile->sign, body->data, skip);
+    body->size -= skip;
+    memmove(body->data, body->data + skip, body->size);
     return 0;
 }
 

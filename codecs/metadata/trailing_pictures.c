@@ -83,26 +83,6 @@ static bool look(const struct trailer *trailer)
     return account_look((trailer->count + 1) * sizeof *trailer->inlay);
 }
 
-static void find_by_mpf(struct trailer *trailer)
-{
-    size_t lost = 0;
-    for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
-        struct mpf_entry entry = mpf_get(&trailer->mpf, i);
-        size_t at = entry.offset - trailer->begin;
-        if (!trailer->block || entry.offset < trailer->begin ||
-            !is_within(trailer, at, entry.size))
-            lost++;
-        else
-            add_inlay(trailer, (struct inlay){ .number = i + 1,
-                                               .at = at,
-                                               .size = entry.size,
-                                               .preview = entry.preview });
-    }
-    if (lost)
-        warn(trailer->turned->opts->warnings,
-             "%zu of the pictures that MPF lists are not where it says", lost);
-}
-
 /* The first packet with a directory counts. */
 static int find_by_container(struct trailer *trailer, struct err *err)
 {
@@ -214,26 +194,6 @@ static size_t moved(const struct trailer *trailer, size_t at)
     return to;
 }
 
-/* Makes the list in MPF true of the new trailer. The old one had `size`
- * bytes. */
-static int rewrite_list(struct trailer *trailer, size_t size, struct err *err)
-{
-    for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
-        struct mpf_entry entry = mpf_get(&trailer->mpf, i);
-        if (entry.offset < trailer->begin ||
-            entry.offset - trailer->begin > size)
-            continue;
-        size_t at = entry.offset - trailer->begin;
-        for (size_t k = 0; k < trailer->count; k++)
-            if (trailer->inlay[k].at == at &&
-                trailer->inlay[k].size == entry.size)
-                entry.size = (uint32_t)trailer->inlay[k].made;
-        entry.offset = (uint32_t)(trailer->begin + moved(trailer, at));
-        mpf_put(&trailer->mpf, trailer->body.data, i, entry);
-    }
-    return trailer->turned->format->close(trailer->list, &trailer->body, err);
-}
-
 static int turn_inlays(struct trailer *trailer, struct err *err)
 {
     static const char no_memory[] =
@@ -257,8 +217,25 @@ static int turn_inlays(struct trailer *trailer, struct err *err)
         status = fail_memory(err, "%s", no_memory);
     if (status == 0)
         status = trailer->turned->format->close(trailer->block, &made, err);
-    if (status == 0 && trailer->mpf.count)
-        status = rewrite_list(trailer, size, err);
+    if (status == 0 && trailer->mpf.count) {
+        /* Makes the list in MPF true of the new trailer. The old one had `size`
+         * bytes. */
+        for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
+            struct mpf_entry entry = mpf_get(&trailer->mpf, i);
+            if (entry.offset < trailer->begin ||
+                entry.offset - trailer->begin > size)
+                continue;
+            size_t at = entry.offset - trailer->begin;
+            for (size_t k = 0; k < trailer->count; k++)
+                if (trailer->inlay[k].at == at &&
+                    trailer->inlay[k].size == entry.size)
+                    entry.size = (uint32_t)trailer->inlay[k].made;
+            entry.offset = (uint32_t)(trailer->begin + moved(trailer, at));
+            mpf_put(&trailer->mpf, trailer->body.data, i, entry);
+        }
+        status =
+            trailer->turned->format->close(trailer->list, &trailer->body, err);
+    }
     bytes_free(&made);
     return status;
 }
@@ -270,9 +247,25 @@ static int turn_all(struct trailer *trailer, struct err *err)
     if (trailer->mpf.places && trailer->turned->img->turned != XFORM_NONE)
         warn(warnings, "MPF says how the pictures are placed relative to each "
                        "other; that was not turned");
-    if (trailer->mpf.count)
-        find_by_mpf(trailer);
-    else if (trailer->block && find_by_container(trailer, err))
+    if (trailer->mpf.count) {
+        size_t lost = 0;
+        for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
+            struct mpf_entry entry = mpf_get(&trailer->mpf, i);
+            size_t at = entry.offset - trailer->begin;
+            if (!trailer->block || entry.offset < trailer->begin ||
+                !is_within(trailer, at, entry.size))
+                lost++;
+            else
+                add_inlay(trailer, (struct inlay){ .number = i + 1,
+                                                   .at = at,
+                                                   .size = entry.size,
+                                                   .preview = entry.preview });
+        }
+        if (lost)
+            warn(trailer->turned->opts->warnings,
+                 "%zu of the pictures that MPF lists are not where it says",
+                 lost);
+    } else if (trailer->block && find_by_container(trailer, err))
         return -1;
     if (trailer->more)
         warn(warnings,

@@ -143,24 +143,6 @@ static bool is_left_out(const struct metadata_block *block,
            kind != BLOCK_ICC && kind != BLOCK_ICC_PORTION;
 }
 
-static void leave_out(const struct turned *t)
-{
-    struct meta *meta = t->img->meta;
-    for (size_t i = 0; i < meta->nblocks; i++) {
-        struct metadata_block *block = &meta->block[i];
-        bool to_file = block->kind == BLOCK_TIED_TO_FILE;
-        bool to_pixels =
-            block->kind == BLOCK_TIED && t->img->turned != XFORM_NONE;
-        block->dropped = is_left_out(block, t->opts);
-        if (block->dropped || (!to_file && !to_pixels))
-            continue;
-        warn(t->opts->warnings,
-             "chunk %s is tied to the %s as they were, so it is not kept",
-             block->name, to_file ? "bytes of the file" : "pixels");
-        block->dropped = true;
-    }
-}
-
 /* ---- What a turn makes of a block -----------------------------------------*/
 
 static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
@@ -337,17 +319,6 @@ static void warn_of_signature(const struct turned *t)
         }
 }
 
-static void warn_of_places(const struct turned *t)
-{
-    const struct meta *meta = t->img->meta;
-    for (size_t i = 0; i < meta->nblocks && t->opts->drop & DROP_GPS; i++) {
-        const struct metadata_block *block = &meta->block[i];
-        if (!block->dropped && xmp_tells_place(block->data, block->size))
-            warn(t->opts->warnings,
-                 "%s seems to contain coordinates, and is kept", block->name);
-    }
-}
-
 /* Makes the first block of EXIF, or one that is put in, say the orientation. */
 static int add_tag(const struct turned *t, size_t at, struct err *err)
 {
@@ -383,15 +354,35 @@ static int turn_all(struct turned *t, struct err *err)
         1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE | 1u << BLOCK_PHOTOSHOP |
         1u << BLOCK_JFIF | 1u << BLOCK_JFXX | 1u << BLOCK_ORIENTATION |
         1u << BLOCK_AXES | 1u << BLOCK_CANVAS | 1u << BLOCK_SCALE;
-    leave_out(t);
+    struct meta *meta = t->img->meta;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        bool to_file = block->kind == BLOCK_TIED_TO_FILE;
+        bool to_pixels =
+            block->kind == BLOCK_TIED && t->img->turned != XFORM_NONE;
+        block->dropped = is_left_out(block, t->opts);
+        if (block->dropped || (!to_file && !to_pixels))
+            continue;
+        warn(t->opts->warnings,
+             "chunk %s is tied to the %s as they were, so it is not kept",
+             block->name, to_file ? "bytes of the file" : "pixels");
+        block->dropped = true;
+    }
     if (turn_blocks(first, t, err))
         return -1;
     warn_of_signature(t);
     if (trailing_pictures_turn(t, err) ||
         turn_blocks(1u << BLOCK_XMP, t, err) || xmp_extended_turn(t, err))
         return -1;
-    if (!t->opts->inner)
-        warn_of_places(t);
+    if (!t->opts->inner) {
+        for (size_t i = 0; i < meta->nblocks && t->opts->drop & DROP_GPS; i++) {
+            const struct metadata_block *block = &meta->block[i];
+            if (!block->dropped && xmp_tells_place(block->data, block->size))
+                warn(t->opts->warnings,
+                     "%s seems to contain coordinates, and is kept",
+                     block->name);
+        }
+    }
     return t->opts->orientation > 1 ? add_tag(t, 0, err) : 0;
 }
 

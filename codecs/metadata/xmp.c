@@ -144,24 +144,6 @@ static void reverse(uint8_t *bytes, size_t size)
     }
 }
 
-/* Exchanges two parts of the text, which need not be equally long: what lies
- * between moves. All reversed, and each part reversed again, is the same parts
- * the other way round. */
-static void exchange_spans(uint8_t *packet, struct xml_span a,
-                           struct xml_span b)
-{
-    if (!a.size || !b.size)
-        return;
-    const struct xml_span first = a.at > b.at ? b : a,
-                          last = a.at > b.at ? a : b;
-    uint8_t *start = packet + first.at;
-    size_t all = last.at + last.size - first.at;
-    reverse(start, all);
-    reverse(start, last.size);
-    reverse(start + last.size, all - last.size - first.size);
-    reverse(start + all - first.size, first.size);
-}
-
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 {
     static const char *const sides[] = { "ImageWidth", "ImageLength" };
@@ -182,8 +164,19 @@ void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
                 side[i] = token.value;
         exchange_axes(&xml, packet, token.name);
     }
-    /* At the end, when no token points into what may move. */
-    exchange_spans(packet, side[0], side[1]);
+    /* At the end, when no token points into what may move: the two parts of the
+     * text need not be equally long. All reversed, and each part reversed
+     * again, is the same parts the other way round. */
+    if (!side[0].size || !side[1].size)
+        return;
+    const bool swapped = side[0].at > side[1].at;
+    const struct xml_span first = side[swapped], last = side[!swapped];
+    uint8_t *start = packet + first.at;
+    size_t all = last.at + last.size - first.at;
+    reverse(start, all);
+    reverse(start, last.size);
+    reverse(start + last.size, all - last.size - first.size);
+    reverse(start + all - first.size, first.size);
 }
 
 /* Returns whether digits make a number that is larger. */

@@ -230,26 +230,6 @@ static int compare_renamed(const void *guid, const void *renamed)
     return memcmp(guid, ((const struct renamed *)renamed)->was, GUID);
 }
 
-/* Where the first packet names the others. */
-static void rename_in(const struct bytes *packet,
-                      const struct portions *portions)
-{
-    struct xml_namespaces namespaces;
-    struct xml_reader xml = xml_open(&namespaces, packet->data, packet->size);
-    struct xml_token token;
-    while (xml_next(&xml, &token)) {
-        uint8_t *value = packet->data + token.value.at;
-        if (token.value.size != GUID ||
-            !xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
-            continue;
-        const struct renamed *renamed =
-            bsearch(value, portions->renamed, portions->nrenamed,
-                    sizeof *renamed, compare_renamed);
-        if (renamed)
-            memcpy(value, renamed->is, GUID);
-    }
-}
-
 /* Once for all packets: a hostile file has thousands of them. */
 static int rename_all(const struct turned *t, const struct portions *portions,
                       struct err *err)
@@ -263,7 +243,21 @@ static int rename_all(const struct turned *t, const struct portions *portions,
         if (block->kind != BLOCK_XMP || block->dropped)
             continue;
         status = block_open(&packet, block, t->format, meta->account, err);
-        rename_in(&packet, portions);
+        /* Where the first packet names the others. */
+        struct xml_namespaces namespaces;
+        struct xml_reader xml = xml_open(&namespaces, packet.data, packet.size);
+        struct xml_token token;
+        while (xml_next(&xml, &token)) {
+            uint8_t *value = packet.data + token.value.at;
+            if (token.value.size != GUID ||
+                !xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
+                continue;
+            const struct renamed *renamed =
+                bsearch(value, portions->renamed, portions->nrenamed,
+                        sizeof *renamed, compare_renamed);
+            if (renamed)
+                memcpy(value, renamed->is, GUID);
+        }
         if (status == 0)
             status = t->format->close(block, &packet, err);
         bytes_free(&packet);

@@ -154,25 +154,6 @@ static bool is_interleaved(const struct image *img, struct strides strides)
            strides.x == img->nplanes * size;
 }
 
-static void read_planes(struct image *img, const struct array *a)
-{
-    const struct npy_state *state = img->meta->state;
-    struct strides strides = strides_of(&a->header, a->layout, a->cell);
-    bool split = is_interleaved(img, strides);
-    for (uint32_t y = 0; y < img->height; y++) {
-        const uint8_t *from = a->data.data + y * strides.y;
-        if (split)
-            interleave_split_row(img, y, from);
-        for (unsigned i = 0; i < img->nplanes; i++) {
-            uint8_t *row = plane_row(&img->plane[i], y);
-            if (!split)
-                copy_cells(row, a->cell, from + i * strides.channel, strides.x,
-                           a->cell, img->width);
-            interleave_set_order(img->cell, row, img->width, state->big_endian);
-        }
-    }
-}
-
 static int open(struct reader *reader, struct err *err)
 {
     struct npy_state *state = reader->img.meta->state;
@@ -216,7 +197,20 @@ static int decode(struct reader *reader, struct err *err)
     const size_t need = grid_size(&a.grid);
     if (!bytes_pad(&a.data, a.data, need))
         return fail_memory(err, "no memory for %zu bytes of data", need);
-    read_planes(img, &a);
+    struct strides strides = strides_of(&a.header, a.layout, a.cell);
+    bool split = is_interleaved(img, strides);
+    for (uint32_t y = 0; y < img->height; y++) {
+        const uint8_t *from = a.data.data + y * strides.y;
+        if (split)
+            interleave_split_row(img, y, from);
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            uint8_t *row = plane_row(&img->plane[i], y);
+            if (!split)
+                copy_cells(row, a.cell, from + i * strides.channel, strides.x,
+                           a.cell, img->width);
+            interleave_set_order(img->cell, row, img->width, state->big_endian);
+        }
+    }
     bytes_free(&a.data);
     return 0;
 }
@@ -296,20 +290,6 @@ static struct npy_header header_of(const struct image *img, enum layout layout,
     return header;
 }
 
-static void write_planes(uint8_t *to, const struct image *img,
-                         struct strides strides)
-{
-    size_t cell = cell_size(img->cell);
-    bool join = is_interleaved(img, strides);
-    for (uint32_t y = 0; y < img->height; y++, to += strides.y) {
-        if (join)
-            interleave_join_row(img, y, to);
-        for (unsigned i = 0; !join && i < img->nplanes; i++)
-            copy_cells(to + i * strides.channel, strides.x,
-                       plane_row(&img->plane[i], y), cell, cell, img->width);
-    }
-}
-
 static enum packing packing(enum layout layout)
 {
     switch (layout) {
@@ -345,8 +325,18 @@ static int encode(struct bytes *file, const struct image *img,
     } else if (!bytes_reserve(file, cells * size)) {
         return fail_memory(err, "no memory for the file");
     } else {
-        write_planes(file->data + begin, img,
-                     strides_of(&header, layout, size));
+        uint8_t *to = file->data + begin;
+        struct strides strides = strides_of(&header, layout, size);
+        size_t cell = cell_size(img->cell);
+        bool join = is_interleaved(img, strides);
+        for (uint32_t y = 0; y < img->height; y++, to += strides.y) {
+            if (join)
+                interleave_join_row(img, y, to);
+            for (unsigned i = 0; !join && i < img->nplanes; i++)
+                copy_cells(to + i * strides.channel, strides.x,
+                           plane_row(&img->plane[i], y), cell, cell,
+                           img->width);
+        }
         file->size += cells * size;
     }
     interleave_set_order(img->cell, file->data + begin, cells,

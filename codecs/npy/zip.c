@@ -200,25 +200,6 @@ static int compare_places(const void *a, const void *b)
     return ((*x)->local > (*y)->local) - ((*x)->local < (*y)->local);
 }
 
-/* Members that share bytes are refused: a small file could hold very much in
- * that way, and no program writes such archives by mistake. */
-static int check_overlap(const struct zip *zip, struct err *err)
-{
-    const struct zip_member **order =
-        memory_alloc((zip->count + !zip->count) * sizeof *order);
-    int status = order ? 0 : fail_memory(err, "no memory for the archive");
-    for (size_t i = 0; order && i < zip->count; i++)
-        order[i] = &zip->member[i];
-    if (order)
-        qsort(order, zip->count, sizeof *order, compare_places);
-    for (size_t i = 1; status == 0 && i < zip->count; i++)
-        if (order[i]->local < order[i - 1]->data.data + order[i - 1]->data.size)
-            status =
-                zip_fail_member(err, order[i], "it overlaps another member");
-    memory_free(order);
-    return status;
-}
-
 int zip_open(struct zip *zip, struct bytes file, struct err *err)
 {
     struct zip_directory d = { 0 };
@@ -242,7 +223,21 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
     }
     if (left) /* members beyond their number, which others read */
         return fail(err, "the directory of the archive is damaged");
-    return check_overlap(zip, err);
+    /* Members that share bytes are refused: a small file could hold very much
+     * in that way, and no program writes such archives by mistake. */
+    const struct zip_member **order =
+        memory_alloc((zip->count + !zip->count) * sizeof *order);
+    int status = order ? 0 : fail_memory(err, "no memory for the archive");
+    for (size_t i = 0; order && i < zip->count; i++)
+        order[i] = &zip->member[i];
+    if (order)
+        qsort(order, zip->count, sizeof *order, compare_places);
+    for (size_t i = 1; status == 0 && i < zip->count; i++)
+        if (order[i]->local < order[i - 1]->data.data + order[i - 1]->data.size)
+            status =
+                zip_fail_member(err, order[i], "it overlaps another member");
+    memory_free(order);
+    return status;
 }
 
 void zip_close(struct zip *zip)

@@ -127,11 +127,6 @@ static uint32_t height(const struct bmp_header *h)
     return h->height < 0 ? -(uint32_t)h->height : (uint32_t)h->height;
 }
 
-static bool has_alpha(const struct bmp_header *h)
-{
-    return h->compression == BMP_MASKS ? h->mask[3] : h->bits == 32;
-}
-
 /* By the format the fourth byte of a plain pixel means nothing; to many
  * programs it is alpha. A file that leaves it open is written so again. */
 static bool leaves_alpha_open(const struct bmp_header *h)
@@ -168,16 +163,6 @@ struct bit_field {
     uint8_t wide[256]; /* its values as bytes */
 };
 
-/* Repeats the bits until they fill a byte, so that all ones become 255. */
-static uint8_t widen(uint32_t value, unsigned bits)
-{
-    uint32_t all = 0;
-    int at = 8 - (int)bits;
-    for (; at > 0; at -= (int)bits)
-        all |= value << at;
-    return (uint8_t)(all | value >> -at);
-}
-
 static int set_field(struct bit_field *f, uint32_t mask, struct err *err)
 {
     f->shift = mask ? (unsigned)__builtin_ctz(mask) : 0;
@@ -185,23 +170,16 @@ static int set_field(struct bit_field *f, uint32_t mask, struct err *err)
     if (f->top == 0 || f->top > 255 || (f->top & (f->top + 1)))
         return fail(err, "a mask of %08x; one must be 1 to 8 bits in a row",
                     mask);
-    for (uint32_t i = 0; i <= f->top; i++)
-        f->wide[i] = widen(i, (unsigned)__builtin_popcount(f->top));
-    return 0;
-}
-
-static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
-                           unsigned bits, const struct bit_field *fields)
-{
-    for (unsigned c = 0; c < img->nplanes; c++) {
-        const struct bit_field *f = &fields[c];
-        uint8_t *to = plane_row(&img->plane[c], y);
-        for (size_t x = 0; x < img->width; x++) {
-            uint32_t pixel =
-                bits == 16 ? read_le16(row + 2 * x) : read_le32(row + 4 * x);
-            to[x] = f->wide[pixel >> f->shift & f->top];
-        }
+    /* Bits are repeated until they fill a byte, so that all ones become 255. */
+    const int bits = __builtin_popcount(f->top);
+    for (uint32_t i = 0; i <= f->top; i++) {
+        uint32_t all = 0;
+        int at = 8 - bits;
+        for (; at > 0; at -= bits)
+            all |= i << at;
+        f->wide[i] = (uint8_t)(all | i >> -at);
     }
+    return 0;
 }
 
 /* ---- Indices: they are read into the first plane, and become colors there --
@@ -299,23 +277,6 @@ static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
 
 /* ---- Pixels ---------------------------------------------------------------*/
 
-/* Pixels that no run covers have index 0. */
-static int read_packed(struct image *img, const struct bmp_header *h,
-                       struct bytes file, const struct load_opts *opts,
-                       struct err *err)
-{
-    size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
-    struct run_reader runs = { .at = file.data + at,
-                               .end = file.data + file.size };
-    for (uint32_t y = 0; y < img->height; y++)
-        memset(plane_row(&img->plane[0], y), 0, img->width);
-    enum runs_end status = read_runs(img, h, &runs);
-    if (simple_check_runs(status, runs.row, opts, err))
-        return -1;
-    color_indices(img, h);
-    return 0;
-}
-
 /* The fourth byte of a plain pixel is alpha only by custom: where all of them
  * are 0, the picture is opaque. */
 static void make_opaque(struct image *img)
@@ -348,8 +309,17 @@ static int read_rows(struct image *img, const struct bmp_header *h,
                               h->bits);
         else if (bytes)
             interleave_split_row(&view, y, row);
-        else
-            read_field_row(img, y, row, h->bits, fields);
+        else {
+            for (unsigned c = 0; c < img->nplanes; c++) {
+                const struct bit_field *f = &fields[c];
+                uint8_t *to = plane_row(&img->plane[c], y);
+                for (size_t x = 0; x < img->width; x++) {
+                    uint32_t pixel = h->bits == 16 ? read_le16(row + 2 * x)
+                                                   : read_le32(row + 4 * x);
+                    to[x] = f->wide[pixel >> f->shift & f->top];
+                }
+            }
+        }
     }
     if (indices)
         color_indices(img, h);
@@ -365,8 +335,19 @@ static int read_pixels(struct image *img, const struct bmp_header *h,
     struct bytes rows;
     if (image_alloc(img, opts->mem, err))
         return -1;
-    if (is_packed(h))
-        return read_packed(img, h, file, opts, err);
+    if (is_packed(h)) {
+        /* Pixels that no run covers have index 0. */
+        size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
+        struct run_reader runs = { .at = file.data + at,
+                                   .end = file.data + file.size };
+        for (uint32_t y = 0; y < img->height; y++)
+            memset(plane_row(&img->plane[0], y), 0, img->width);
+        enum runs_end status = read_runs(img, h, &runs);
+        if (simple_check_runs(status, runs.row, opts, err))
+            return -1;
+        color_indices(img, h);
+        return 0;
+    }
     if (simple_bgr_rows(&rows, file, h->pixels_at,
                         row_size(img, h->bits) * img->height, err))
         return -1;
@@ -417,8 +398,10 @@ static int open(struct reader *reader, struct err *err)
     struct image *img = &reader->img;
     struct bmp_header *h = img->meta->state;
     if (read_head(h, reader->file, err) ||
-        simple_bgr_shape(img, (uint32_t)h->width, height(h),
-                         has_alpha(h) ? 4 : 3, reader->opts, err))
+        simple_bgr_shape(
+            img, (uint32_t)h->width, height(h),
+            (h->compression == BMP_MASKS ? h->mask[3] : h->bits == 32) ? 4 : 3,
+            reader->opts, err))
         return -1;
     return simple_check_size(
         reader->file, h->pixels_at,

@@ -99,13 +99,6 @@ enum runs_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
 
 enum { RUN_LEAST = 4 }; /* shorter ones save nothing between literals */
 
-/* Sets the high bit of the first byte that is 0 (A. Mycroft); bits above it
- * mean nothing. */
-static inline uint64_t zero_bytes(uint64_t n)
-{
-    return (n - 0x0101010101010101) & ~n & 0x8080808080808080;
-}
-
 /* Returns where the next RUN_LEAST equal bytes begin, from x on; n if nowhere.
  */
 static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
@@ -115,7 +108,10 @@ static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
         uint64_t differ = (a ^ read_le64(row + x + 1)) |
                           (a ^ read_le64(row + x + 2)) |
                           (a ^ read_le64(row + x + 3));
-        uint64_t found = zero_bytes(differ);
+        /* The high bit of the first byte that is 0 (A. Mycroft); bits above it
+         * mean nothing. */
+        uint64_t found =
+            (differ - 0x0101010101010101) & ~differ & 0x8080808080808080;
         if (found)
             return x + (uint32_t)__builtin_ctzll(found) / 8;
     }

@@ -277,27 +277,6 @@ static int read_palette(struct pixel_source *s, struct bytes file,
     return 0;
 }
 
-/* Makes colors of indices, or of three fields. An index that the palette does
- * not have counts as 0. */
-static void color_row(struct image *img, uint32_t y, const uint8_t *row,
-                      const struct pixel_source *s)
-{
-    static const unsigned order[] = { 2, 1, 0, 3 };
-    for (uint32_t x = 0; x < img->width; x++) {
-        unsigned value = s->pixel == 1 ? row[x] : read_le16(row + 2 * x);
-        uint8_t fives[3];
-        const uint8_t *color = fives;
-        if (s->palette)
-            color = s->palette[value < s->ncolors ? value : 0];
-        else
-            widen_fives(fives, value);
-        for (unsigned c = 0; c < img->nplanes; c++) {
-            uint8_t *to = plane_row(&img->plane[c], y);
-            to[x] = color[order[c]];
-        }
-    }
-}
-
 static void read_rows(struct image *img, struct pixel_source *s, bool down,
                       bool mirror)
 {
@@ -309,9 +288,25 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down,
             rle_unpack(&s->runs, s->row, img->width);
         else
             row = s->rows.data + (size_t)i * img->width * s->pixel;
-        if (s->palette || (s->pixel == 2 && img->nplanes == 3))
-            color_row(img, y, row, s);
-        else
+        if (s->palette || (s->pixel == 2 && img->nplanes == 3)) {
+            /* Makes colors of indices, or of three fields. An index that the
+             * palette does not have counts as 0. */
+            static const unsigned order[] = { 2, 1, 0, 3 };
+            for (uint32_t x = 0; x < img->width; x++) {
+                unsigned value =
+                    s->pixel == 1 ? row[x] : read_le16(row + 2 * x);
+                uint8_t fives[3];
+                const uint8_t *color = fives;
+                if (s->palette)
+                    color = s->palette[value < s->ncolors ? value : 0];
+                else
+                    widen_fives(fives, value);
+                for (unsigned c = 0; c < img->nplanes; c++) {
+                    uint8_t *to = plane_row(&img->plane[c], y);
+                    to[x] = color[order[c]];
+                }
+            }
+        } else
             interleave_split_row(&view, y, row);
         for (unsigned c = 0; c < img->nplanes && mirror; c++) {
             uint8_t *cells = plane_row(&img->plane[c], y);

@@ -393,26 +393,6 @@ static void decode_part(void *context, size_t i)
     }
 }
 
-/* Lets the blocks of `next`, all components of which are coded alike, belong to
- * those components that they have where it meets the part before it. */
-static void shift_components(struct part *next)
-{
-    const struct mcu_coding *coding = &next->all->coding;
-    int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
-    const size_t shift = next->guess.place % coding->blocks + coding->blocks -
-                         next->guess.first % coding->blocks;
-    for (size_t k = 0; k < next->count; k++) {
-        int16_t *dc = &next->block[k].dc;
-        int64_t *before = &was[coding->component[k % coding->blocks]];
-        int64_t *sum = &is[coding->component[(k + shift) % coding->blocks]];
-        *sum += *dc - *before;
-        *before = *dc;
-        *dc = (int16_t)*sum;
-    }
-    next->next = (unsigned)((next->next + shift) % coding->blocks);
-    memcpy(next->dc, is, sizeof is);
-}
-
 /* Continues with `next` the DC coefficients of p, which meets it. */
 static void chain(const struct part *p, struct part *next)
 {
@@ -420,8 +400,25 @@ static void chain(const struct part *p, struct part *next)
     const size_t blocks = coding->blocks;
     struct guess *guess = &next->guess;
     bool found[ENTROPY_COMPONENTS] = { false };
-    if (guess->first % blocks != guess->place % blocks)
-        shift_components(next);
+    if (guess->first % blocks != guess->place % blocks) {
+        /* Lets the blocks of `next`, all components of which are coded alike,
+         * belong to those components that they have where it meets the part
+         * before it. */
+        int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
+        const size_t shift = next->guess.place % coding->blocks +
+                             coding->blocks -
+                             next->guess.first % coding->blocks;
+        for (size_t k = 0; k < next->count; k++) {
+            int16_t *dc = &next->block[k].dc;
+            int64_t *before = &was[coding->component[k % coding->blocks]];
+            int64_t *sum = &is[coding->component[(k + shift) % coding->blocks]];
+            *sum += *dc - *before;
+            *before = *dc;
+            *dc = (int16_t)*sum;
+        }
+        next->next = (unsigned)((next->next + shift) % coding->blocks);
+        memcpy(next->dc, is, sizeof is);
+    }
     for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
         guess->offset[c] = p->guess.offset[c] + p->dc[c];
     for (size_t k = guess->first, at = guess->place + blocks;

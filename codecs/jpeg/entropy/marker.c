@@ -12,14 +12,6 @@ const uint8_t *marker_first(struct bytes file)
     return begins ? file.data + 2 : NULL;
 }
 
-/* TEM, RSTn, SOI and EOI have no length (T.81, B.1.1.3), and 0xff 0 is not a
- * marker; libjpeg skips some of these. If what follows were taken for a length,
- * other headers would be seen than those that libjpeg sees. */
-static bool has_segment(unsigned code)
-{
-    return code > MARKER_TEM && (code < MARKER_RST0 || code > MARKER_EOI);
-}
-
 bool marker_read(struct marker *m, const uint8_t *p, const uint8_t *end)
 {
     *m = (struct marker){ .at = p };
@@ -30,7 +22,11 @@ bool marker_read(struct marker *m, const uint8_t *p, const uint8_t *end)
     m->at = p;
     m->code = p[1];
     m->data = p + 4;
-    if (!has_segment(m->code) || end - p < 4)
+    /* TEM, RSTn, SOI and EOI have no length (T.81, B.1.1.3), and 0xff 0 is not
+     * a marker; libjpeg skips some of these. If what follows were taken for a
+     * length, other headers would be seen than those that libjpeg sees. */
+    if (m->code <= MARKER_TEM ||
+        (m->code >= MARKER_RST0 && m->code <= MARKER_EOI) || end - p < 4)
         return false;
     const size_t length = read_be16(p + 2);
     if (length < 2 || length > (size_t)(end - p) - 2)
