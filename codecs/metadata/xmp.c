@@ -62,7 +62,8 @@ int xmp_edit_end(struct xmp_edit *edit, struct bytes *packet, size_t room,
         *packet = edit->made;
         return 0;
     } else {
-        warn(warnings, "there is no room %s", for_what);
+        warn(warnings, "XMP has no room for %s, so they stay as they were",
+             for_what);
     }
     bytes_free(&edit->made);
     return status;
@@ -212,8 +213,8 @@ int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
         xmp_edit_span(&edit, token.value, text);
     }
     return xmp_edit_end(&edit, packet, room,
-                        "in XMP for the size of what is left of the picture",
-                        warnings, err);
+                        "the sizes of what is left of the picture", warnings,
+                        err);
 }
 
 /* ---- What stands behind the picture ---------------------------------------*/
@@ -287,8 +288,7 @@ static int set_lengths(struct bytes *packet, size_t room,
         used[i] = true;
     }
     return xmp_edit_end(&edit, packet, room,
-                        "in XMP for the new lengths of what stands behind the "
-                        "picture",
+                        "the new lengths of what stands behind the picture",
                         warnings, err);
 }
 

@@ -123,7 +123,7 @@ void xmp_edit_span(struct xmp_edit *edit, struct xml_span span,
                    const char *text);
 
 /* Ends it: `packet`, which owns its memory, becomes what was made, if that is
- * no longer than `room`; else it stays, with the warning that there is no room
+ * no longer than `room`; else it stays, with the warning that it has no room
  * `for_what`. Frees all else. Fails only without memory. */
 int xmp_edit_end(struct xmp_edit *edit, struct bytes *packet, size_t room,
                  const char *for_what, struct warnings *warnings,

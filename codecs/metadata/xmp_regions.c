@@ -313,8 +313,7 @@ int xmp_regions_turn(struct bytes *packet, size_t room,
         warn(warnings, "the Camera Raw crop in XMP was not turned with the "
                        "picture");
     int status = xmp_edit_end(&w.edit, packet, room,
-                              "to move the regions in XMP with the picture",
-                              warnings, err);
+                              "regions moved with the picture", warnings, err);
     bytes_free(&w.copy);
     return status;
 }
@@ -463,10 +462,9 @@ int xmp_iptc_turn(struct bytes *packet, size_t room,
         warn(warnings,
              "an IPTC image region in XMP is not relative to the size "
              "of the picture, so it was not moved with it");
-    int status =
-        xmp_edit_end(&w.edit, packet, room,
-                     "to move the IPTC image regions in XMP with the picture",
-                     warnings, err);
+    int status = xmp_edit_end(&w.edit, packet, room,
+                              "IPTC image regions moved with the picture",
+                              warnings, err);
     bytes_free(&w.copy);
     return status;
 }
