@@ -68,13 +68,11 @@ struct path_walk {
     bool nearest;  /* end at the first of them, which is `base` then */
     bool follow;   /* follow the last component, too, if it is a link */
     struct err *err;
-    /* The result: */
-    int fd; /* the directory of the last component; the caller closes it */
-    char base[RESOLVE_BASE]; /* the last component, which need not exist; "" if
-                                  the name ends in a directory, which is `fd` */
-    unsigned made;           /* directories that were made */
-    bool magic; /* the last component was a link in /proc to something open, */
-    struct stat opened; /* which is this */
+    /* The result, whose directory the caller closes. The last component need
+     * not exist; "" if the name ends in a directory, which is that of the
+     * result. With `magic` it was a link in /proc to something open, which is
+     * `st`. */
+    struct location at;
     /* Used on the way: */
     unsigned links;       /* followed so far */
     bool last;            /* nothing comes after `base` */
@@ -88,9 +86,9 @@ static int reach(struct path_walk *w, int fd)
 {
     if (fd < 0)
         return path_walk_fail(w->err, errno);
-    if (w->fd >= 0)
-        close(w->fd);
-    w->fd = fd;
+    if (w->at.directory >= 0)
+        close(w->at.directory);
+    w->at.directory = fd;
     return 0;
 }
 
@@ -122,7 +120,7 @@ static int put_before_rest(struct path_walk *w, const char *text, size_t n)
 static int go_up(struct path_walk *w)
 {
     if (!w->rules->root)
-        return reach(w, openat(w->fd, "..", DIRECTORY));
+        return reach(w, openat(w->at.directory, "..", DIRECTORY));
     if (*w->trail == '\0')
         return path_walk_fail_outside(w->err, w->rules->root);
     const char *slash = strrchr(w->trail, '/');
@@ -135,12 +133,13 @@ static int go_up(struct path_walk *w)
 static int go_down(struct path_walk *w)
 {
     size_t n = strlen(w->trail);
-    if (n + 1 + strlen(w->base) >= sizeof w->trail)
+    if (n + 1 + strlen(w->at.base) >= sizeof w->trail)
         return path_walk_fail(w->err, ENAMETOOLONG);
     if (n)
         w->trail[n++] = '/';
-    strcpy(w->trail + n, w->base);
-    return reach(w, openat(w->fd, w->base, DIRECTORY | O_NOFOLLOW));
+    strcpy(w->trail + n, w->at.base);
+    return reach(w,
+                 openat(w->at.directory, w->at.base, DIRECTORY | O_NOFOLLOW));
 }
 
 /* ---- Links -------------------------------------------------------------- */
@@ -158,18 +157,18 @@ static int follow_link(struct path_walk *w, const struct stat *link)
     struct stat directory;
     if (++w->links > LINKS_MAX)
         return path_walk_fail(w->err, ELOOP);
-    if (fstat(w->fd, &directory))
+    if (fstat(w->at.directory, &directory))
         return path_walk_fail(w->err, errno);
     if ((directory.st_mode & shared) == shared && link->st_uid != geteuid() &&
         link->st_uid != directory.st_uid) {
         fail_unread(w->err,
                     "%s is a link that another user put into a directory "
                     "that all may write to; it is not followed",
-                    w->base);
+                    w->at.base);
         errno = EACCES;
         return -1;
     }
-    ssize_t n = readlinkat(w->fd, w->base, text, sizeof text);
+    ssize_t n = readlinkat(w->at.directory, w->at.base, text, sizeof text);
     if (n < 0)
         return path_walk_fail(w->err, errno);
     if (put_before_rest(w, text, (size_t)n))
@@ -188,17 +187,18 @@ static enum step step_link(struct path_walk *w, const struct stat *st)
     struct statfs fs;
     if (w->rules->refuse_links) {
         fail_unread(w->err, "%s has become a link, which is not followed",
-                    w->base);
+                    w->at.base);
         errno = ELOOP;
         return STEP_FAILED;
     }
-    if (w->last && fstatfs(w->fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC) {
+    if (w->last && fstatfs(w->at.directory, &fs) == 0 &&
+        fs.f_type == PROC_SUPER_MAGIC) {
         if (w->rules->root)
             return (enum step)path_walk_fail(w->err, ELOOP);
-        if (fstatat(w->fd, w->base, &w->opened, 0))
+        if (fstatat(w->at.directory, w->at.base, &w->at.st, 0))
             return (enum step)path_walk_fail(w->err, errno);
-        w->magic = true;
-        if (!S_ISREG(w->opened.st_mode))
+        w->at.magic = true;
+        if (!S_ISREG(w->at.st.st_mode))
             return STEP_THERE;
     }
     return follow_link(w, st) ? STEP_FAILED : STEP_ON;
@@ -210,16 +210,19 @@ static enum step step_link(struct path_walk *w, const struct stat *st)
 static enum step step(struct path_walk *w)
 {
     struct stat st;
-    if (strcmp(w->base, ".") == 0)
+    if (strcmp(w->at.base, ".") == 0)
         return STEP_ON;
-    if (strcmp(w->base, "..") == 0)
+    if (strcmp(w->at.base, "..") == 0)
         return go_up(w) ? STEP_FAILED : STEP_ON;
-    int why = fstatat(w->fd, w->base, &st, AT_SYMLINK_NOFOLLOW) ? errno : 0;
+    int why = fstatat(w->at.directory, w->at.base, &st, AT_SYMLINK_NOFOLLOW)
+                  ? errno
+                  : 0;
     if (why == ENOENT && w->make && !w->last) {
-        const bool made = mkdirat(w->fd, w->base, 0777) == 0;
-        w->made += made;
+        const bool made = mkdirat(w->at.directory, w->at.base, 0777) == 0;
+        w->at.made += made;
         why = made || errno == EEXIST ? 0 : errno;
-        if (why == 0 && fstatat(w->fd, w->base, &st, AT_SYMLINK_NOFOLLOW))
+        if (why == 0 &&
+            fstatat(w->at.directory, w->at.base, &st, AT_SYMLINK_NOFOLLOW))
             why = errno;
     }
     if (why == ENOENT && (w->last || w->nearest))
@@ -253,15 +256,16 @@ static bool go_at_once(struct path_walk *w, const char *name)
         return false;
     memcpy(w->rest, name, n);
     strcpy(w->rest + n, n ? "" : ".");
-    w->fd = path_walk_open(w->rules, w->directory, w->rest, DIRECTORY);
-    if (w->fd < 0)
+    w->at.directory =
+        path_walk_open(w->rules, w->directory, w->rest, DIRECTORY);
+    if (w->at.directory < 0)
         return false;
-    strcpy(w->base, base);
-    if (!w->follow ||
-        (fstatat(w->fd, base, &st, AT_SYMLINK_NOFOLLOW) ? errno == ENOENT
-                                                        : !S_ISLNK(st.st_mode)))
+    strcpy(w->at.base, base);
+    if (!w->follow || (fstatat(w->at.directory, base, &st, AT_SYMLINK_NOFOLLOW)
+                           ? errno == ENOENT
+                           : !S_ISLNK(st.st_mode)))
         return true;
-    close(w->fd);
+    close(w->at.directory);
     return false;
 }
 
@@ -274,7 +278,7 @@ static int path_walk(struct path_walk *w, const char *name)
         return path_walk_fail(w->err, n ? ENAMETOOLONG : ENOENT);
     if (go_at_once(w, name))
         return 0;
-    w->fd = -1;
+    w->at.directory = -1;
     memcpy(w->rest, name, n + 1);
     w->next = w->rest;
     enum step status = begin(w) ? STEP_FAILED : STEP_ON;
@@ -284,7 +288,7 @@ static int path_walk(struct path_walk *w, const char *name)
         if (n == 0)
             return 0;
         /* Of one that is too long so much that the kernel says so. */
-        snprintf(w->base, sizeof w->base, "%.*s", (int)n, w->next);
+        snprintf(w->at.base, sizeof w->at.base, "%.*s", (int)n, w->next);
         w->next += n;
         w->last = *w->next == '\0';
         status = step(w);
@@ -292,8 +296,8 @@ static int path_walk(struct path_walk *w, const char *name)
     if (status == STEP_THERE)
         return 0;
     int why = errno;
-    if (w->fd >= 0)
-        close(w->fd);
+    if (w->at.directory >= 0)
+        close(w->at.directory);
     errno = why;
     return -1;
 }
@@ -322,7 +326,7 @@ static int open_directory(const char *name, bool make, struct err *err)
     if (strlen(name) + 1 >= sizeof with_slash)
         return path_walk_fail(err, ENAMETOOLONG);
     strcpy(stpcpy(with_slash, name), "/");
-    return path_walk(&walk, with_slash) ? -1 : walk.fd;
+    return path_walk(&walk, with_slash) ? -1 : walk.at.directory;
 }
 
 static int open_root(struct root *root, struct err *err)
@@ -427,12 +431,12 @@ static int open_by_walk(const struct root *root, int directory,
     };
     if (path_walk(&walk, name))
         return -1;
-    int fd = openat(walk.fd, *walk.base ? walk.base : ".",
+    int fd = openat(walk.at.directory, *walk.at.base ? walk.at.base : ".",
                     flags | (to_system ? 0 : O_NOFOLLOW) | O_CLOEXEC);
     if (fd < 0)
         path_walk_fail(err, errno);
     int why = errno;
-    close(walk.fd);
+    close(walk.at.directory);
     errno = why;
     return fd;
 }
@@ -479,44 +483,39 @@ bool resolve_stat(struct root *root, const char *name, bool follow,
 
 /* ---- Files to write ----------------------------------------------------- */
 
-/* Looks at what stands where a walk has ended. */
-static int look(struct path_walk *w, struct location *location)
-{
-    *location = (struct location){ .directory = w->fd,
-                                   .made = w->made,
-                                   .magic = w->magic };
-    strcpy(location->base, *w->base ? w->base : ".");
-    bool by_link = w->magic && !S_ISREG(w->opened.st_mode);
-    if (by_link)
-        location->st = w->opened;
-    location->exists = by_link || fstatat(w->fd, location->base, &location->st,
-                                          AT_SYMLINK_NOFOLLOW) == 0;
-    if (!location->exists && errno != ENOENT)
-        return path_walk_fail(w->err, errno);
-    if (location->exists && S_ISLNK(location->st.st_mode) && !by_link)
-        return path_walk_fail(w->err, ELOOP);
-    /* The open file may have lost its name, and another may have it. */
-    if (w->magic && !by_link &&
-        (!location->exists || location->st.st_dev != w->opened.st_dev ||
-         location->st.st_ino != w->opened.st_ino))
-        return path_walk_fail(w->err, ENOENT);
-    return 0;
-}
-
+/* Walks, and looks at what stands where that has ended. */
 static int find(struct path_walk *walk, const char *name,
                 struct location *location)
 {
+    struct location *at = &walk->at;
+    int why = 0;
     walk->follow = true;
     if (path_walk(walk, name)) {
-        location->made = walk->made;
+        location->made = at->made;
         return errno == ENOENT && !walk->make
                    ? fail(walk->err, "its directory does not exist")
                    : -1;
     }
-    if (look(walk, location) == 0)
+    const struct stat opened = at->st;
+    const bool by_link = at->magic && !S_ISREG(opened.st_mode);
+    if (!*at->base)
+        strcpy(at->base, ".");
+    at->exists = by_link || fstatat(at->directory, at->base, &at->st,
+                                    AT_SYMLINK_NOFOLLOW) == 0;
+    if (!at->exists && errno != ENOENT)
+        why = errno;
+    else if (at->exists && S_ISLNK(at->st.st_mode) && !by_link)
+        why = ELOOP;
+    /* The open file may have lost its name, and another may have it. */
+    else if (at->magic && !by_link &&
+             (!at->exists || at->st.st_dev != opened.st_dev ||
+              at->st.st_ino != opened.st_ino))
+        why = ENOENT;
+    *location = *at;
+    if (!why)
         return 0;
-    close(walk->fd);
-    return -1;
+    close(at->directory);
+    return path_walk_fail(walk->err, why);
 }
 
 /* The same from the directory `start` of a root. */

@@ -248,14 +248,14 @@ int job_relate(struct relation *relation, const char *first, const char *second,
 {
     const char *const names[] = { NULL, first, second };
     struct result result = { 0 };
-    struct coded_picture a = { .codec = NULL }, b = { .codec = NULL };
+    struct coded_picture pair[2] = { { .codec = NULL } };
     struct job_state state = { .result = &result };
     struct account *before = account_enter(&state.account);
     struct err why;
-    int status = read_picture(&a, first, opts, err);
+    int status = read_picture(&pair[0], first, opts, err);
     if (status == 0)
-        status = read_picture(&b, second, opts, err);
-    result.bytes_in = a.file.size + b.file.size;
+        status = read_picture(&pair[1], second, opts, err);
+    result.bytes_in = pair[0].file.size + pair[1].file.size;
     if (status == 0) {
         account_allow_file(&state.account, result.bytes_in);
         account_set_time(&state.account, opts->max_seconds);
@@ -263,8 +263,7 @@ int job_relate(struct relation *relation, const char *first, const char *second,
         load.warnings = warnings;
         job_limit_compared(&load.limits, opts, result.bytes_in);
         job_limit_memory(&state, &load.limits);
-        status =
-            relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);
+        status = relate_pictures(relation, pair, ALL_TURNS, &load, NULL, &why);
         if (status)
             job_explain_memory(&state, &why);
         if (status && relation->undecoded)
@@ -272,8 +271,8 @@ int job_relate(struct relation *relation, const char *first, const char *second,
         else if (status)
             *err = why;
     }
-    bytes_free(&a.file);
-    bytes_free(&b.file);
+    bytes_free(&pair[0].file);
+    bytes_free(&pair[1].file);
     account_enter(before);
     return status;
 }

@@ -23,22 +23,22 @@ static int relate(struct relation *relation, struct job_state *state,
 {
     const struct options *opts = state->opts;
     const struct result *result = state->result;
-    const struct coded_picture a = {
-        .file = state->input,
-        .codec = result->from,
-        .layout = opts->layout,
-        .as_stored = opts->ignore_orientation && !opts->tag_only,
-        .width = state->plan.decode.width,
-        .height = state->plan.decode.height,
-    };
-    struct coded_picture b = {
-        .file = state->output,
-        .codec = result->to,
-        .layout = result->to == result->from ? opts->layout : made_layout(opts),
-        .as_stored = opts->ignore_orientation && !opts->tag_only,
+    const bool as_stored = opts->ignore_orientation && !opts->tag_only;
+    struct coded_picture pair[] = {
+        { .file = state->input,
+          .codec = result->from,
+          .layout = opts->layout,
+          .as_stored = as_stored,
+          .width = state->plan.decode.width,
+          .height = state->plan.decode.height },
+        { .file = state->output,
+          .codec = result->to,
+          .layout =
+              result->to == result->from ? opts->layout : made_layout(opts),
+          .as_stored = as_stored },
     };
     struct warnings unheard = { 0 };
-    struct result both = { .bytes_in = a.file.size + b.file.size };
+    struct result both = { .bytes_in = pair[0].file.size + pair[1].file.size };
     account_allow_file(&state->account, both.bytes_in);
     struct load_opts load = job_load_opts(opts, &state->account, &both);
     struct convert_opts convert = job_convert_opts(state);
@@ -48,14 +48,15 @@ static int relate(struct relation *relation, struct job_state *state,
     convert.mem = mem_plain;
     const struct convert_opts *how =
         converts(state) || result->to->kinds ? &convert : NULL;
-    int status = relate_pictures(relation, &a, &b, turns, &load, how, err);
+    int status = relate_pictures(relation, pair, turns, &load, how, err);
     /* An array that tells its layout may not tell it any more once it is
      * turned. */
     const bool array = result->from == &codec_npy && result->to == &codec_npy;
-    for (b.layout = LAYOUT_HWC;
-         array && !opts->layout && !relation->same && b.layout <= LAYOUT_CHW;
-         b.layout++)
-        status = relate_pictures(relation, &a, &b, turns, &load, how, err);
+    for (pair[1].layout = LAYOUT_HWC;
+         array && !opts->layout && !relation->same &&
+         pair[1].layout <= LAYOUT_CHW;
+         pair[1].layout++)
+        status = relate_pictures(relation, pair, turns, &load, how, err);
     return status;
 }
 

@@ -48,7 +48,7 @@ static int merge(struct manifest_index *index)
 
 /* ---- check ------------------------------------------------------------- */
 
-struct check {
+struct manifest_check {
     const struct manifest_index *index;
     char here[PATH_MAX]; /* the current directory */
     size_t status[STATUS_DONE + 1];
@@ -57,8 +57,9 @@ struct check {
 
 /* Reports something of a file by its name as it was given; with the directory
  * that it started from, unless that is the current one. */
-static void report_file(const struct check *c, const struct entry *entry,
-                        const char *name, const char *text)
+static void report_file(const struct manifest_check *c,
+                        const struct entry *entry, const char *name,
+                        const char *text)
 {
     char path[PATH_MAX];
     bool elsewhere = entry->directory && strcmp(entry->directory, c->here) != 0;
@@ -67,7 +68,7 @@ static void report_file(const struct check *c, const struct entry *entry,
                  text);
 }
 
-static void check_jobs(struct check *c)
+static void check_jobs(struct manifest_check *c)
 {
     struct err text;
     for (size_t i = 0; i < c->index->count; i++) {
@@ -112,7 +113,7 @@ static bool find_output(const struct entry *entry, char *path, struct stat *st)
 
 /* Checks the output of a job that is done: that it has the size that was
  * written, or, if it replaced its input, all that --resume looks at. */
-static void check_output(struct check *c, const struct entry *entry)
+static void check_output(struct manifest_check *c, const struct entry *entry)
 {
     char path[PATH_MAX];
     struct stat st;
@@ -146,7 +147,7 @@ static int by_output(const void *left, const void *right)
 }
 
 /* Checks the last output in each place, if it is known to be done. */
-static int check_outputs(struct check *c)
+static int check_outputs(struct manifest_check *c)
 {
     const struct entry **output =
         malloc((c->index->count + 1) * sizeof *output);
@@ -166,7 +167,7 @@ static int check_outputs(struct check *c)
     return 0;
 }
 
-static void print_counts(const struct check *c, bool as_json)
+static void print_counts(const struct manifest_check *c, bool as_json)
 {
     const struct {
         const char *name;
@@ -196,7 +197,7 @@ static void print_counts(const struct check *c, bool as_json)
 
 static int check(struct manifest_index *index, const struct options *opts)
 {
-    struct check c = { .index = index };
+    struct manifest_check c = { .index = index };
     if (!getcwd(c.here, sizeof c.here))
         *c.here = '\0';
     sort(index);

@@ -244,7 +244,7 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
     };
     struct device_picture *picture = context;
     struct device_scans *all = picture->scans;
-    enum scan_place place;
+    enum scan_admission place;
     weigh(picture, scans, count);
     for (;;) {
         place =

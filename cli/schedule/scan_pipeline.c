@@ -414,7 +414,7 @@ static struct scan_slot *slot_for(struct scan_pipeline *p,
 }
 
 /* Why slot_for() has found none. The lock is held. */
-static enum scan_place why_not(const struct scan_pipeline *p, size_t size)
+static enum scan_admission why_not(const struct scan_pipeline *p, size_t size)
 {
     if (!p->started ||
         (p->counted && count_slots(p, SLOT_GONE, 0) == p->all.count))
@@ -461,11 +461,11 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
         slot->all->filling = NULL;
 }
 
-enum scan_place scan_pipeline_begin(struct scan_pipeline *p,
-                                    struct scan_ticket *ticket,
-                                    struct scan_turn *scans, unsigned count)
+enum scan_admission scan_pipeline_begin(struct scan_pipeline *p,
+                                        struct scan_ticket *ticket,
+                                        struct scan_turn *scans, unsigned count)
 {
-    enum scan_place place = SCAN_PLACE_TAKEN;
+    enum scan_admission place = SCAN_PLACE_TAKEN;
     if (made_of(scans, count) > p->all.opts.output)
         return SCAN_PLACE_SMALL;
     pthread_mutex_lock(&p->all.lock);
@@ -491,7 +491,7 @@ void scan_pipeline_await_place(struct scan_pipeline *p,
                                const struct scan_turn *scans, unsigned count)
 {
     const size_t size = size_of(scans, count);
-    enum scan_place why;
+    enum scan_admission why;
     pthread_mutex_lock(&p->all.lock);
     while (!(p->all.filling && has_room(p->all.filling, scans, count)) &&
            !count_slots(p, SLOT_FREE, size) &&

@@ -70,7 +70,7 @@ void scan_pipeline_close(struct scan_pipeline *pipeline);
  * on with less of it or alone: once, for the first failure. */
 bool scan_pipeline_failure(struct scan_pipeline *pipeline, struct err *why);
 
-enum scan_place {
+enum scan_admission {
     SCAN_PLACE_TAKEN,
     SCAN_PLACE_NONE_YET, /* all slots are in use */
     SCAN_PLACE_OPENING,  /* no device is ready yet */
@@ -79,9 +79,10 @@ enum scan_place {
 };
 
 /* Copies the scans of a picture, unless there is no place for them. */
-enum scan_place scan_pipeline_begin(struct scan_pipeline *pipeline,
-                                    struct scan_ticket *ticket,
-                                    struct scan_turn *scans, unsigned count);
+enum scan_admission scan_pipeline_begin(struct scan_pipeline *pipeline,
+                                        struct scan_ticket *ticket,
+                                        struct scan_turn *scans,
+                                        unsigned count);
 
 /* Waits until it is worth asking again, after SCAN_PLACE_NONE_YET or
  * SCAN_PLACE_OPENING. */

@@ -46,7 +46,7 @@ static int name_outputs(struct file_plan *plan, const struct options *opts,
 
 /* A hash table of the outputs by their identities. These are not kept, but
  * found again when two are compared, which is seldom: if hashes are equal. */
-struct check {
+struct output_check {
     const struct file_plan *plan;
     const struct options *opts;
     const struct outputs *outputs;
@@ -65,7 +65,7 @@ enum known_by { BY_IDENTITY, BY_INODE };
 
 /* Returns the slot of the output with this identity, which is free if there is
  * none; NULL, with the reason, on failure. */
-static struct output_slot *slot_of(struct check *c,
+static struct output_slot *slot_of(struct output_check *c,
                                    const struct file_identity *identity,
                                    enum known_by by, struct err *err)
 {
@@ -101,7 +101,8 @@ static bool apart_by_directory(const struct input *a, const struct input *b)
            !path_has(b->name, "..");
 }
 
-static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
+static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
+                      struct err *err)
 {
     const struct input *a = &c->plan->inputs.list[i];
     const struct input *b = &c->plan->inputs.list[k];
@@ -137,7 +138,7 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
 }
 
 /* Says which component of an output is the link that leaves the folder. */
-static int fail_outside(struct check *c, uint32_t i,
+static int fail_outside(struct output_check *c, uint32_t i,
                         const struct file_identity *identity, struct err *err)
 {
     const char *output = c->plan->output[i];
@@ -180,7 +181,7 @@ static size_t longest_in(const char *directory)
 /* Refuses names that are too long for the file system, alone or as a backup.
  * Names that are too long for the kernel were refused before, but not those of
  * backups. */
-static int check_length(const struct check *c, uint32_t i,
+static int check_length(const struct output_check *c, uint32_t i,
                         const struct file_identity *identity, struct err *err)
 {
     enum { SHORT = 128 }; /* long enough on every file system with pictures */
@@ -209,7 +210,7 @@ static int check_length(const struct check *c, uint32_t i,
     return 0;
 }
 
-static int check_output(struct check *c, uint32_t i, struct err *err)
+static int check_output(struct output_check *c, uint32_t i, struct err *err)
 {
     struct file_identity identity;
     if (file_identity_find(&c->identities, c->plan->output[i], &identity, err))
@@ -237,7 +238,7 @@ static int check_output(struct check *c, uint32_t i, struct err *err)
 #define REPLACES_INPUTS "only -i (--in-place) replaces inputs"
 
 /* Refuses that the k-th output is the i-th input, as `by` has found. */
-static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
+static int fail_on_input(const struct output_check *c, uint32_t k, uint32_t i,
                          enum known_by by, struct err *err)
 {
     const char *output = c->plan->output[k];
@@ -262,7 +263,7 @@ static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
 
 /* Looks for an output that is the i-th input. With --no-clobber one that exists
  * is fine, since it is left alone. */
-static int check_input_by(struct check *c, uint32_t i,
+static int check_input_by(struct output_check *c, uint32_t i,
                           const struct file_identity *identity,
                           enum known_by by, struct err *err)
 {
@@ -277,7 +278,7 @@ static int check_input_by(struct check *c, uint32_t i,
     return fail_on_input(c, k, i, by, err);
 }
 
-static int check_input(struct check *c, uint32_t i, struct err *err)
+static int check_input(struct output_check *c, uint32_t i, struct err *err)
 {
     struct file_identity identity;
     if (file_identity_find(&c->identities, c->plan->inputs.list[i].name,
@@ -289,7 +290,7 @@ static int check_input(struct check *c, uint32_t i, struct err *err)
 
 /* A name of --in-place that is not there is refused before any file is touched:
  * it may be meant as that of an output. */
-static int check_there(struct check *c, uint32_t i, struct err *err)
+static int check_there(struct output_check *c, uint32_t i, struct err *err)
 {
     const struct input *input = &c->plan->inputs.list[i];
     struct stat st;
@@ -310,7 +311,7 @@ static int check_there(struct check *c, uint32_t i, struct err *err)
                : 0;
 }
 
-static int check_all(struct check *c, struct err *err)
+static int check_all(struct output_check *c, struct err *err)
 {
     const struct inputs *inputs = &c->plan->inputs;
     if (c->outputs->has_folder &&
@@ -327,7 +328,7 @@ static int check_all(struct check *c, struct err *err)
         if ((c->opts->stack || !inputs->list[i].directory) &&
             check_output(c, i, err))
             return -1;
-    int (*const check)(struct check *, uint32_t, struct err *) =
+    int (*const check)(struct output_check *, uint32_t, struct err *) =
         c->opts->in_place ? check_there : check_input;
     for (uint32_t i = 0; i < inputs->count; i++)
         if (!inputs->list[i].directory && check(c, i, err))
@@ -370,7 +371,9 @@ int plan_make(struct file_plan *plan, const struct options *opts,
               struct err *err)
 {
     struct outputs outputs = { 0 };
-    struct check check = { .plan = plan, .opts = opts, .outputs = &outputs };
+    struct output_check check = { .plan = plan,
+                                  .opts = opts,
+                                  .outputs = &outputs };
     const struct path_text *folder = &outputs.folder;
     if (outputs_init(&outputs, opts, err))
         return -1;

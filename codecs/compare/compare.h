@@ -68,8 +68,8 @@ struct coded_picture {
  * used. With `convert` the first one is made what it becomes in the format of
  * the second, gray also RGB. Fails if one cannot be decoded, or if their
  * samples cannot be compared, as CMYK and RGB. */
-int relate_pictures(struct relation *relation, const struct coded_picture *a,
-                    const struct coded_picture *b, unsigned turns,
+int relate_pictures(struct relation *relation,
+                    const struct coded_picture pair[2], unsigned turns,
                     const struct load_opts *opts,
                     const struct convert_opts *convert, struct err *err);
 

@@ -67,29 +67,6 @@ static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
     return differ == 0;
 }
 
-/* Counts what differs in n cells at `b`, from column x of row y on, from those
- * at `a`. What is not a number is as far from any number as can be. */
-static void count_run(struct plane_pair *p, const uint8_t *a, ptrdiff_t step,
-                      const uint8_t *b, uint32_t x, uint32_t y, uint32_t n)
-{
-    struct difference *d = p->difference;
-    const size_t size = cell_size(p->cell);
-    double square = 0;
-    for (uint32_t i = x; i < x + n; i++, a += step, b += size) {
-        if (memcmp(a, b, size) == 0)
-            continue; /* also where they are not numbers */
-        const double off = sample(p->cell, a) - sample(p->cell, b);
-        const bool first = d->differing == 0;
-        square += isnan(off) ? INFINITY : off * off;
-        d->left = first || i < d->left ? i : d->left;
-        d->top = first || y < d->top ? y : d->top;
-        d->right = first || i >= d->right ? i + 1 : d->right;
-        d->bottom = first || y >= d->bottom ? y + 1 : d->bottom;
-        d->differing++;
-    }
-    d->square += square * p->scale * p->scale;
-}
-
 /* Compares n samples of row y, from column x on. Most are the same. */
 static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
                             uint32_t n)
@@ -102,9 +79,24 @@ static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
     xform_source(p->t, p->b->width, p->b->height, x, y, &sx, &sy);
     const uint8_t *a = (uint8_t *)plane_row(p->a, sy) + sx * size,
                   *b = (uint8_t *)plane_row(p->b, y) + x * size;
+    struct difference *d = p->difference;
+    double square = 0;
     if (is_equal_run(p->cell, a, step, b, n))
         return;
-    count_run(p, a, step, b, x, y, n);
+    /* What is not a number is as far from any number as can be. */
+    for (uint32_t i = x; i < x + n; i++, a += step, b += size) {
+        if (memcmp(a, b, (size_t)size) == 0)
+            continue; /* also where they are not numbers */
+        const double off = sample(p->cell, a) - sample(p->cell, b);
+        const bool first = d->differing == 0;
+        square += isnan(off) ? INFINITY : off * off;
+        d->left = first || i < d->left ? i : d->left;
+        d->top = first || y < d->top ? y : d->top;
+        d->right = first || i >= d->right ? i + 1 : d->right;
+        d->bottom = first || y >= d->bottom ? y + 1 : d->bottom;
+        d->differing++;
+    }
+    d->square += square * p->scale * p->scale;
 }
 
 /* Notes only that blocks differ: how far, the samples say. */
@@ -575,18 +567,20 @@ static int relate_samples(struct relation *relation, struct relating *r,
     return status;
 }
 
-int relate_pictures(struct relation *relation, const struct coded_picture *a,
-                    const struct coded_picture *b, unsigned turns,
+int relate_pictures(struct relation *relation,
+                    const struct coded_picture pair[2], unsigned turns,
                     const struct load_opts *opts,
                     const struct convert_opts *convert, struct err *err)
 {
-    struct relating r = {
-        .coded = { a, b }, .turns = turns, .load = *opts, .convert = convert
-    };
+    struct relating r = { .coded = { &pair[0], &pair[1] },
+                          .turns = turns,
+                          .load = *opts,
+                          .convert = convert };
     r.load.libraries = true;
     r.load.mem = mem_plain;
     *relation = (struct relation){ .same = 0 };
-    if (a->codec == &codec_jpeg && b->codec == &codec_jpeg && !convert) {
+    if (pair[0].codec == &codec_jpeg && pair[1].codec == &codec_jpeg &&
+        !convert) {
         if (relate_coefficients(relation, &r, err))
             return -1;
         if (relation->same)

@@ -287,23 +287,27 @@ struct upsampling {
     bool smooth_x, smooth_y;
 };
 
-/* Sets how a component is upsampled that has `across` and `down` samples for
- * `most_across` and `most_down` pixels each, of so many in all. Returns false
- * if the ratio is none that libjpeg knows. */
+struct sampling {
+    unsigned across, down;
+};
+
+/* Sets how a component is upsampled that has `own` samples for each `most`
+ * pixels, of so many in all. Returns false if the ratio is none that libjpeg
+ * knows. */
 JPEG_INLINE bool upsample_set(struct upsampling *u, uint32_t width,
-                              uint32_t height, unsigned across, unsigned down,
-                              unsigned most_across, unsigned most_down)
+                              uint32_t height, struct sampling own,
+                              struct sampling most)
 {
-    u->width =
-        (uint32_t)(((uint64_t)width * across + most_across - 1) / most_across);
+    u->width = (uint32_t)(((uint64_t)width * own.across + most.across - 1) /
+                          most.across);
     u->height =
-        (uint32_t)(((uint64_t)height * down + most_down - 1) / most_down);
-    u->across = (uint8_t)(most_across / across);
-    u->down = (uint8_t)(most_down / down);
+        (uint32_t)(((uint64_t)height * own.down + most.down - 1) / most.down);
+    u->across = (uint8_t)(most.across / own.across);
+    u->down = (uint8_t)(most.down / own.down);
     bool narrow = u->across == 2 && u->width <= UPSAMPLE_NARROW;
     u->smooth_x = u->across == 2 && u->down <= 2 && !narrow;
     u->smooth_y = u->down == 2 && u->across <= 2 && !narrow;
-    return most_across % across == 0 && most_down % down == 0;
+    return most.across % own.across == 0 && most.down % own.down == 0;
 }
 
 JPEG_INLINE bool upsample_is_smooth(const struct upsampling *u)

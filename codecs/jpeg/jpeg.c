@@ -120,19 +120,18 @@ int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
     struct meta *meta = meta_new(&codec_jpeg);
     struct image img = { .meta = meta };
     struct reader reader = { 0 };
-    size_t exif_at;
+    struct retag retag = { .op = op, .warnings = opts->warnings };
     int status = -1;
     if (!meta)
         return fail_memory(err, "no memory for the decoder");
     meta->account = opts->limits.account;
     if (codec_open(&reader, &codec_jpeg, file, opts, err) == 0 &&
-        read_headers(meta, file, &exif_at, err) == 0 &&
+        read_headers(meta, file, &retag.exif_at, err) == 0 &&
         metadata_read_orientation(&img, &segments_format, err) == 0) {
         *info = reader.info;
         img.width = info->width;
         img.height = info->height;
-        status =
-            metadata_retag(out, file, &img, op, exif_at, opts->warnings, err);
+        status = metadata_retag(out, file, &img, &retag, err);
     }
     if (status == 0)
         segments_follow_trailer(out, file);

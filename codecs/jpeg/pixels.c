@@ -41,7 +41,7 @@ struct window {
 };
 
 /* What a thread computes a band with. */
-struct worker {
+struct band_memory {
     struct window window[ENTROPY_COMPONENTS];
     uint16_t *scratch;
     uint8_t *memory; /* all of these */
@@ -116,10 +116,11 @@ FOR_EACH_CPU static void to_rgb(uint8_t *const rgb[3],
 bool pixels_upsampling(struct upsampling *u, const struct sequential *s,
                        unsigned i)
 {
-    unsigned across, down;
-    entropy_most(s->component, s->components, &across, &down);
-    return upsample_set(u, s->width, s->height, s->component[i].across,
-                        s->component[i].down, across, down);
+    const struct sampling own = { s->component[i].across,
+                                  s->component[i].down };
+    struct sampling most;
+    entropy_most(s->component, s->components, &most.across, &most.down);
+    return upsample_set(u, s->width, s->height, own, most);
 }
 
 bool pixels_suit(const struct sequential *s)
@@ -163,7 +164,7 @@ static void show_rows(struct window *w, uint32_t begin, uint32_t end)
         sequential_show_row(w->source->scan, w->source->c, y, &visitor);
 }
 
-static void put_row(const struct picture *p, const struct worker *worker,
+static void put_row(const struct picture *p, const struct band_memory *worker,
                     const struct image *to, uint32_t at, uint32_t y)
 {
     const uint8_t *from[ENTROPY_COMPONENTS];
@@ -187,7 +188,8 @@ static void put_row(const struct picture *p, const struct worker *worker,
 
 /* A window has the rows for STEP rows of pixels, and one beside them on each
  * side. */
-static int allocate(struct worker *worker, struct picture *p, struct err *err)
+static int allocate(struct band_memory *worker, struct picture *p,
+                    struct err *err)
 {
     size_t at[ENTROPY_COMPONENTS], pixels = 2 * ((size_t)p->width / 2 + 1);
     size_t size = 0;
@@ -216,7 +218,7 @@ static int allocate(struct worker *worker, struct picture *p, struct err *err)
 static int read_rows(struct picture *p, struct row_sink *band, uint32_t begin,
                      uint32_t end, struct err *err)
 {
-    struct worker worker;
+    struct band_memory worker;
     int status = 0;
     if (allocate(&worker, p, err))
         return -1;

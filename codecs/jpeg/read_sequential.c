@@ -48,19 +48,20 @@ static bool set_anew(struct scan_samples *to, const struct sequential *s,
                      enum xform turn)
 {
     const struct sequential_component *from = &s->component[i];
-    unsigned across, down, most_x, most_y;
+    const struct sampling own = { from->across, from->down };
+    unsigned across, down;
+    struct sampling most;
     struct upsampling u;
     entropy_most(p->component, COMPONENTS, &across, &down);
-    entropy_most(s->component, s->components, &most_x, &most_y);
-    const bool smooth = upsample_set(&u, s->width, s->height, from->across,
-                                     from->down, most_x, most_y) &&
+    entropy_most(s->component, s->components, &most.across, &most.down);
+    const bool smooth = upsample_set(&u, s->width, s->height, own, most) &&
                         upsample_is_smooth(&u);
     *to =
         (struct scan_samples){ .wanted = true, .refines = true, .turn = turn };
     to->width = entropy_samples(s->width, p->component[i].across, across);
     to->height = entropy_samples(s->height, p->component[i].down, down);
-    to->x = axis_of(s->width, from->across, most_x, to->width, smooth);
-    to->y = axis_of(s->height, from->down, most_y, to->height, smooth);
+    to->x = axis_of(s->width, from->across, most.across, to->width, smooth);
+    to->y = axis_of(s->height, from->down, most.down, to->height, smooth);
     return set_steps(to, s, i, xform_transposes(turn));
 }
 

@@ -262,11 +262,11 @@ int samples_realign(const struct image *img, enum xform turn,
 static bool is_smooth(j_decompress_ptr d, const jpeg_component_info *info)
 {
     struct upsampling u;
-    return upsample_set(&u, d->image_width, d->image_height,
-                        (unsigned)info->h_samp_factor,
-                        (unsigned)info->v_samp_factor,
-                        (unsigned)d->max_h_samp_factor,
-                        (unsigned)d->max_v_samp_factor) &&
+    const struct sampling own = { (unsigned)info->h_samp_factor,
+                                  (unsigned)info->v_samp_factor };
+    const struct sampling most = { (unsigned)d->max_h_samp_factor,
+                                   (unsigned)d->max_v_samp_factor };
+    return upsample_set(&u, d->image_width, d->image_height, own, most) &&
            upsample_is_smooth(&u);
 }
 

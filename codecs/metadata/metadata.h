@@ -70,15 +70,20 @@ void metadata_drop_portable(struct meta *meta, unsigned drop);
 int metadata_turn(struct image *img, const struct codec *to,
                   const struct save_opts *opts, struct err *err);
 
-/* Appends to `out` the file with all its orientation tags turned on by `op`,
- * and with one in EXIF if there was none and the picture needs one. `img` has
- * the size of the picture, and a meta with the blocks that may hold a tag, in
- * the order of the file, with their positions in it; meta->orientation is read.
- * If a block of EXIF is added, it is put at `exif_at` in the file; 0 if it
- * cannot be put anywhere. */
+/* How tags alone are turned: the pixels stay as stored. */
+struct retag {
+    enum xform op;
+    size_t exif_at; /* where a block of EXIF is put in the file, if one is
+                       added; 0 if it cannot be put anywhere */
+    struct warnings *warnings;
+};
+
+/* Appends to `out` the file with all its orientation tags turned on, and with
+ * one in EXIF if there was none and the picture needs one. `img` has the size
+ * of the picture, and a meta with the blocks that may hold a tag, in the order
+ * of the file, with their positions in it; meta->orientation is read. */
 int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
-                   enum xform op, size_t exif_at, struct warnings *warnings,
-                   struct err *err);
+                   const struct retag *retag, struct err *err);
 
 /* ---- What the files of this room share ------------------------------------*/
 
@@ -97,8 +102,7 @@ struct turned {
     const struct save_opts *opts;
     const struct block_format *format; /* of the blocks in its meta */
     struct lengths lengths;            /* of the pictures behind it */
-    bool retag; /* only tags change, by `op`: the pixels stay as stored */
-    enum xform op;
+    const struct retag *retag;         /* NULL: not only tags change */
 };
 
 /* Fills `body`, which is empty, with what the block holds: without a head, and

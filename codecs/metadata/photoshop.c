@@ -25,7 +25,7 @@ enum {
     PATH_LAST = 2997,
 };
 
-struct resource {
+struct photoshop_resource {
     const uint8_t *at;
     unsigned number;
     size_t head, size; /* of what is before the data, and of the data */
@@ -35,7 +35,7 @@ struct resource {
 
 /* Reads the resource at `at`. Returns false if there is none. */
 static bool read_resource(const struct bytes *block, size_t at,
-                          struct resource *r)
+                          struct photoshop_resource *r)
 {
     enum { NAME = 4 + 2 };
     const size_t left = block->size - at;
@@ -89,9 +89,9 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
  * data begin with the format, the width, the height, the bytes of a row, those
  * of all rows, those of the file, its depth and its planes; the file follows.
  */
-static bool add_thumbnail(struct bytes *made, const struct resource *r,
-                          size_t room, const struct image *img,
-                          const struct save_opts *opts)
+static bool add_thumbnail(struct bytes *made,
+                          const struct photoshop_resource *r, size_t room,
+                          const struct image *img, const struct save_opts *opts)
 {
     enum { HEAD = 28, JPEG = 1 };
     const uint8_t *data = r->at + r->head;
@@ -135,7 +135,7 @@ static bool add_thumbnail(struct bytes *made, const struct resource *r,
 }
 
 /* Appends the resource as it has to be. */
-static bool add_resource(struct bytes *made, const struct resource *r,
+static bool add_resource(struct bytes *made, const struct photoshop_resource *r,
                          size_t room, const struct image *img,
                          const struct save_opts *opts)
 {
@@ -158,7 +158,7 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
                    const struct save_opts *opts, struct err *err)
 {
     struct bytes made = { 0 };
-    struct resource r;
+    struct photoshop_resource r;
     size_t at = 0;
     bool kept = true;
     if (img->turned == XFORM_NONE || block->size == 0)
@@ -182,7 +182,7 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
 int photoshop_drop(struct bytes *block, const struct save_opts *opts,
                    struct err *err)
 {
-    struct resource r;
+    struct photoshop_resource r;
     size_t at = 0, to = 0;
     if (!opts->drop || block->size == 0)
         return 0;

@@ -152,7 +152,7 @@ static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
     const struct save_opts *opts = t->opts;
     const struct change change = image_change(img);
     if (t->retag) {
-        exif_retag(exif->data, exif->size, opts->orientation, t->op);
+        exif_retag(exif->data, exif->size, opts->orientation, t->retag->op);
         return 0;
     }
     if (exif_drop(exif, opts->drop, err))
@@ -480,24 +480,22 @@ static int write_blocks(struct bytes *out, struct bytes file,
 }
 
 int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
-                   enum xform op, size_t exif_at, struct warnings *warnings,
-                   struct err *err)
+                   const struct retag *retag, struct err *err)
 {
     const unsigned kinds = 1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE |
                            1u << BLOCK_XMP | 1u << BLOCK_ORIENTATION;
     struct meta *meta = img->meta;
     const struct save_opts save = {
-        .orientation = xform_retag(meta->orientation.value, op),
-        .warnings = warnings,
+        .orientation = xform_retag(meta->orientation.value, retag->op),
+        .warnings = retag->warnings,
     };
-    const struct turned t = { .img = img,
-                              .opts = &save,
-                              .format = meta->codec->blocks,
-                              .retag = true,
-                              .op = op };
+    const struct turned t = {
+        .img = img, .opts = &save, .format = meta->codec->blocks, .retag = retag
+    };
     int status = 0;
     if (turn_blocks(kinds, &t, err) || xmp_extended_turn(&t, err) ||
-        (save.orientation > 1 && exif_at && add_tag(&t, exif_at, err)) ||
+        (save.orientation > 1 && retag->exif_at &&
+         add_tag(&t, retag->exif_at, err)) ||
         write_blocks(out, file, meta, err))
         status = -1;
     return account_spend(meta->account, 0, err) ? -1 : status;

@@ -253,18 +253,17 @@ int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_png) };
-    size_t exif_at;
+    struct retag retag = { .op = op, .warnings = opts->warnings };
     int status = -1;
     if (!img.meta)
         return fail_memory(err, "no memory for the decoder");
     img.meta->account = opts->limits.account;
-    if (read_chunks(&img, file, &exif_at, err) == 0 &&
+    if (read_chunks(&img, file, &retag.exif_at, err) == 0 &&
         metadata_read_orientation(&img, &chunks_format, err) == 0) {
         info->width = img.width;
         info->height = img.height;
         info->orientation = img.meta->orientation;
-        status =
-            metadata_retag(out, file, &img, op, exif_at, opts->warnings, err);
+        status = metadata_retag(out, file, &img, &retag, err);
     }
     meta_free(img.meta);
     return status;

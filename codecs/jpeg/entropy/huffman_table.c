@@ -118,13 +118,14 @@ enum {
 /* A tree without a parent yet, by Huffman's method. It is worth its count << 9
  * | 256 - the symbol that is first below it: of equal counts the last symbol
  * comes first. */
-struct root {
+struct subtree {
     uint64_t worth;
     unsigned node;
 };
 
 /* Adds a root to those that are sorted, the least last. */
-static void add_root(struct root *root, unsigned *roots, struct root added)
+static void add_root(struct subtree *root, unsigned *roots,
+                     struct subtree added)
 {
     unsigned at = (*roots)++;
     for (; at > 0 && root[at - 1].worth < added.worth; at--)
@@ -138,7 +139,7 @@ static void add_root(struct root *root, unsigned *roots, struct root added)
 static bool find_depths(unsigned char depth[SYMBOLS + 1],
                         const uint64_t counts[SYMBOLS])
 {
-    struct root root[SYMBOLS + 1];
+    struct subtree root[SYMBOLS + 1];
     /* Nodes are the symbols, and behind these the joined ones. */
     unsigned parent[2 * SYMBOLS + 1] = { 0 }, level[2 * SYMBOLS + 1] = { 0 };
     unsigned roots = 0, nodes = SYMBOLS + 1;
@@ -147,13 +148,13 @@ static bool find_depths(unsigned char depth[SYMBOLS + 1],
         const uint64_t count = i < SYMBOLS ? counts[i] : 1;
         if (count)
             add_root(root, &roots,
-                     (struct root){ count << 9 | (SYMBOLS - i), i });
+                     (struct subtree){ count << 9 | (SYMBOLS - i), i });
     }
     while (roots > 1) { /* join the two least */
-        const struct root a = root[--roots], b = root[--roots];
+        const struct subtree a = root[--roots], b = root[--roots];
         parent[a.node] = parent[b.node] = nodes;
         add_root(root, &roots,
-                 (struct root){ a.worth + (b.worth >> 9 << 9), nodes++ });
+                 (struct subtree){ a.worth + (b.worth >> 9 << 9), nodes++ });
     }
     for (unsigned i = nodes - 1; i-- > 0;)
         level[i] = level[parent[i]] + 1;

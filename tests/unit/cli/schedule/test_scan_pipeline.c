@@ -70,7 +70,7 @@ TEST_TEAR_DOWN()
 struct picture {
     struct scan_pipeline *pipeline;
     struct scan_ticket ticket;
-    enum scan_place place;
+    enum scan_admission place;
     sem_t resumed;
     struct sequential from;
     struct sequential_turned turned;
@@ -352,7 +352,7 @@ TEST(too_large)
     struct scan_ticket ticket = { 0 };
     struct entropy_scan scan = { 0 };
     struct scan_turn turn = { .from = &scan, .to = &scan };
-    enum scan_place place;
+    enum scan_admission place;
     host_engine_reset();
     must(bytes_reserve(&turn.coded, 3 << 20));
     turn.coded.size = 3 << 20;
