@@ -61,7 +61,7 @@ endif
 check-tsan:
 	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
 	    build-tsan/gimgxf build-tsan/tests/test_stage \
-	    build-tsan/tests/test_jpeg_threads build-tsan/tests/test_jpeg_restarts \
+	    build-tsan/tests/test_jpeg_threads \
 	    build-tsan/tests/test_entropy \
 	    build-tsan/tests/test_page_cache build-tsan/on-host/gimgxf \
 	    build-tsan/tests/test_scan_pipeline \

@@ -1,5 +1,6 @@
-/* Several threads encode a JPEG file to the bytes that one thread writes, which
- * are those of libjpeg. */
+/* Several threads decode a JPEG file with restart markers to the picture, or
+ * the error, that one thread gives, and encode one to the bytes that one thread
+ * writes, which are those of libjpeg. */
 #include "codecs/codec.h"
 #include "codecs/jpeg/parameters.h"
 
@@ -8,12 +9,333 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
+#include "tests/support/pairwise.h"
 #include "tests/support/pools.h"
 #include "tests/support/test.h"
 
-TEST_POOLS(2, 3, 8)
+TEST_POOLS(2, 5, 8)
 
-/* ---- Pictures -------------------------------------------------------------*/
+static const struct {
+    const char *name;
+    struct coding coding;
+    unsigned noise;
+    unsigned columns; /* MCUs in a row; 0: it is only encoded */
+} kinds[] = {
+    { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, 30, 38 },
+    { "4:2:0, nothing whole", { 797, 713, JCS_YCbCr, .h = 2, .v = 2 }, 30, 50 },
+    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, 3, 63 },
+    { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, 30, 77 },
+    { "all differ",
+      { 601, 599, JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
+      30,
+      38 },
+    { "gray", { 900, 907, JCS_GRAYSCALE, .h = 1 }, 30, 113 },
+    { "gray, 2x2", { 907, 905, JCS_GRAYSCALE, .h = 2, .v = 2 }, 30, 114 },
+    { "CMYK", { 400, 411, JCS_CMYK, .h = 1 }, 30, 50 },
+    { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, 0, 0 },
+    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, 0, 0 },
+    { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, 200, 0 },
+    { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, 30, 0 },
+    { "RGB", { 480, 411, JCS_RGB, .h = 1 }, 30, 0 },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes make_kind(unsigned k, unsigned restart)
+{
+    struct coding coding = kinds[k].coding;
+    coding.restart = restart;
+    coding.standard = k % 2;
+    return make_noisy_jpeg(&coding, kinds[k].noise);
+}
+
+/* ---- Decoding: what is read
+ * ---------------------------------------------------------*/
+
+struct outcome {
+    int status;
+    struct image img;
+    struct err err;
+    struct warnings warnings;
+};
+
+static void read_into(struct outcome *o, struct bytes file,
+                      enum representation representation, bool tolerant,
+                      struct thread_pool *pool)
+{
+    *o = (struct outcome){ .status = 0 };
+    struct load_opts load = small_load(&o->warnings);
+    const struct decode_plan plan = { .representation = representation };
+    load.tolerant = tolerant;
+    load.pool = pool;
+    o->status =
+        codec_decode_file(&codec_jpeg, &o->img, file, &load, &plan, &o->err);
+}
+
+static bool same_blocks(const struct meta *a, const struct meta *b)
+{
+    bool same = a->nblocks == b->nblocks;
+    for (size_t i = 0; same && i < a->nblocks; i++)
+        same = a->block[i].where == b->block[i].where &&
+               a->block[i].size == b->block[i].size &&
+               !memcmp(a->block[i].data, b->block[i].data, a->block[i].size);
+    return same;
+}
+
+static bool same_outcome(const struct outcome *a, const struct outcome *b)
+{
+    if (a->status != b->status || a->warnings.count != b->warnings.count)
+        return false;
+    if (a->warnings.count &&
+        strcmp(a->warnings.list[0].text, b->warnings.list[0].text) != 0)
+        return false;
+    if (a->status)
+        return strcmp(a->err.text, b->err.text) == 0;
+    return same_cells(&a->img, &b->img) &&
+           same_blocks(a->img.meta, b->img.meta) &&
+           !memcmp(parameters_of(a->img.meta)->step,
+                   parameters_of(b->img.meta)->step,
+                   sizeof parameters_of(a->img.meta)->step);
+}
+
+/* Reads a file with some numbers of threads; returns whether one can. */
+static bool check_read(const char *name, struct bytes file,
+                       enum representation representation, bool tolerant)
+{
+    struct outcome one;
+    read_into(&one, file, representation, tolerant, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        struct outcome o;
+        read_into(&o, file, representation, tolerant, pools[i]);
+        CHECK(same_outcome(&o, &one), "%s: %u threads, %d: %s / %s", name,
+              counts[i], (int)representation, o.err.text, one.err.text);
+        image_free(&o.img);
+    }
+    image_free(&one.img);
+    return one.status == 0;
+}
+
+TEST(sound)
+{
+    for (unsigned k = 0; k < KINDS && kinds[k].columns; k++) {
+        unsigned columns = kinds[k].columns;
+        /* Whole rows; parts of rows that end with one now and then; a row and a
+         * bit more, which does so too late; and none. */
+        const unsigned ways[] = {
+            columns, 3 * columns,     columns / 2,
+            1,       columns * 2 / 3, columns * columns + 1,
+            0
+        };
+        const unsigned step = tests_are_whole() ? 1 : 2;
+        for (unsigned i = k % step; i < sizeof ways / sizeof *ways; i += step) {
+            struct bytes file = make_kind(k, ways[i]);
+            for (int representation = REPRESENTATION_SAMPLES;
+                 representation < REPRESENTATIONS; representation++)
+                CHECK(check_read(kinds[k].name, file,
+                                 (enum representation)representation, false),
+                      "%s, %u", kinds[k].name, ways[i]);
+            bytes_free(&file);
+        }
+    }
+}
+
+/* What stands before and behind the picture stays. */
+TEST(around)
+{
+    struct bytes file = make_kind(0, 38);
+    size_t at = 0;
+    add_segment(&file, &at, 0xe0, "JFIF\0\1\1\0\0\1\0\1\0\0", 14);
+    add_segment(&file, &at, 0xfe, "\xff\xd9\xff\xda words", 10);
+    must(bytes_append(&file, "\xff\xd8 what is behind \xff\xd9", 20));
+    CHECK(check_read("with segments", file, REPRESENTATION_COEFFICIENTS, false),
+          "read");
+    bytes_free(&file);
+}
+
+/* ---- Two views ------------------------------------------------------------*/
+
+/* TEM and RSTn have no length, and libjpeg passes over them in the headers. */
+TEST(alone)
+{
+    static const uint8_t markers[] = { 0x01, 0xd0, 0xd7 };
+    struct bytes file = make_kind(4, 38);
+    for (unsigned i = 0; i < sizeof markers; i++) {
+        insert_bytes(&file, 2, (uint8_t[]){ 0xff, markers[i] }, 2);
+        for (int representation = REPRESENTATION_SAMPLES;
+             representation < REPRESENTATIONS; representation++)
+            CHECK(check_read("a marker alone", file,
+                             (enum representation)representation, false),
+                  "marker %02x", markers[i]);
+    }
+    bytes_free(&file);
+}
+
+/* A segment of which nothing but this is said yet. */
+static void append_head(struct bytes *to, unsigned marker, size_t length)
+{
+    const uint8_t head[4] = { 0xff, (uint8_t)marker, (uint8_t)(length >> 8),
+                              (uint8_t)length };
+    must(bytes_append(to, head, sizeof head));
+}
+
+static void append_zeros(struct bytes *to, size_t end)
+{
+    while (to->size < end)
+        must(bytes_append(to, "", 1));
+}
+
+/* A file that says something else to whoever takes the marker behind TEM for
+ * its length: a comment there, which is left out of the headers of a strip, is
+ * inside of an APP0 to libjpeg. Without it that ends somewhere else: before the
+ * headers of another picture, a much wider one, which are inside of a comment
+ * otherwise. */
+static struct bytes make_ambiguous(unsigned marker)
+{
+    enum { FALSE_END = 4 + 0xffe0, CUT = 4, REAL_END = FALSE_END + 20 };
+    const struct coding wide = { 60000, 16, JCS_GRAYSCALE, .restart = 7500 };
+    struct bytes file = { 0 }, other = make_jpeg(&wide),
+                 real = make_kind(5, 113);
+    const size_t hidden = REAL_END + CUT, end = hidden + other.size;
+    must(bytes_append(&file, (uint8_t[]){ 0xff, 0xd8, 0xff, (uint8_t)marker },
+                      4));
+    append_head(&file, 0xe0, REAL_END - 6);
+    append_zeros(&file, FALSE_END);
+    append_head(&file, 0xfe, CUT - 2);
+    append_head(&file, 0xc4, end - file.size - 2);
+    append_zeros(&file, REAL_END);
+    append_head(&file, 0xfe, end - file.size - 2);
+    must(bytes_append(&file, other.data + 2, other.size - 4));
+    append_zeros(&file, end);
+    must(bytes_append(&file, real.data + 2, real.size - 2));
+    bytes_free(&other);
+    bytes_free(&real);
+    return file;
+}
+
+TEST(ambiguous)
+{
+    static const uint8_t markers[] = { 0x01, 0xd3 };
+    for (unsigned i = 0; i < sizeof markers; i++) {
+        struct bytes file = make_ambiguous(markers[i]);
+        for (int representation = REPRESENTATION_PLANES;
+             representation < REPRESENTATIONS; representation++)
+            CHECK(check_read("two pictures", file,
+                             (enum representation)representation, false),
+                  "marker %02x", markers[i]);
+        bytes_free(&file);
+    }
+}
+
+/* ---- Damage ---------------------------------------------------------------*/
+
+enum { MARKERS = 64 };
+
+/* Where the restart markers stand. */
+static unsigned find_restarts(struct bytes file, size_t at[MARKERS])
+{
+    struct segments list;
+    unsigned n = 0;
+    must(read_segments(&list, file));
+    for (size_t i = list.scan; i + 1 < file.size && n < MARKERS; i++)
+        if (file.data[i] == 0xff && (file.data[i + 1] & 0xf8) == 0xd0)
+            at[n++] = i;
+    return n;
+}
+
+static void remove_bytes(struct bytes *file, size_t at, size_t size)
+{
+    memmove(file->data + at, file->data + at + size, file->size - at - size);
+    file->size -= size;
+}
+
+static void check_damaged(const char *name, struct bytes file)
+{
+    for (int tolerant = 0; tolerant < 2; tolerant++)
+        for (int representation = REPRESENTATION_PLANES;
+             representation < REPRESENTATIONS; representation++)
+            check_read(name, file, (enum representation)representation,
+                       tolerant);
+}
+
+static void damage(struct bytes *file, size_t marker, unsigned way)
+{
+    static const uint8_t zeros[20];
+    switch (way) {
+    case 0: /* another number */
+        file->data[marker + 1] ^= 1;
+        break;
+    case 1: /* none */
+        remove_bytes(file, marker, 2);
+        break;
+    case 2: /* twice */
+        insert_bytes(file, marker, (uint8_t[]){ 0xff, file->data[marker + 1] },
+                     2);
+        break;
+    case 3: /* another marker */
+        file->data[marker + 1] = 0xd9;
+        break;
+    case 4: /* too little before it */
+        remove_bytes(file, marker - 1, 1);
+        break;
+    case 5:
+        remove_bytes(file, marker - 30, 30);
+        break;
+    case 6: /* 0xff before it */
+        insert_bytes(file, marker, "\xff", 1);
+        break;
+    case 7: /* the rest is missing */
+        file->size = marker + 2;
+        break;
+    default: /* too much before it */
+        insert_bytes(file, marker, zeros, way - 7);
+    }
+}
+
+/* Two strips end at the marker 19, which is the 20th. */
+TEST(damaged)
+{
+    static const unsigned ways = 8 + 18, some[] = { 0, 18, 19, 20, 38 };
+    struct bytes file = make_kind(0, 38);
+    size_t at[MARKERS];
+    unsigned markers = find_restarts(file, at);
+    CHECK(markers == 39, "%u", markers);
+    /* Each way at some of the markers, each marker in some of the ways. */
+    const unsigned step = tests_are_whole() ? 1 : 2;
+    for (unsigned way = 0; way < ways; way++)
+        for (unsigned i = way % step; i < sizeof some / sizeof *some;
+             i += step) {
+            struct bytes copy = { 0 };
+            char name[40];
+            must(bytes_append(&copy, file.data, file.size));
+            damage(&copy, at[some[i]], way);
+            snprintf(name, sizeof name, "way %u, marker %u", way, some[i]);
+            if (way < 8)
+                check_damaged(name, copy);
+            else
+                check_read(name, copy, REPRESENTATION_COEFFICIENTS, false);
+            bytes_free(&copy);
+        }
+    bytes_free(&file);
+}
+
+/* Any byte of the coded data, and of the headers. */
+TEST(noise)
+{
+    struct bytes file = make_kind(0, 76);
+    uint64_t state = 11;
+    for (unsigned i = 0; i < 90; i++) {
+        size_t at = 2 + test_random(&state) % (i % 3 ? file.size - 2 : 700);
+        uint8_t was = file.data[at];
+        file.data[at] = (uint8_t)test_random(&state);
+        check_read("noise", file,
+                   i % 2 ? REPRESENTATION_COEFFICIENTS : REPRESENTATION_PLANES,
+                   i % 4 < 2);
+        file.data[at] = was;
+    }
+    bytes_free(&file);
+}
+
+/* ---- Encoding -------------------------------------------------------------*/
 
 static struct image read_as(struct bytes file,
                             enum representation representation,
@@ -54,31 +376,6 @@ static struct bytes check_written(const char *name, const struct image *img,
 }
 
 /* ---- Coefficients ---------------------------------------------------------*/
-
-static const struct {
-    const char *name;
-    struct coding coding;
-    unsigned noise;
-} kinds[] = {
-    { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, .noise = 30 },
-    { "4:2:0, nothing whole",
-      { 797, 713, JCS_YCbCr, .h = 2, .v = 2 },
-      .noise = 30 },
-    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, .noise = 3 },
-    { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, .noise = 0 },
-    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, .noise = 0 },
-    { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, .noise = 200 },
-    { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, .noise = 30 },
-    { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, .noise = 30 },
-    { "all differ",
-      { 601, 599, JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
-      .noise = 30 },
-    { "gray", { 900, 907, JCS_GRAYSCALE, .h = 1 }, .noise = 30 },
-    { "gray, 2x2", { 907, 905, JCS_GRAYSCALE, .h = 2, .v = 2 }, .noise = 30 },
-    { "CMYK", { 400, 411, JCS_CMYK, .h = 1 }, .noise = 30 },
-    { "RGB", { 480, 411, JCS_RGB, .h = 1 }, .noise = 30 },
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* MCUs between restart markers: of 38 in a row of the first kind. */
 static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
