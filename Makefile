@@ -231,7 +231,7 @@ CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(
 check: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 # What breaks most often, for every change: names, as of tests/run.
-QUICK := rules test_ test-usage test-docs test-turns test-files test-info test-check \
+QUICK := rules test_ test-newcomer test-docs test-turns test-files test-info test-check \
          test-convert test-limits test-loss test-backend
 check-quick: $(BUILD)/gimgxf tests
 	@PICTURES=none BUILD=$(BUILD) tests/run $(QUICK)

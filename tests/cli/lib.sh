@@ -83,6 +83,18 @@ absent() {
     [ ! -e "$1" ]
 }
 
+# member NAME: this member of each answer of serve.
+member() {
+    grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
+}
+
+# npy DESCR FORTRAN SHAPE SIZE: an array of this header, of so many zeros.
+npy() {
+    local text="{'descr': $1, 'fortran_order': $2, 'shape': $3, }"
+    printf '\x93NUMPY\1\0\x76\0%-117s\n' "$text"
+    head -c "$4" /dev/zero
+}
+
 # Nothing of ours is left in a directory.
 no_temporary() {
     [ -z "$(find "$1" -name '.gimgxf-*')" ]

@@ -13,13 +13,6 @@ else
     passed=$((passed + $(sed -n 's/^\([0-9]*\) passed.*/\1/p' log)))
 fi
 
-# npy DESCR FORTRAN SHAPE SIZE: an array of this header, of so many zeros.
-npy() {
-    local text="{'descr': $1, 'fortran_order': $2, 'shape': $3, }"
-    printf '\x93NUMPY\1\0\x76\0%-117s\n' "$text"
-    head -c "$4" /dev/zero
-}
-
 npy "'|u1'" False '(3, 48, 3)' 432 >a.npy
 gives 0 '' --layout hwc fliph a.npy out.npy
 python3 -c 'head = b"{\x27descr\x27: \x27|u1\0\x27, \x27fortran_order\x27: False, \x27shape\x27: (2, 2)}\n"

@@ -1,6 +1,6 @@
-# Users of ImageMagick, jpegtran, sips, ffmpeg, Pillow or numpy who have not
-# read the manual: the message about a wrong call says what to type instead, and
-# nothing is written.
+# Wrong calls, as of users of ImageMagick, jpegtran, sips, ffmpeg, Pillow or numpy
+# who have not read the manual: one line says what to type instead, the status is 2,
+# and nothing is written.
 . "$ROOT/tests/cli/lib.sh"
 cp "$samples/f-rgb.png" in.png
 cp "$samples/f.jpg" a.jpg
@@ -154,6 +154,27 @@ done <<'END'
 -9|-9|exiftran -9i is gimgxf rotate90 -i FILE
 -9i|-9|exiftran -9i is gimgxf rotate90 -i FILE
 END
+while IFS='|' read -r words said; do
+    # shellcheck disable=SC2086 # they are words
+    wrong "$said" $words
+done <<'END'
+rotate90, in.png o.png|an operation is empty; expected e.g. rotate90 or rotate90,fliph
+--frobnicate|unknown option '--frobnicate'; see --help
+rotate90 in.png o.jpg --quality|--quality: a value is missing; expected --quality N (encode a JPEG anew, 1 to 100)
+--strip=gps,some copy in.png o.png|--strip: 'some' is not known; expected all, metadata, gps, thumbnail, xmp, exif or icc
+--strip=gps, copy in.png o.png|--strip: '' is not known; expected all, metadata, gps, thumbnail, xmp, exif or icc
+--background #12345 copy in.png o.png|--background: '#12345' is not a color; expected a name of CSS such as white, #RRGGBB or #RGB
+--background 0x1234 copy in.png o.png|--background: '0x1234' is not a color; expected a name of CSS such as white, #RRGGBB or #RGB
+--max-pixels 12Q copy in.png o.png|--max-pixels: '12Q' is not a number; expected one as 500000, or with K, M or G as 500M
+--device 0,0 copy in.png o.png|--device: '0,0' names a GPU twice
+--format webp copy in.png o.png|--format: gimgxf does not write WebP; write PNG, and convert that
+-j 0 copy in.png o.png|--threads: 0 is out of range; expected 1 to 1024
+--threads 2x copy in.png o.png|--threads: '2x' is not a number; expected 1 to 1024
+upright --ignore-orientation in.png o.png|upright: needs the orientation that --ignore-orientation ignores
+--ma 3 copy in.png o.png|--ma: could be --manifest, --max-pixels, --max-memory, --max-seconds or --max-vram
+--json=1|--json: takes no value, but '1' was given
+-p copy - o.png|--preserve: standard input has no times
+END
 wrong "unknown option '--resize'; gimgxf turns pictures and does not scale \
 them" rotate90 --resize 50% in.png out.png
 
@@ -177,6 +198,9 @@ gives 0 '' -h rotate90
 gives 0 '' --help
 gives 0 '' rotate90 -q -o out.png in.png
 check '-o names one output' [ -s out.png ]
+cp in.png ./-in.png
+gives 0 '' -q rotate90 -- -in.png -out.png
+check 'a name with a dash' [ -s ./-out.png ]
 gives 0 '' -q rotate90 --outp second.png in.png
 check 'a unique abbreviation' [ -s second.png ]
 

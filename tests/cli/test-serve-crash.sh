@@ -5,10 +5,6 @@
 needs python3
 build_dies || skip_all 'processes that die'
 
-field() {
-    grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
-}
-
 # job ID INPUT OUTPUT
 job() {
     printf '{"id": %s, "op": "rotate90", "input": "%s", "output": "%s"}\n' "$@"
@@ -49,7 +45,7 @@ done >jobs
 serve <jobs >answers 2>said
 check 'some of many: status' [ $? = 1 ]
 check 'some of many: all are answered, in order' \
-    cmp -s <(seq 0 59) <(field id <answers)
+    cmp -s <(seq 0 59) <(member id <answers)
 check 'some of many: nothing on stderr' [ ! -s said ]
 for ((i = 0; i < 60; i++)); do
     if [ $((i % 10)) = 3 ]; then
@@ -61,7 +57,7 @@ for ((i = 0; i < 60; i++)); do
     fi
 done
 check 'some of many: the others are done' \
-    [ "$(field status <answers | grep -c done)" = 54 ]
+    [ "$(member status <answers | grep -c done)" = 54 ]
 
 # One that comes when all is well again; the process is another one.
 touch once
@@ -70,7 +66,7 @@ touch once
     job 2 a.png p2.png
 } | serve >answers
 check 'killed once: what was under way is done again' \
-    [ "$(field id <answers | tr '\n' ' ')" = '1 2 ' ]
+    [ "$(member id <answers | tr '\n' ' ')" = '1 2 ' ]
 check 'killed once: the other one' same p2.png want.png
 
 # In place, at any instant: once, or not at all and told.
@@ -85,21 +81,21 @@ for when in dies-before- dies-after-; do
     serve -j 4 <jobs >answers
     check "in place, $when: it died" absent once
     check "in place, $when: all are answered, in order" \
-        cmp -s <(seq 0 20) <(field id <answers)
+        cmp -s <(seq 0 20) <(member id <answers)
     mv ${when}1.png in20.png
     for ((i = 0; i <= 20; i++)); do
-        case $(sed -n $((i + 1))p answers | field status) in
+        case $(sed -n $((i + 1))p answers | member status) in
         '"done"') check "in place, $when$i: turned once" same in$i.png want.png ;;
         *) check "in place, $when$i: not turned" same in$i.png a.png ;;
         esac
     done
     check "in place, $when: the others are done" \
-        [ "$(field status <answers | head -n 20 | grep -c done)" = 20 ]
+        [ "$(member status <answers | head -n 20 | grep -c done)" = 20 ]
 done
 cp a.png dies-after-2.png
 touch once
 job 1 dies-after-2.png dies-after-2.png | serve >answers
-check 'written, but not answered' [ "$(field status <answers)" = '"done"' ]
+check 'written, but not answered' [ "$(member status <answers)" = '"done"' ]
 check 'written, but not answered: told' \
     grep -q 'by signal 9 .* before it could answer; the output was written' answers
 check 'written, but not answered: once' same dies-after-2.png want.png
@@ -120,7 +116,7 @@ touch once
     job 2 a.png new/x.png
 } | serve --sandbox=off --root root >answers
 check 'below a root: it died' absent once
-check 'below a root: answered' [ "$(field id <answers | tr '\n' ' ')" = '1 2 ' ]
+check 'below a root: answered' [ "$(member id <answers | tr '\n' ' ')" = '1 2 ' ]
 check 'below a root: the other one' same root/new/x.png want.png
 check 'below a root: nothing is left half' no_temporary root
 
@@ -167,10 +163,10 @@ check 'killed at work: all are answered' eventually lines answers 5
 # A process with a device does several jobs at a time, each other one a single job.
 if [ "$GIMGXF_BACKEND" = cuda ]; then
     check 'killed at work: all are done' \
-        [ "$(field status <answers | grep -c done)" = 5 ]
+        [ "$(member status <answers | grep -c done)" = 5 ]
 else
     check 'killed at work: the others are done' \
-        [ "$(field status <answers | grep -c done)" = 4 ]
+        [ "$(member status <answers | grep -c done)" = 4 ]
     check 'killed at work: told' \
         grep -q '"id": [34].*ended its process by signal 11' answers
 fi

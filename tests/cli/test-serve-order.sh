@@ -3,10 +3,6 @@
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 
-field() {
-    grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
-}
-
 # job OP INPUT OUTPUT
 job() {
     printf '{"op": "%s", "input": "%s", "output": "%s"}\n' "$@"
@@ -24,7 +20,7 @@ all_done() {
     shift 2
     gimgxf serve "$@" - <jobs >answers
     check "$name: all are done" \
-        [ "$(field status <answers | grep -cx '"done"')" = "$n" ]
+        [ "$(member status <answers | grep -cx '"done"')" = "$n" ]
 }
 
 # A picture that takes longer than what comes behind it.
@@ -161,7 +157,7 @@ for j in 1 8; do
         job copy g.png g.png
     } >jobs
     gimgxf serve -j $j - <jobs >answers
-    check "-j$j: failures: statuses" diff - <(field status <answers) <<'WANT'
+    check "-j$j: failures: statuses" diff - <(member status <answers) <<'WANT'
 "done"
 "failed"
 "failed"
@@ -199,7 +195,7 @@ if build_dies; then
     touch go
     wait $server
     check 'one that others wait for: all are done' \
-        [ "$(field status <answers | grep -cx '"done"')" = 9 ]
+        [ "$(member status <answers | grep -cx '"done"')" = 9 ]
     gimgxf rotate90 slow.png want-slow.png
     check 'one that others wait for: the last' same_pixels x5.png want-slow.png
 
@@ -227,7 +223,7 @@ if build_dies; then
                 serve -j $j <jobs >answers
                 which="-j$j, $when$at"
                 check "$which: it died" absent once
-                if [ "$(field status <answers | grep -cx '"done"')" = 15 ]; then
+                if [ "$(member status <answers | grep -cx '"done"')" = 15 ]; then
                     check "$which: a chain" same_pixels "${name[4]}" large.png
                     check "$which: five turns" \
                         same_pixels k.png large-rotate90.png
@@ -254,7 +250,7 @@ if build_dies; then
     } >jobs
     serve -j 2 <jobs >answers
     check 'after one that ends its process: statuses' \
-        [ "$(field status <answers | tr '\n' ' ')" = \
+        [ "$(member status <answers | tr '\n' ' ')" = \
         '"failed" "done" "done" "failed" "done" ' ]
     check 'after one that ends its process' same_pixels w.png want-rotate270.png
 fi

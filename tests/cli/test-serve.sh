@@ -1,11 +1,6 @@
 # gimgxf serve answers every job, in order.
 . "$ROOT/tests/cli/lib.sh"
 
-# field NAME: this member of each answer.
-field() {
-    grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
-}
-
 gimgxf rotate90 "$samples/f-rgb.png" want.png
 gimgxf --quality 80 fliph "$samples/f.jpg" want.jpg
 cat >jobs <<END
@@ -18,12 +13,12 @@ END
 gimgxf serve - <jobs >answers 2>said
 check 'status, as one failed' [ $? = 1 ]
 check 'nothing on stderr' [ ! -s said ]
-check 'ids' diff - <(field id <answers) <<'END'
+check 'ids' diff - <(member id <answers) <<'END'
 1
 "two"
 [3]
 END
-check 'statuses' diff - <(field status <answers) <<'END'
+check 'statuses' diff - <(member status <answers) <<'END'
 "done"
 "done"
 "failed"
@@ -59,7 +54,7 @@ for signal in TERM INT HUP; do
     exec 7>endless
     head -n 1 jobs >&7
     eventually [ -s answers ]
-    check "SIG$signal: it waits" [ "$(field status <answers)" = '"done"' ]
+    check "SIG$signal: it waits" [ "$(member status <answers)" = '"done"' ]
     kill -s $signal $pid
     # One that does not listen ends by another signal, and fails.
     (sleep 20 && kill -KILL $pid) 2>/dev/null &
@@ -201,7 +196,7 @@ for ((i = 0; i < 1000; i++)); do
 done >jobs
 gimgxf serve - <jobs >answers
 check 'many: status' [ $? = 0 ]
-check 'many: in order' cmp -s <(seq 0 999) <(field id <answers)
+check 'many: in order' cmp -s <(seq 0 999) <(member id <answers)
 
 gives 2 'gimgxf: serve reads its jobs from standard input: gimgxf serve -' serve
 gives 2 'gimgxf: the jobs of serve name their files themselves; no option of batches but --null can be given' \

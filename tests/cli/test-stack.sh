@@ -69,11 +69,6 @@ gives 0 '' -q --layout nchw copy 1.ppm 4.npy
 gives 0 '' -q --layout nchw copy --stack out.npy 1.ppm 2.ppm
 gives 2 'gimgxf: --layout: '\''no'\'' is not a layout; expected auto, hwc, chw, nhw, nhwc or nchw' \
     --layout no copy --stack out.npy 1.ppm
-npy() {
-    local text="{'descr': $1, 'fortran_order': $2, 'shape': $3, }"
-    printf '\x93NUMPY\1\0\x76\0%-117s\n' "$text"
-    head -c "$4" /dev/zero
-}
 npy "'|u1'" True '(20, 30, 3)' 1800 >fortran.npy
 gives 1 'gimgxf: no.npy: fortran.npy: an array in Fortran order cannot be a part of a stack; numpy.ascontiguousarray changes the order
 gimgxf: no.npy: not written, since 1 of 1 pictures are missing' \
