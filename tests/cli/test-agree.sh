@@ -145,28 +145,6 @@ if has_tool Pillow; then
     done <told
 fi
 
-# ---- vips ---------------------------------------------------------------------
-
-# It writes PPM without alpha, and with a comment that has the date.
-vips_ppm() {
-    vips "$@" && LC_ALL=C sed '/^#vips2ppm/d' out.ppm
-}
-
-if has_tool vips; then
-    for pair in rotate90=d90 rotate180=d180 rotate270=d270 fliph=horizontal \
-        flipv=vertical; do
-        verb=rot
-        case $pair in flip*) verb=flip ;; esac
-        for name in f-gray16.png f-palette.png; do
-            vips_ppm "$verb" "$samples/$name" out.ppm "${pair#*=}" >theirs.ppm
-            vips_ppm copy "$(turn "${pair%=*}" "$name")" out.ppm >ours.ppm
-            check "vips, ${pair%=*} of $name" same ours.ppm theirs.ppm
-        done
-    done
-else
-    skipped vips
-fi
-
 # ---- netpbm -------------------------------------------------------------------
 
 printf 'P4\n13 3\n\252\270\125\100\377\010' >odd.pbm
