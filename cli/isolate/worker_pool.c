@@ -34,10 +34,7 @@ struct worker {
     bool unread;          /* it ended before it read all that was sent */
     unsigned jobs;        /* that were sent and have not ended */
     struct bytes out, in; /* what is not sent yet; and no whole message */
-    struct resource_share share; /* of its job */
-    uint64_t since;              /* when it began to wait, or 0: it does not, */
-    enum resource wants;         /* for this, */
-    uint64_t amount;             /* and so much */
+    struct resource_claim claim;
 };
 
 struct worker_pool {
@@ -45,13 +42,10 @@ struct worker_pool {
     struct job_queue queue;
     struct worker *worker;
     struct pollfd *poll;
-    unsigned slots;      /* for processes, */
-    unsigned most;       /* of which so many may be used */
-    unsigned allowed;    /* of them, as long as they do not wait for files */
-    unsigned processors; /* that are in use */
-    struct resource_limits limits;
-    struct resource_share part; /* what each has without asking */
-    uint64_t waits;             /* how often a process had to wait */
+    unsigned slots;   /* for processes, */
+    unsigned most;    /* of which so many may be used */
+    unsigned allowed; /* of them, as long as they do not wait for files */
+    struct resource_claims claims; /* of the jobs in them */
     struct pace pace;
     struct pool_state {
         bool started;     /* a process was ready */
@@ -82,114 +76,18 @@ bool worker_pool_take(struct worker_pool *pool, uint64_t *number)
     return job_queue_take(&pool->queue, worker_pool_is_over(pool), number);
 }
 
-/* ---- Memory and processors ----------------------------------------------- */
+/* ---- Sending ------------------------------------------------------------- */
 
-/* Has a worker process go on that waits for these. */
-static void grant(struct worker *worker, unsigned processors)
+/* Has a worker process go on that waited for memory or processors. */
+static void grant(struct resource_claim *claim, unsigned processors)
 {
+    struct worker *worker =
+        (struct worker *)((char *)claim - offsetof(struct worker, claim));
     const struct job_message given = { .slot = JOB_GIVEN, .left = processors };
-    worker->since = 0;
     /* Without memory the process waits for ever, so it is ended. */
     if (!bytes_append(&worker->out, &given, sizeof given))
         kill(worker->pid, SIGKILL);
 }
-
-/* Returns the process that has waited longest for this, or NULL. */
-static struct worker *longest_waiting(const struct worker_pool *pool,
-                                      enum resource what)
-{
-    struct worker *longest = NULL;
-    for (unsigned i = 0; i < pool->slots; i++) {
-        struct worker *worker = &pool->worker[i];
-        if (worker->since && worker->wants == what &&
-            (!longest || worker->since < longest->since))
-            longest = worker;
-    }
-    return longest;
-}
-
-/* Grants memory that processes wait for, in turn, as far as there is some. */
-static void grant_memory(struct worker_pool *pool)
-{
-    struct worker *worker;
-    for (int what = RESOURCE_FILE; what <= RESOURCE_CELLS; what++)
-        while ((worker = longest_waiting(pool, what)) &&
-               resource_limits_try(&worker->share, what, worker->amount)) {
-            if (what == RESOURCE_FILE)
-                (void)resource_limits_try(&worker->share, RESOURCE_CELLS,
-                                          pool->part.cells);
-            grant(worker, 1);
-        }
-}
-
-/* A job that waits for memory has none of that kind, nor of what it takes
- * later, so that none waits for ever. */
-static void on_want(struct worker_pool *pool, struct worker *worker,
-                    const struct worker_message *message)
-{
-    const unsigned threads = pool->opts->opts->threads;
-    if (message->what == RESOURCE_PROCESSORS) {
-        const unsigned idle =
-            pool->processors < threads ? threads - pool->processors : 0;
-        const unsigned more =
-            message->amount <= idle ? (unsigned)message->amount - 1 : idle;
-        worker->share.processors += more;
-        pool->processors += more;
-        grant(worker, 1 + more);
-        return;
-    }
-    if (message->what == RESOURCE_FILE)
-        (void)resource_limits_try(&worker->share, RESOURCE_FILE, 0);
-    (void)resource_limits_try(&worker->share, RESOURCE_CELLS, 0);
-    worker->since = ++pool->waits;
-    worker->wants = message->what;
-    worker->amount = message->amount;
-    grant_memory(pool);
-}
-
-static bool is_short_of_memory(const struct worker_pool *pool)
-{
-    return longest_waiting(pool, RESOURCE_FILE) ||
-           longest_waiting(pool, RESOURCE_CELLS);
-}
-
-/* Gives a process its part, and a processor. Returns whether there is one, and
- * nobody waits for more. */
-static bool take_part(struct worker_pool *pool, struct worker *worker)
-{
-    struct resource_share *share = &worker->share;
-    if (pool->processors >= pool->allowed || is_short_of_memory(pool))
-        return false;
-    *share = (struct resource_share){ .limits = &pool->limits };
-    if (!resource_limits_try(share, RESOURCE_FILE, pool->part.file) ||
-        !resource_limits_try(share, RESOURCE_CELLS, pool->part.cells)) {
-        resource_limits_return_all(share);
-        return false;
-    }
-    share->processors = 1;
-    pool->processors++;
-    return true;
-}
-
-/* Returns what a job had; but the part of its process stays with the next job.
- */
-static void return_share(struct worker_pool *pool, struct worker *worker)
-{
-    struct resource_share *share = &worker->share;
-    const unsigned kept = worker->jobs ? 1 : 0;
-    if (worker->jobs) {
-        (void)resource_limits_try(share, RESOURCE_FILE, pool->part.file);
-        (void)resource_limits_try(share, RESOURCE_CELLS, pool->part.cells);
-    } else if (share->limits) {
-        resource_limits_return_all(share);
-    }
-    pool->processors -= share->processors - kept;
-    share->processors = kept;
-    worker->since = 0;
-    grant_memory(pool);
-}
-
-/* ---- Sending ------------------------------------------------------------- */
 
 /* How many jobs must wait for each process, so that one of them may wait in it:
  * if what it does takes long, the others have enough to do. */
@@ -205,8 +103,8 @@ static bool takes_job(const struct worker_pool *pool,
         return false;
     if (pool->opts->many || !worker->jobs)
         return !worker->jobs || !queue->alone;
-    return worker->jobs == 1 && worker->share.processors == 1 &&
-           !is_short_of_memory(pool) &&
+    return worker->jobs == 1 && worker->claim.processors == 1 &&
+           !pool->claims.waiting &&
            queue->given - queue->ended - queue->sent > PLENTY * pool->slots;
 }
 
@@ -218,8 +116,9 @@ static void add_jobs(struct worker_pool *pool, unsigned number)
         pool->opts->jobs == SIZE_MAX ? queue->given : pool->opts->jobs;
     while (worker->out.size < UNSENT_MAX && takes_job(pool, worker)) {
         struct request *request = job_queue_next(queue);
-        if (!request ||
-            (!pool->opts->many && !worker->jobs && !take_part(pool, worker)))
+        if (!request || (!pool->opts->many && !worker->jobs &&
+                         !resource_claim_begin(&pool->claims, &worker->claim,
+                                               pool->allowed)))
             return;
         const struct job_message message = {
             .slot = (uint32_t)(request - queue->request),
@@ -388,8 +287,7 @@ static void end_process(struct worker_pool *pool, unsigned number)
     close(worker->fd);
     bytes_free(&worker->out);
     bytes_free(&worker->in);
-    worker->jobs = 0;
-    return_share(pool, worker);
+    resource_claim_end(&pool->claims, &worker->claim, false);
     *worker = (struct worker){ .fd = -1 };
     if (!(pool->opts->many && ended.finishing))
         job_queue_bury(&pool->queue, number, ended.jobs, ended.unread, status);
@@ -417,10 +315,11 @@ static bool on_message(struct worker_pool *pool, unsigned number,
         return message->size == 0;
     case WORKER_WANTS:
         if (message->size || pool->opts->many || !worker->jobs ||
-            worker->since || worker->share.processors > 1 ||
+            worker->claim.waits || worker->claim.processors > 1 ||
             message->what >= RESOURCES || !message->amount)
             return false;
-        on_want(pool, worker, message);
+        resource_claim_more(&pool->claims, &worker->claim, message->what,
+                            message->amount);
         return true;
     case WORKER_ENDED:
         if (!job_queue_is_sent(queue, message->slot, number) ||
@@ -428,7 +327,7 @@ static bool on_message(struct worker_pool *pool, unsigned number,
             return false;
         worker->jobs--;
         if (!pool->opts->many)
-            return_share(pool, worker);
+            resource_claim_end(&pool->claims, &worker->claim, worker->jobs);
         if (job_queue_answer(queue, message->slot, rest, message->size)) {
             pace_note(&pool->pace, &queue->end->pace);
             pool->allowed =
@@ -527,7 +426,6 @@ void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
 struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
 {
     const unsigned threads = opts->opts->threads;
-    const uint64_t memory = opts->opts->limits.bytes;
     struct worker_pool *pool = calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
@@ -540,13 +438,13 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     if (!pool->slots)
         pool->slots = 1;
     pool->most = pool->slots;
-    resource_limits_init(&pool->limits, memory, threads);
-    pool->part.file = pool->limits.files.most / 2 / pool->slots;
-    pool->part.cells = pool->limits.cells.most / 2 / pool->slots;
     pool->worker = calloc(pool->slots, sizeof *pool->worker);
     pool->poll = calloc(pool->slots + WORKER_POOL_FDS_MAX, sizeof *pool->poll);
     pool->queue.request = calloc(opts->window, sizeof *pool->queue.request);
     pool->queue.end = malloc(sizeof *pool->queue.end);
+    resource_claims_init(&pool->claims, opts->opts->limits.bytes, threads,
+                         pool->slots);
+    pool->claims.grant = grant;
     for (unsigned i = 0; pool->worker && i < pool->slots; i++)
         pool->worker[i].fd = -1;
     mallopt(M_TRIM_THRESHOLD, KEPT); /* what each job takes, for the next one */
@@ -561,7 +459,6 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
 enum outcome worker_pool_close(struct worker_pool *pool)
 {
     const enum outcome outcome = pool->state.outcome;
-    resource_limits_end(&pool->limits);
     free(pool->worker);
     free(pool->poll);
     free(pool->queue.request);

@@ -28,11 +28,11 @@ struct resource_giver {
 
 struct resource_limits {
     pthread_mutex_t lock;
-    pthread_cond_t memory, processor; /* some was returned */
+    pthread_cond_t more_memory, processor; /* some was returned */
     struct memory_limit {
         uint64_t most, used;
         uint64_t next, serving; /* tickets: jobs are served in turn */
-    } files, cells;
+    } memory[RESOURCE_PROCESSORS];
     unsigned processors, idle;
     const struct resource_giver *giver; /* or NULL */
 };
@@ -57,12 +57,6 @@ struct resource_share {
     double waited; /* seconds, for `cells` */
 };
 
-/* Gives a job of another process so many bytes for its file or for its cells,
- * in place of what it has of them, unless others have too much. Does not wait:
- * returns whether it has them. */
-bool resource_limits_try(struct resource_share *share, enum resource what,
-                         uint64_t bytes);
-
 /* Takes memory for a file of this size, and waits for it. */
 void resource_limits_take_file(struct resource_share *share, uint64_t bytes);
 
@@ -81,5 +75,46 @@ void resource_limits_return_processors(struct resource_share *share);
 
 /* Returns all memory of a job that has ended, however far it came. */
 void resource_limits_return_all(struct resource_share *share);
+
+/* ---- Jobs of other processes, which are told when they have it ---- */
+
+/* What the job of a process has, and what it waits for. {0} at first. */
+struct resource_claim {
+    uint64_t held[RESOURCE_PROCESSORS]; /* bytes */
+    unsigned processors;
+    bool waits;                  /* for */
+    enum resource wants;         /* this, and */
+    uint64_t amount;             /* so much */
+    struct resource_claim *next; /* that waits, too */
+};
+
+struct resource_claims {
+    unsigned processors, busy; /* in all, and in use */
+    struct memory_limit memory[RESOURCE_PROCESSORS];
+    uint64_t part[RESOURCE_PROCESSORS]; /* what each has without asking */
+    struct resource_claim *waiting;     /* in turn */
+    /* Is called when a process has what it asked for, and for processors with
+     * their number. */
+    void (*grant)(struct resource_claim *claim, unsigned processors);
+};
+
+/* `bytes` is for everything, as for struct resource_limits. */
+void resource_claims_init(struct resource_claims *claims, uint64_t bytes,
+                          unsigned processors, unsigned processes);
+
+/* Gives a process its part of the memory, and a processor. Returns whether
+ * there is one of so many, and nobody waits for more. */
+bool resource_claim_begin(struct resource_claims *claims,
+                          struct resource_claim *claim, unsigned processors);
+
+/* Grants more, or has it wait: then it holds no memory of that kind, nor of
+ * what it takes later, so that none waits for ever. */
+void resource_claim_more(struct resource_claims *claims,
+                         struct resource_claim *claim, enum resource what,
+                         uint64_t amount);
+
+/* Takes back what a job had; but its part if `another` job has begun. */
+void resource_claim_end(struct resource_claims *claims,
+                        struct resource_claim *claim, bool another);
 
 #endif

@@ -89,7 +89,8 @@ TEST(threads_get_no_more_than_there_is)
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     CHECK(!atomic_load(&exceeded), "more was given than there is");
-    CHECK(limits.files.used == 0 && limits.cells.used == 0 &&
+    CHECK(limits.memory[RESOURCE_FILE].used == 0 &&
+              limits.memory[RESOURCE_CELLS].used == 0 &&
               limits.idle == PROCESSORS,
           "all is given back");
     resource_limits_end(&limits);
