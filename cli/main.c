@@ -14,7 +14,6 @@
 #include "cli/job/job.h"
 #include "cli/job/watch.h"
 #include "cli/manifest/manifest.h"
-#include "cli/options/command_line.h"
 #include "cli/options/option_table.h"
 #include "cli/options/options.h"
 #include "cli/report/report.h"

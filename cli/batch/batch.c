@@ -8,7 +8,7 @@
  * - Workers, up to twice as many as there are processors, take the items from
  *   the queue in order. Each does the whole way of a picture, from reading its
  *   file to renaming its output (cli/job), while others read and write theirs.
- * - Where a device turns the coded data of JPEG files (scan_pipeline.h), a
+ * - Where a device turns the coded data of JPEG files (device_scans.h), a
  * worker leaves a picture to it and takes the next item; further workers, as
  * many as there are processors, write what has been turned.
  * - The worker that has finished the next item in the order of the plan
@@ -51,7 +51,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/stack.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
 #include "cli/report/report.h"
@@ -337,8 +336,7 @@ static int settle_stack(struct batch *batch, int status)
     else
         written = stack_settle(batch->stack, &err);
     if (written == WRITTEN &&
-        records_note_kept(&batch->records, stack_size(batch->stack),
-                          batch_planned_job, batch, &err))
+        records_note_kept(batch, stack_size(batch->stack), &err))
         report_error(batch->opts->manifest, err.text);
     stack_report(batch->opts, batch->stack, written, &err);
     stack_close(batch->stack);
@@ -429,8 +427,7 @@ static enum outcome plan_and_do(struct batch *batch)
     const struct options *opts = batch->opts;
     struct err err;
     if (plan_make(&batch->plan, opts, &err) || confine_outputs(batch, &err) ||
-        records_open(&batch->records, opts, batch->plan.inputs.count,
-                     batch_planned_job, batch, &err)) {
+        records_open(batch, &err)) {
         report_refusal("usage", err.text, opts);
         return OUTCOME_NOT_BEGUN;
     }

@@ -1,5 +1,5 @@
 /* How far a batch is. */
-#include "cli/batch/progress.h"
+#include "cli/batch/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

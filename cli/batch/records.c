@@ -1,5 +1,5 @@
 /* What a batch notes in its manifest, and what it knows of the runs before. */
-#include "cli/batch/records.h"
+#include "cli/batch/batch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,15 +29,9 @@ struct kept_note {
 
 /* ---- Beginning and end -------------------------------------------------- */
 
-struct planned {
-    struct job (*job)(void *context, size_t i);
-    void *context;
-};
-
-static struct record planned_record(void *context, size_t i)
+static struct record planned_record(void *batch, size_t i)
 {
-    const struct planned *planned = context;
-    struct job job = planned->job(planned->context, i);
+    const struct job job = batch_planned_job(batch, i);
     return record_of(&job);
 }
 
@@ -85,11 +79,12 @@ static int check_resume(const struct options *opts, struct err *err)
 }
 
 /* Another run must not go on with what it reads, either. */
-static int read_resume(struct records *records, const struct options *opts,
-                       bool hold, size_t count, struct planned *planned,
-                       struct err *err)
+static int read_resume(struct batch *batch, bool hold, struct err *err)
 {
-    const struct resume_jobs jobs = { count, planned_record, planned };
+    const struct resume_jobs jobs = { batch->plan.inputs.count, planned_record,
+                                      batch };
+    const struct options *opts = batch->opts;
+    struct records *records = &batch->records;
     struct err why;
     if (hold && manifest_hold(opts->resume, &records->warnings, &why))
         return fail(err, "--resume: %s", why.text);
@@ -112,11 +107,11 @@ static int open_manifest(struct records *records, const struct options *opts,
 
 /* A manifest that is both read and written is locked before it is read, as
  * another run may have it and end meanwhile. */
-int records_open(struct records *records, const struct options *opts,
-                 size_t count, struct job (*job)(void *context, size_t i),
-                 void *context, struct err *err)
+int records_open(struct batch *batch, struct err *err)
 {
-    struct planned planned = { job, context };
+    const struct options *opts = batch->opts;
+    struct records *records = &batch->records;
+    const size_t count = batch->plan.inputs.count;
     const bool writes = opts->manifest && !opts->dry_run;
     if (opts->resume && check_resume(opts, err))
         return -1;
@@ -124,15 +119,13 @@ int records_open(struct records *records, const struct options *opts,
     if (both && open_manifest(records, opts, err))
         return -1;
     if (opts->resume &&
-        read_resume(records, opts,
-                    writes && !both && strcmp(opts->resume, "-") != 0, count,
-                    &planned, err))
+        read_resume(batch, writes && !both && strcmp(opts->resume, "-") != 0,
+                    err))
         return -1;
     if (!writes)
         return 0;
     if (!both && open_manifest(records, opts, err))
         return -1;
-    records->count = count;
     if (opts->stack && count)
         records->kept = calloc(count, sizeof *records->kept);
     return opts->stack && count && !records->kept
@@ -236,12 +229,11 @@ void records_keep_result(struct records *records, size_t i,
     records->kept[i].digests = result->digests;
 }
 
-int records_note_kept(struct records *records, uint64_t written,
-                      struct job (*job)(void *context, size_t i), void *context,
-                      struct err *err)
+int records_note_kept(struct batch *batch, uint64_t written, struct err *err)
 {
-    for (size_t i = 0; records->kept && i < records->count; i++) {
-        struct job planned = job(context, i);
+    struct records *records = &batch->records;
+    for (size_t i = 0; records->kept && i < batch->plan.inputs.count; i++) {
+        const struct job planned = batch_planned_job(batch, i);
         struct record record = record_of(&planned);
         record.facts = records->kept[i].facts;
         record.facts.status = STATUS_DONE;

@@ -1,5 +1,5 @@
 /* One NPY array of many pictures. */
-#include "cli/batch/stack.h"
+#include "cli/batch/batch.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/options/parser.h"
-#include "cli/options/setters.h"
 #include "cli/report/report.h"
 #include "cuda/backend_choose.h"
 

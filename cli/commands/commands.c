@@ -13,7 +13,7 @@
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
 #include "cli/schedule/resource_limits.h"
-#include "cli/select/gather.h"
+#include "cli/select/inputs.h"
 #include "codecs/compare/compare.h"
 #include "codecs/libraries.h"
 #include "cuda/backend.h"

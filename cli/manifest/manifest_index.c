@@ -1,5 +1,5 @@
 /* Manifests in memory. */
-#include "cli/manifest/manifest_index.h"
+#include "cli/manifest/resume.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Reads the command line, and checks what was given together. Every message
  * says what is wrong and what to give instead. */
-#include "cli/options/command_line.h"
+#include "cli/options/options.h"
 
 #include <sched.h>
 #include <stdio.h>

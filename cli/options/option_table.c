@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options/setters.h"
+#include "cli/options/parser.h"
 
 static const struct parser_choice edges[] = {
     { "reencode", EDGE_REENCODE }, { "trim", EDGE_TRIM }, { "tag", EDGE_TAG },

@@ -1,5 +1,5 @@
 /* Setters of options. */
-#include "cli/options/setters.h"
+#include "cli/options/parser.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -23,7 +23,7 @@
  * another way than calls that are not named. It also takes 0.5 ms for the first
  * list and 2.6 ms for the second, where this takes 0.1 ms; a small picture
  * takes 3 ms in all. */
-#include "cli/sandbox/call_filter.h"
+#include "cli/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <linux/audit.h>

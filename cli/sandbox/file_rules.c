@@ -1,5 +1,5 @@
 /* Which files the process can open: rules of Landlock. */
-#include "cli/sandbox/file_rules.h"
+#include "cli/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

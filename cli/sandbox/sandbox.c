@@ -12,15 +12,13 @@
 #include "cli/files/scratch_file.h"
 #include "cli/job/sidecar.h"
 #include "cli/report/report.h"
-#include "cli/sandbox/call_filter.h"
-#include "cli/sandbox/file_rules.h"
 #include "codecs/codec.h"
 
 struct sandbox {
     const struct options *opts;
     struct file_rules files;
     bool has_files;
-    unsigned calls_of;  /* as in call_filter.h */
+    unsigned calls_of;  /* CALLS_OF_..., or-ed */
     struct err lacks;   /* why it has no files */
     const char *latest; /* the name of which the directory was allowed last */
 };

@@ -1,5 +1,5 @@
 /* Turns the coded scans of many JPEG pictures on devices, a batch at a time. */
-#include "cli/schedule/scan_pipeline.h"
+#include "cli/schedule/device_scans.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Finds the inputs of a batch. */
-#include "cli/select/gather.h"
+#include "cli/select/inputs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -81,4 +81,20 @@ void inputs_print_passed(const struct inputs *inputs, bool others);
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);
 
+/* ---- Finding them (gather.c) ----
+ *
+ * Inputs are those on the command line, those of a list,
+ * and those in directories, which --include and --exclude choose. */
+
+/* Appends all inputs that the options name. `folder` is the directory where
+ * outputs go, which no walk enters, or NULL. Returns 0, or -1 with the reason;
+ * the caller frees the inputs after both. */
+int gather_inputs(struct inputs *inputs, const struct options *opts,
+                  const char *folder, struct err *err);
+
+/* Returns 0 if gather_inputs() found an input. Otherwise it returns -1 with a
+ * reason that says where it looked, and which patterns left nothing. */
+int gather_check_found(const struct inputs *inputs, const struct options *opts,
+                       struct err *err);
+
 #endif

@@ -1,5 +1,5 @@
 /* Names the output of each input. */
-#include "cli/select/outputs.h"
+#include "cli/select/plan.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -17,8 +17,7 @@
 #include "cli/files/resolve.h"
 #include "cli/files/temporary.h"
 #include "cli/select/file_identity.h"
-#include "cli/select/gather.h"
-#include "cli/select/outputs.h"
+#include "cli/select/inputs.h"
 
 static int name_outputs(struct file_plan *plan, const struct options *opts,
                         const struct outputs *outputs, struct err *err)

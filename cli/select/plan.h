@@ -7,9 +7,14 @@
 #ifndef CLI_SELECT_PLAN_H
 #define CLI_SELECT_PLAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/files/path.h"
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
-#include "cli/select/gather.h"
+#include "cli/select/inputs.h"
+#include "codecs/base/err.h"
 
 /* {0} is fine to free. */
 struct file_plan {
@@ -31,5 +36,59 @@ struct file_plan {
 int plan_make(struct file_plan *plan, const struct options *opts,
               struct err *err);
 void plan_free(struct file_plan *plan);
+
+/* ---- The name of the output of each input, by names alone ---- */
+
+/* The template of the names of outputs, as --output takes it: text, and fields
+ * in braces that stand for parts of an input's name. */
+enum template_field {
+    FIELD_TEXT, /* not a field: text to be copied */
+    FIELD_DIR,
+    FIELD_STEM,
+    FIELD_EXT,
+    FIELD_OP,
+    FIELD_NUMBER,
+};
+
+enum { TEMPLATE_PARTS = 64 };
+
+struct name_template {
+    struct template_part {
+        enum template_field field;
+        const char *text; /* FIELD_TEXT: not ended by a NUL */
+        size_t length;
+        unsigned digits; /* FIELD_NUMBER: padded to so many */
+    } part[TEMPLATE_PARTS];
+    size_t count;
+};
+
+/* Returns whether the template has a field. */
+bool name_template_has(const struct name_template *t,
+                       enum template_field field);
+
+struct outputs {
+    const struct options *opts;
+    struct name_template template;
+    bool has_folder;         /* all outputs are in the directory */
+    struct path_text folder; /* of this name, */
+    size_t start;            /* and so long are the names of outputs up to it */
+};
+
+/* Reads the options.
+ * Returns 0, or -1 with the reason. */
+int outputs_init(struct outputs *outputs, const struct options *opts,
+                 struct err *err);
+
+/* Names the output of an input. It fails if the name tells no format, is too
+ * long, cannot be that of a file, or leaves the directory by "..". Returns 0,
+ * or -1 with the reason. */
+int outputs_name(const struct outputs *outputs, const struct input *input,
+                 struct path_text *name, struct err *err);
+
+/* A name as messages show it: a very long one without its beginning. */
+struct shown {
+    char text[260];
+};
+struct shown outputs_show(const char *name);
 
 #endif

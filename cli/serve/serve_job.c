@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/command_line.h"
 #include "cli/options/option_table.h"
+#include "cli/options/options.h"
 #include "codecs/base/bytes.h"
 
 /* ---- The root ------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* From coefficients to the samples of pixels, some rows at a time, so that what
  * is computed of a component is still in a cache when it becomes pixels. */
-#include "codecs/jpeg/pixels.h"
+#include "codecs/jpeg/read_sequential.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
-#include "codecs/jpeg/pixels.h"
 
 enum { SIDE = 8 };
 

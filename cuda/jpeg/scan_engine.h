@@ -5,7 +5,7 @@
  * restart intervals, each as the bytes between its header and the marker behind
  * it, with the types of codecs/jpeg/entropy and one of the eight turns; what
  * goes out is the data of the turned scans, byte for byte what the coder of
- * codecs/jpeg/entropy writes; or the samples that codecs/jpeg/pixels.h makes of
+ * codecs/jpeg/entropy writes; or the samples that codecs/jpeg/pixels.c makes of
  * them, turned, as a file has them. The room knows nothing of files, of
  * segments and of metadata.
  *

@@ -13,7 +13,7 @@
 
 #include "cli/job/job.h"
 #include "cli/json/json.h"
-#include "cli/options/command_line.h"
+#include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/judge_job.h"

@@ -36,7 +36,7 @@ struct scan_samples {
 };
 enum { SCAN_STEP_MAX = 4096 };
 
-/* A picture that becomes samples, as codecs/jpeg/pixels.h says, turned. */
+/* A picture that becomes samples, as codecs/jpeg/pixels.c says, turned. */
 struct scan_pixels {
     unsigned channels; /* 1 or 3 */
     bool to_rgb;       /* they are YCbCr, and become RGB */

@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include "cli/job/job.h"
-#include "cli/options/command_line.h"
 #include "cli/options/options.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"

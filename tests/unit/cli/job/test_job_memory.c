@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "cli/options/command_line.h"
+#include "cli/options/options.h"
 #include "cuda/backend.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/job/stages.h"
-#include "cli/options/command_line.h"
+#include "cli/options/options.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/manifest/manifest_index.h"
+#include "cli/manifest/resume.h"
 #include "tests/support/manifest_log.h"
 #include "tests/support/test.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/options/hint.h"
-#include "cli/options/setters.h"
+#include "cli/options/parser.h"
 #include "tests/support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,6 +1,6 @@
 /* What the filter of system calls says of a call, by an interpreter of it: the
  * kernel is not asked, so that this also runs where qemu takes its place. */
-#include "cli/sandbox/call_filter.h"
+#include "cli/sandbox/sandbox.h"
 
 #include <asm/sockios.h>
 #include <errno.h>

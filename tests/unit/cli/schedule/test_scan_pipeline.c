@@ -1,7 +1,7 @@
 /* Batches of coded scans, with an engine on the host: every picture gets what
  * it becomes, or is refused, however many threads there are and whatever fails.
  */
-#include "cli/schedule/scan_pipeline.h"
+#include "cli/schedule/device_scans.h"
 
 #include <pthread.h>
 #include <semaphore.h>

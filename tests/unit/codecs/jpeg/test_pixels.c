@@ -1,7 +1,7 @@
 /* The pixels that our own decoder makes are those of libjpeg, bit for bit: of
  * all samplings, sizes and colors, however the picture is turned on its way. */
 #include "codecs/codec.h"
-#include "codecs/jpeg/pixels.h"
+#include "codecs/jpeg/read_sequential.h"
 
 #include <string.h>
 
