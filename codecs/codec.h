@@ -101,8 +101,8 @@ struct decode_plan {
     /* Turns the scans of a JPEG without decoding them here, if they suit it:
      * then img->turned says so, and they are there to be encoded once it is
      * done. NULL: there is none. Of REPRESENTATION_SAMPLES it makes samples,
-     * packed so, of cells that are converted so: then img->made is where they
-     * will be. */
+     * packed so, of cells that are converted so: then img has PIXELS_DEVICE.
+     */
     const struct scan_turner *scan_turner;
     enum packing packing;
     enum cell cell;
@@ -136,7 +136,7 @@ struct save_opts {
     bool tolerant; /* take what can be read of a damaged frame, and warn */
     bool inner;    /* the picture stands in another one, so what follows
                       its end is left as it is */
-    const struct flush *flush;     /* of a picture that has a store or is large;
+    const struct flush *flush;     /* of a picture that has bands or is large;
                                       NULL: all of the file is kept */
     const struct scratch *scratch; /* for frames that memory does not hold, as
                                       animation.stored says */
@@ -192,9 +192,9 @@ struct capabilities {
     unsigned metadata; /* HOLDS_..., or-ed */
 };
 
-/* Returns how `encode` takes samples that are made elsewhere (img->made), so
- * that it need not pack them for an array of this layout: another way than
- * PACKING_ROWS, which every codec takes. */
+/* Returns how `encode` takes samples of PIXELS_DEVICE, so that it need not pack
+ * them for an array of this layout: another way than PACKING_ROWS, which every
+ * codec takes. */
 typedef enum packing packing_of_layout(enum layout layout);
 
 struct block_format;
@@ -207,9 +207,9 @@ struct codec {
     bool rounds;                 /* samples of other formats change */
     bool kinds;                  /* the suffix chooses among its kinds */
     enum representation closest; /* to the file that it can decode to */
-    bool stores; /* it decodes to a store where limits.scratch asks for that,
-                    and encodes pictures that have one, and flushes the file;
-                    and so does `turn` */
+    bool stores; /* it decodes to bands where limits.scratch asks for that, and
+                    encodes pictures that have them, and flushes the file; and
+                    so does `turn` */
     struct capabilities capabilities;
     /* Size of the state in the meta of a picture that was read, which keeps how
      * the file was coded; 0: none, or one that open() makes. */

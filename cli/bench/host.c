@@ -165,7 +165,7 @@ static void copy_part(void *context, size_t i)
     const struct host_bed *bed = context;
     const struct host_worker *w = &bed->worker[0];
     const uint64_t n = bed->entry.by.threads, begin = bed->bytes * i / n;
-    memcpy(w->dst.cells + begin, w->src.cells + begin,
+    memcpy(w->dst.pixels.rows.cells + begin, w->src.pixels.rows.cells + begin,
            bed->bytes * (i + 1) / n - begin);
 }
 
@@ -204,7 +204,7 @@ static void check_worker(void *context, size_t i)
 {
     struct host_bed *bed = context;
     struct host_worker *w = &bed->worker[i];
-    memset(w->dst.cells, 0xa5, w->dst.size);
+    memset(w->dst.pixels.rows.cells, 0xa5, w->dst.pixels.rows.size);
     turn_once(bed, w);
     w->wrong =
         verify_count_wrong(&w->dst, first_plane(bed, i), bed->entry.work.turn);

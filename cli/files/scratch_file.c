@@ -33,13 +33,14 @@ static int make_in(int directory, mode_t mode)
     return fd;
 }
 
-static int make_beside(const struct scratch_file *file, struct err *err)
+static int make_beside(const struct scratch_place *at, mode_t mode,
+                       struct err *err)
 {
     struct location place;
-    if (strcmp(file->beside, "-") == 0 ||
-        resolve_nearest(file->root, file->beside, &place, err))
+    if (strcmp(at->beside, "-") == 0 ||
+        resolve_nearest(at->root, at->beside, &place, err))
         return -1;
-    int fd = make_in(place.directory, file->mode);
+    int fd = make_in(place.directory, mode);
     close(place.directory);
     return fd;
 }
@@ -64,25 +65,57 @@ static int make_apart(void)
     return fd;
 }
 
-static int make_file(struct scratch_file *file, struct err *err)
+/* Returns a descriptor, or -1 with the reason. */
+static int make_file(const struct scratch_place *at, mode_t mode,
+                     struct err *err)
 {
-    if (file->made)
-        return 0;
-    file->fd = make_beside(file, err);
+    int fd = make_beside(at, mode, err);
+    if (fd < 0)
+        fd = make_apart();
+    return fd < 0 ? fail_system(err, "a temporary file cannot be made") : fd;
+}
+
+/* ---- Mapped files ---------------------------------------------------------*/
+
+/* Returns whether there is no room. Not all file systems can set it aside, and
+ * not all systems let a process: then writing will tell. */
+static bool means_no_room(int why)
+{
+    return why == ENOSPC || why == EDQUOT || why == EFBIG || why == EIO;
+}
+
+static int make(void *context, uint64_t size, struct scratch_map *file,
+                struct err *err)
+{
+    struct scratch_place *place = context;
+    const off_t end = (off_t)size;
+    file->fd = make_file(place, 0, err);
     if (file->fd < 0)
-        file->fd = make_apart();
-    if (file->fd < 0)
-        return fail_system(err, "a temporary file cannot be made");
-    file->made = true;
+        return -1;
+    if ((fallocate(file->fd, 0, 0, end) && means_no_room(errno)) ||
+        ftruncate(file->fd, end) || !bytes_map(&file->bytes, file->fd, size)) {
+        scratch_fail(err);
+        close(file->fd);
+        return -1;
+    }
+    place->mapped += size;
     return 0;
 }
+
+struct scratch scratch_access(struct scratch_place *place, uint64_t memory)
+{
+    return (struct scratch){ make, place, memory };
+}
+
+/* ---- A file for the output ------------------------------------------------*/
 
 bool scratch_file_make_output(struct scratch_file *file)
 {
     struct location place;
     struct err unheard;
-    if (file->mode == 0 || strcmp(file->beside, "-") == 0 ||
-        resolve_nearest(file->root, file->beside, &place, &unheard))
+    if (file->mode == 0 || strcmp(file->place->beside, "-") == 0 ||
+        resolve_nearest(file->place->root, file->place->beside, &place,
+                        &unheard))
         return false;
     const bool regular = !place.exists || S_ISREG(place.st.st_mode);
     file->fd = regular && !place.magic
@@ -93,83 +126,25 @@ bool scratch_file_make_output(struct scratch_file *file)
     return file->made;
 }
 
-static int fail_writing(const struct scratch_file *file, struct err *err)
+static int write_file(const struct scratch_file *file, uint64_t at,
+                      const void *data, size_t size, struct err *err)
 {
-    return fail_system(err, file->is_output
-                                ? "the output cannot be written"
-                                : "it is more than --max-memory, and its "
-                                  "temporary file cannot be written");
-}
-
-/* Returns whether there is no room. Not all file systems can set it aside, and
- * not all systems let a process: then writing will tell. */
-static bool means_no_room(int why)
-{
-    return why == ENOSPC || why == EDQUOT || why == EFBIG || why == EIO;
-}
-
-static int begin(void *context, uint64_t size, struct err *err)
-{
-    struct scratch_file *file = context;
-    if (make_file(file, err))
-        return -1;
-    file->size = size > file->size ? size : file->size;
-    return fallocate(file->fd, 0, 0, (off_t)size) && means_no_room(errno)
-               ? fail_writing(file, err)
-               : 0;
-}
-
-static int write_at(void *context, uint64_t at, const void *data, size_t size,
-                    struct err *err)
-{
-    const struct scratch_file *file = context;
-    const uint8_t *from = data;
-    for (size_t done = 0; done < size;) {
-        ssize_t n = TEMP_FAILURE_RETRY(
-            pwrite(file->fd, from + done, size - done, (off_t)(at + done)));
-        if (n < 0)
-            return fail_writing(file, err);
-        done += (size_t)n;
-    }
-    return 0;
-}
-
-static int read_at(void *context, uint64_t at, void *data, size_t size,
-                   struct err *err)
-{
-    const struct scratch_file *file = context;
-    uint8_t *to = data;
-    for (size_t done = 0; done < size;) {
-        ssize_t n = TEMP_FAILURE_RETRY(
-            pread(file->fd, to + done, size - done, (off_t)(at + done)));
-        if (n == 0)
-            errno = EIO;
-        if (n <= 0)
-            return fail_system(err, "its temporary file cannot be read");
-        done += (size_t)n;
-    }
-    return 0;
-}
-
-static int map(void *context, uint64_t size, struct bytes *bytes,
-               struct err *err)
-{
-    const struct scratch_file *file = context;
-    if (bytes_map(bytes, file->fd, size))
+    const struct scratch_map to = { .fd = file->fd };
+    if (scratch_write(&to, at, data, size, err) == 0)
         return 0;
-    return fail_system(err, "its temporary file cannot be read");
-}
-
-struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory)
-{
-    return (struct scratch){ begin, write_at, read_at, map, file, memory };
+    return file->is_output ? fail_system(err, "the output cannot be written")
+                           : -1;
 }
 
 int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
                         struct err *err)
 {
-    if (make_file(file, err) ||
-        write_at(file, file->size, bytes->data, bytes->size, err))
+    if (!file->made) {
+        file->fd = make_file(file->place, file->mode, err);
+        file->made = file->fd >= 0;
+    }
+    if (!file->made ||
+        write_file(file, file->size, bytes->data, bytes->size, err))
         return -1;
     file->size += bytes->size;
     bytes->size = 0;
@@ -179,13 +154,15 @@ int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
 int scratch_file_replace(struct scratch_file *file, uint64_t at,
                          const void *data, size_t size, struct err *err)
 {
-    return write_at(file, at, data, size, err);
+    return write_file(file, at, data, size, err);
 }
 
 int scratch_file_map(struct scratch_file *file, struct bytes *bytes,
                      struct err *err)
 {
-    return map(file, file->size, bytes, err);
+    if (bytes_map(bytes, file->fd, file->size))
+        return 0;
+    return fail_system(err, "its temporary file cannot be read");
 }
 
 void scratch_file_close(struct scratch_file *file)

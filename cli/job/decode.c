@@ -144,7 +144,8 @@ static int decode(struct job_state *state, struct reader *reader,
     struct turner_context context = { .job = state->job,
                                       .account = &state->account,
                                       .rows = reader->info.height };
-    if (image_is_stored(&reader->img, &reader->opts->limits) &&
+    if (image_choose_pixels(&reader->img, &reader->opts->limits) ==
+            PIXELS_BANDS &&
         job_open_cpu(&context, err))
         return -1;
     int status = decode_by(state, reader, &context, err);

@@ -64,7 +64,8 @@ static int turn_planes(struct job_state *state, enum xform t, struct err *err)
     const struct job *job = state->job;
     struct image *src = &state->img, dst = { 0 };
     struct mem mem = job->backend->memory(job->lane);
-    if (src->store) /* its tag was found behind damage, when it was turned */
+    if (image_has_bands(
+            src)) /* its tag was found behind damage, when it was turned */
         return fail(err, "it is damaged; a larger --max-memory reads it");
     if (image_like(&dst, src, t, mem, err))
         return -1;
@@ -130,7 +131,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
         .account = &state->account,
         .adler = &adler,
         .flush = flushes ? &to_file : NULL,
-        .scratch = state->scratch.begin ? &state->scratch : NULL,
+        .scratch = state->scratch.make ? &state->scratch : NULL,
         .warnings = &result->warnings,
     };
     result->width = state->img.width;
@@ -169,7 +170,7 @@ int job_encode(struct job_state *state, struct err *err)
     if (!state->made && encode(state, err))
         return -1;
     image_free(&state->img);
-    job_end_cells(state);
+    state->result->scratch = state->place.mapped;
     state->result->bytes_out = state->output.size;
     if (state->opts->verify && job_verify(state, err))
         return -1;

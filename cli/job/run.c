@@ -151,7 +151,6 @@ void job_end(struct job_state *state)
     permissions_free(&state->source);
     bytes_free(&state->input);
     bytes_free(&state->output);
-    scratch_file_close(&state->cells_file);
     scratch_file_close(&state->output_file);
     account_enter(before);
     free(state);

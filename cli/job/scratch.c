@@ -36,20 +36,17 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
     const uint64_t file = state->result->bytes_in;
-    scratch_file_close(&state->cells_file);
     scratch_file_close(&state->output_file);
-    state->cells_file = (struct scratch_file){
-        .beside = job->output,
-        .root = job->output_root,
+    state->place = (struct scratch_place){ .beside = job->output,
+                                           .root = job->output_root };
+    state->output_file = (struct scratch_file){
+        .place = &state->place,
+        /* It may be given the name of the output, instead of being copied. */
+        .mode = job->opts->preserve ? 0600 : job_mode_of_new(state),
     };
-    state->output_file = state->cells_file;
-    /* It may be given the name of the output, instead of being copied. */
-    state->output_file.mode =
-        job->opts->preserve ? 0600 : job_mode_of_new(state);
     if (!goes_through(state) || limits->bytes < memory_least)
         return;
-    state->scratch =
-        scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
+    state->scratch = scratch_access(&state->place, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
     limits->stored =
         account_cells_of(file, CELLS_OF_BITS * ACCOUNT_CELLS_OF_BYTE);
@@ -66,9 +63,11 @@ static const uint64_t flushed_from = 16 << 20, mapped_from = 64 << 20;
 
 bool job_flushes(struct job_state *state)
 {
-    return state->img.store ||
-           (state->img.size >= flushed_from && state->result->to->stores &&
-            !state->job->put && scratch_file_make_output(&state->output_file));
+    const struct pixels *pixels = &state->img.pixels;
+    return pixels->kind == PIXELS_BANDS ||
+           (pixels->kind == PIXELS_ROWS && pixels->rows.size >= flushed_from &&
+            state->result->to->stores && !state->job->put &&
+            scratch_file_make_output(&state->output_file));
 }
 
 /* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's
@@ -110,21 +109,13 @@ struct flush job_flush(struct job_state *state)
     return (struct flush){ flush, replace, state };
 }
 
-void job_end_cells(struct job_state *state)
-{
-    if (state->cells_file.made)
-        state->result->scratch = state->cells_file.size;
-    scratch_file_close(&state->cells_file);
-}
-
 int job_take_flushed(struct job_state *state, struct err *err)
 {
     struct bytes *output = &state->output;
-    job_end_cells(state);
     if (flush(state, output, err))
         return -1;
-    if (!state->result->scratch && !state->output_file.is_output)
-        state->result->scratch = state->output_file.size;
+    if (!state->place.mapped && !state->output_file.is_output)
+        state->place.mapped = state->output_file.size;
     bytes_free(output);
     return scratch_file_map(&state->output_file, output, err);
 }

@@ -28,10 +28,11 @@ struct job_state {
     struct image img;     /* as decoded, then as turned */
     struct image outline; /* as written, with the orientation that its tags say;
                              it has no cells and no metadata */
-    /* The cells of a picture that is more than memory is to hold, and what is
-     * made of it. */
-    struct scratch_file cells_file, output_file;
+    /* For a picture that is more than memory is to hold, and for what is made
+     * of it. */
+    struct scratch_place place;
     struct scratch scratch;
+    struct scratch_file output_file;
 };
 
 /* Lets a picture that is more than the memory of these limits go through a
@@ -96,12 +97,9 @@ int job_decode(struct job_state *state, struct err *err);
 int job_turn(struct job_state *state, struct err *err);
 
 /* Returns what takes the bytes of an output that are more than memory is to
- * hold, and makes these the output, and gives back the disk that cells took. */
+ * hold; makes these the output. */
 struct flush job_flush(struct job_state *state);
 int job_take_flushed(struct job_state *state, struct err *err);
-
-/* Gives back the disk that cells took, and notes how much that was. */
-void job_end_cells(struct job_state *state);
 
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);

@@ -68,8 +68,15 @@ struct bytes_passed bytes_passed_begin(struct bytes bytes)
                : (struct bytes_passed){ NULL, NULL, NULL };
 }
 
+void bytes_unload(const uint8_t *from, size_t size)
+{
+    /* madvise() begins at a page. */
+    uintptr_t page = (uintptr_t)from & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    (void)madvise((void *)page, (uintptr_t)from + size - page, MADV_DONTNEED);
+}
+
 /* The system maps the pages around one that is read, too, also behind it: so
- * some more are given back than were passed. */
+ * some more are unloaded than were passed. */
 void bytes_pass(struct bytes_passed *passed, const uint8_t *at)
 {
     const ptrdiff_t step = 1 << 20, around = 1 << 17;
@@ -79,9 +86,7 @@ void bytes_pass(struct bytes_passed *passed, const uint8_t *at)
     const uint8_t *to = at < passed->at ? passed->at : at;
     from = from - passed->begin > around ? from - around : passed->begin;
     to = passed->end - to > around ? to + around : passed->end;
-    /* madvise() begins at a page. */
-    uintptr_t page = (uintptr_t)from & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-    (void)madvise((void *)page, (uintptr_t)to - page, MADV_DONTNEED);
+    bytes_unload(from, (size_t)(to - from));
     passed->at = at;
 }
 

@@ -12,7 +12,7 @@ struct bytes {
     uint8_t *data;
     size_t size;
     size_t capacity; /* of data; 0 if it is borrowed, SIZE_MAX if it is a file
-                        that is mapped, which is only read */
+                        that is mapped */
 };
 
 static inline bool bytes_are_mapped(struct bytes bytes)
@@ -33,8 +33,14 @@ bool bytes_append(struct bytes *bytes, const void *data, size_t size);
 bool bytes_pad(struct bytes *padded, struct bytes bytes, size_t size);
 
 /* Maps the first `size` bytes of an open file, at least one, which nobody may
- * cut short meanwhile. Returns false, with errno, if that is impossible. */
+ * cut short meanwhile, to be read. Returns false, with errno, if that is
+ * impossible. */
 bool bytes_map(struct bytes *bytes, int fd, size_t size);
+
+/* Says that these bytes of a mapped file are not needed soon: their pages no
+ * longer count as memory of this process, and are read anew from the file, with
+ * what was written there, when they are needed. */
+void bytes_unload(const uint8_t *from, size_t size);
 
 /* How far mapped bytes have been gone through, from either end. {0} for bytes
  * in memory: then bytes_pass() does nothing. */
@@ -44,9 +50,8 @@ struct bytes_passed {
 };
 struct bytes_passed bytes_passed_begin(struct bytes bytes);
 
-/* Says that `at` has been reached, and that what is between here and where it
- * was before is not needed soon: its pages no longer count as memory of this
- * process, and are read anew from the file when they are needed. */
+/* Says that `at` has been reached, and unloads what is between here and where
+ * it was before. */
 void bytes_pass(struct bytes_passed *passed, const uint8_t *at);
 
 /* Frees the memory, or the mapping. Fine on {0}, and twice. */

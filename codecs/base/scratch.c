@@ -1,31 +1,31 @@
-/* A part of a scratch file. */
+/* Temporary files that are mapped. */
 #include "codecs/base/scratch.h"
 
-static int begin(void *context, uint64_t size, struct err *err)
+#include <errno.h>
+#include <unistd.h>
+
+int scratch_fail(struct err *err)
 {
-    const struct scratch_part *part = context;
-    return part->of->begin(part->of->context, part->from + size, err);
+    return fail_system(err, "it is more than --max-memory, and its temporary "
+                            "file cannot be written");
 }
 
-static int write_at(void *context, uint64_t at, const void *data, size_t size,
-                    struct err *err)
+int scratch_write(const struct scratch_map *file, uint64_t at, const void *data,
+                  size_t size, struct err *err)
 {
-    const struct scratch_part *part = context;
-    return part->of->write(part->of->context, part->from + at, data, size, err);
+    const uint8_t *from = data;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(
+            pwrite(file->fd, from + done, size - done, (off_t)(at + done)));
+        if (n < 0)
+            return scratch_fail(err);
+        done += (size_t)n;
+    }
+    return 0;
 }
 
-static int read_at(void *context, uint64_t at, void *data, size_t size,
-                   struct err *err)
+void scratch_close(struct scratch_map *file)
 {
-    const struct scratch_part *part = context;
-    return part->of->read(part->of->context, part->from + at, data, size, err);
-}
-
-struct scratch scratch_part_access(struct scratch_part *part)
-{
-    return (struct scratch){ .begin = begin,
-                             .write = write_at,
-                             .read = read_at,
-                             .context = part,
-                             .memory = part->of->memory };
+    bytes_free(&file->bytes);
+    close(file->fd);
 }

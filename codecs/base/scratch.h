@@ -1,9 +1,8 @@
-/* A file without a name, for cells that are more than memory is to hold: what
- * codecs/ needs of one, which opens no files. */
+/* Temporary files, for what is more than memory is to hold: what codecs/ needs
+ * of them, which opens no files. */
 #ifndef CODECS_BASE_SCRATCH_H
 #define CODECS_BASE_SCRATCH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "codecs/base/bytes.h"
@@ -13,33 +12,38 @@
 extern "C" {
 #endif
 
-/* All functions return 0, or -1 with the reason. Several threads may write and
- * read at a time. */
+/* A temporary file without a name, mapped to be read. It is written by calls,
+ * not through the mapping: they say if the disk is full, and no page is cleared
+ * before it is written. */
+struct scratch_map {
+    struct bytes bytes; /* 0 where nothing was written. They are mapped
+                           privately, which on Linux shows what is written as
+                           long as nobody writes through the mapping. Who has
+                           read some calls bytes_unload(): they are memory */
+    int fd;
+};
+
+/* All functions return 0, or -1 with the reason. */
+
 struct scratch {
-    /* Makes the file if there is none, with room for `size` bytes, whose
-     * content is undefined but for those that were written: fails at once if
-     * the disk is too full for them. */
-    int (*begin)(void *context, uint64_t size, struct err *err);
-    int (*write)(void *context, uint64_t at, const void *data, size_t size,
-                 struct err *err);
-    int (*read)(void *context, uint64_t at, void *data, size_t size,
+    /* Makes a file of `size` bytes, at least one; fails at once if the disk is
+     * too full for them, where the system can tell. */
+    int (*make)(void *context, uint64_t size, struct scratch_map *file,
                 struct err *err);
-    /* Maps the first `size` bytes, which nobody may write to then, to be freed
-     * by bytes_free(). NULL for a part of a file. */
-    int (*map)(void *context, uint64_t size, struct bytes *bytes,
-               struct err *err);
     void *context;
     uint64_t memory; /* bytes that who writes or reads should work with */
 };
 
-/* What lies behind the first bytes of a scratch file, which others use. */
-struct scratch_part {
-    const struct scratch *of;
-    uint64_t from;
-};
+/* Writes bytes of the file. Several threads may. */
+int scratch_write(const struct scratch_map *file, uint64_t at, const void *data,
+                  size_t size, struct err *err);
 
-/* Returns a part as a scratch file of its own. The part must stay. */
-struct scratch scratch_part_access(struct scratch_part *part);
+/* Fails with the reason of the system, since a temporary file cannot be
+ * written. */
+int scratch_fail(struct err *err);
+
+/* Removes the file. */
+void scratch_close(struct scratch_map *file);
 
 #ifdef __cplusplus
 }

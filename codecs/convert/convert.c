@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/image/cell_store.h"
+#include "codecs/image/bands.h"
 
 /* Converts samples, some pixels at a time, in doubles.
  *
@@ -318,7 +318,7 @@ static unsigned planes_of(const struct conversion *plan,
     return (plan->color == COLOR_GRAY ? 1 : 3) + plan->alpha;
 }
 
-/* Samples that were made elsewhere have been converted there. */
+/* A device has converted the samples that it has made. */
 static int relabel(struct image *img, const struct conversion *plan,
                    struct err *err)
 {
@@ -401,17 +401,16 @@ static int make(struct image *img, const struct conversion *plan,
 
 /* ---- Through a file: when rows are read ---------------------------------- */
 
-struct converting_view {
-    struct cell_view view; /* first: this is what the picture holds */
+struct converter {
     struct row_colors colors;
     atomic_ullong clipped; /* samples, whenever they were read */
 };
 
-static void convert_view(struct cell_view *view, const struct image *to,
+static void convert_band(void *converter, const struct image *to,
                          const struct image *from)
 {
-    struct converting_view *v = (struct converting_view *)view;
-    atomic_fetch_add(&v->clipped, convert_rows(to, from, &v->colors));
+    struct converter *c = converter;
+    atomic_fetch_add(&c->clipped, convert_rows(to, from, &c->colors));
 }
 
 /* Only floats can be out of range. They are read once more, so that what is
@@ -419,43 +418,40 @@ static void convert_view(struct cell_view *view, const struct image *to,
 static int count_clipped(const struct image *img, const struct conversion *plan,
                          struct err *err)
 {
-    const struct converting_view *v = (const struct converting_view *)img->view;
+    const struct bands *bands = img->pixels.bands;
+    const struct converter *c = bands->converter;
     struct row_source rows = row_source_open(img, NULL);
     int status = 0;
-    if (v->view.stored.cell != CELL_F32 || img->cell == CELL_F32)
+    if (bands->kind.cell != CELL_F32 || img->cell == CELL_F32)
         return 0;
     for (uint32_t y = 0; y < img->height && status == 0; y++)
         status = row_source_reach(&rows, y, err);
     row_source_close(&rows);
-    warn_of_clipped(atomic_load(&v->clipped), plan);
+    warn_of_clipped(atomic_load(&c->clipped), plan);
     return status;
 }
 
 /* Lets rows be converted when they are read. */
-static int make_view(struct image *img, const struct conversion *plan,
-                     struct err *err)
+static int convert_bands(struct image *img, const struct conversion *plan,
+                         struct err *err)
 {
     struct image made = shape_of(img, plan);
-    struct converting_view *v;
-    made.store = img->store;
-    if (!cell_store_fits(&made))
+    struct bands *bands = img->pixels.bands;
+    made.pixels = img->pixels;
+    if (!bands_fit(&made))
         return fail(err,
                     "rows of %u pixels are converted in memory; a larger "
                     "--max-memory allows that",
                     img->width);
-    v = memory_alloc_zeroed(1, sizeof *v);
-    if (!v)
+    struct converter *c = memory_alloc_zeroed(1, sizeof *c);
+    if (!c)
         return fail_memory(err, "no memory to convert samples");
-    v->view = (struct cell_view){ *img, convert_view };
-    v->view.stored.meta = NULL;
-    v->colors = colors_of(img, plan);
-    made.mem = img->mem;
-    made.view = &v->view;
-    if (count_clipped(&made, plan, err)) {
-        memory_free(v);
+    c->colors = colors_of(img, plan);
+    bands->convert = convert_band;
+    bands->converter = c;
+    if (count_clipped(&made, plan, err))
         return -1;
-    }
-    made.meta = img->meta;
+    image_take_meta(&made, img);
     drop_sample_blocks(made.meta, plan->opts);
     *img = made;
     return 0;
@@ -474,10 +470,12 @@ static int convert(struct image *img, const struct conversion *plan,
 {
     if (nothing_to_do(plan, img))
         return 0;
-    if (img->made.bytes && img->made.cell == plan->cell &&
-        img->color == plan->color && img->alpha == plan->alpha)
+    if (img->pixels.kind == PIXELS_DEVICE &&
+        img->pixels.device.cell == plan->cell && img->color == plan->color &&
+        img->alpha == plan->alpha)
         return relabel(img, plan, err);
-    return img->store ? make_view(img, plan, err) : make(img, plan, err);
+    return image_has_bands(img) ? convert_bands(img, plan, err)
+                                : make(img, plan, err);
 }
 
 /* ---- Two pictures alike -------------------------------------------------- */

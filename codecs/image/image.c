@@ -168,21 +168,25 @@ static bool is_padding(const struct image *img, uint64_t need)
            need / PADDED_TIMES > planes_of(img, packed_stride, false);
 }
 
-/* Returns whether a scratch file may hold the samples, and memory two rows. */
-static bool fits_store(const struct image *img, const struct limits *limits)
+/* Returns whether a temporary file may hold the samples, and memory two rows.
+ */
+static bool fits_bands(const struct image *img, const struct limits *limits)
 {
     const uint64_t samples = planes_of(img, packed_stride, false);
     return limits->scratch && samples && samples <= limits->stored &&
            longest_row(img) <= limits->scratch->memory / 2;
 }
 
-bool image_is_stored(const struct image *img, const struct limits *limits)
+enum pixels_kind image_choose_pixels(const struct image *img,
+                                     const struct limits *limits)
 {
     const uint64_t once = all_planes(img, false),
                    turned = all_planes(img, true);
-    return fits_store(img, limits) &&
-           (is_beyond(once, turned, limit_bytes(limits, once)) ||
-            is_padding(img, once + turned));
+    return fits_bands(img, limits) &&
+                   (is_beyond(once, turned, limit_bytes(limits, once)) ||
+                    is_padding(img, once + turned))
+               ? PIXELS_BANDS
+               : PIXELS_ROWS;
 }
 
 int image_check_planes(const struct image *img, const struct limits *limits,
@@ -192,7 +196,7 @@ int image_check_planes(const struct image *img, const struct limits *limits,
         return limit_refuse_pixels(img->width, img->height, limits, err);
     uint64_t once = all_planes(img, false), turned = all_planes(img, true);
     uint64_t need = once + turned;
-    if (image_is_stored(img, limits))
+    if (image_choose_pixels(img, limits) == PIXELS_BANDS)
         need = limits->scratch->memory;
     else if (is_beyond(once, turned, limit_bytes(limits, once)))
         return too_large(img, once, turned, limits, err);
@@ -212,9 +216,8 @@ static int alloc_planes(struct image *img, stride_of *stride, struct mem mem,
         return fail_memory(err, "no memory for %u x %u pixels in %u channels",
                            img->width, img->height, img->nplanes);
     }
-    img->cells = cells;
-    img->size = size;
-    img->mem = mem;
+    img->pixels =
+        (struct pixels){ .kind = PIXELS_ROWS, .rows = { cells, size, mem } };
     for (unsigned i = 0; i < img->nplanes; i++) {
         plane_shape(img, i, &width, &height);
         img->plane[i] = (struct plane){
@@ -238,23 +241,44 @@ int image_alloc_packed(struct image *img, struct err *err)
     return alloc_planes(img, packed_stride, mem_plain, err);
 }
 
+struct image image_kind(const struct image *img)
+{
+    return (struct image){
+        .cell = img->cell,
+        .color = img->color,
+        .alpha = img->alpha,
+        .width = img->width,
+        .height = img->height,
+        .maxval = img->maxval,
+        .nplanes = img->nplanes,
+    };
+}
+
+struct image image_part(const struct image *img, bool columns, uint32_t first,
+                        uint32_t n)
+{
+    struct image part = *img;
+    *(columns ? &part.width : &part.height) = n;
+    for (unsigned i = 0; i < part.nplanes; i++) {
+        struct plane *plane = &part.plane[i];
+        plane->data += first * (columns ? cell_size(part.cell) : plane->stride);
+        plane->width = part.width;
+        plane->height = part.height;
+    }
+    return part;
+}
+
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err)
 {
     bool exchanged = xform_transposes(t);
-    *dst = (struct image){
-        .cell = src->cell,
-        .color = src->color,
-        .alpha = src->alpha,
-        .width = exchanged ? src->height : src->width,
-        .height = exchanged ? src->width : src->height,
-        .maxval = src->maxval,
-        .nplanes = src->nplanes,
-        .orientation = src->orientation,
-        .turned = xform_then(src->turned, t),
-        .untrimmed_width = src->untrimmed_width,
-        .untrimmed_height = src->untrimmed_height,
-    };
+    *dst = image_kind(src);
+    dst->width = exchanged ? src->height : src->width;
+    dst->height = exchanged ? src->width : src->height;
+    dst->orientation = src->orientation;
+    dst->turned = xform_then(src->turned, t);
+    dst->untrimmed_width = src->untrimmed_width;
+    dst->untrimmed_height = src->untrimmed_height;
     for (unsigned i = 0; i < src->nplanes; i++) {
         const struct plane *plane = &src->plane[i];
         dst->plane[i].width = exchanged ? plane->height : plane->width;
@@ -263,46 +287,53 @@ int image_like(struct image *dst, const struct image *src, enum xform t,
     return image_alloc(dst, mem, err);
 }
 
-/* ---- Samples that are made elsewhere ------------------------------------- */
+/* ---- Samples of a device --------------------------------------------------*/
 
 size_t image_made_stride(const struct image *img)
 {
-    const struct made_samples *made = &img->made;
-    const unsigned cells = made->packing == PACKING_PIXELS ? img->nplanes : 1;
-    return made->packing == PACKING_ROWS
-               ? row_stride(img->width, made->cell)
-               : (size_t)img->width * cells * cell_size(made->cell);
+    const enum packing packing = img->pixels.device.packing;
+    const enum cell cell = img->pixels.device.cell;
+    const unsigned cells = packing == PACKING_PIXELS ? img->nplanes : 1;
+    return packing == PACKING_ROWS
+               ? row_stride(img->width, cell)
+               : (size_t)img->width * cells * cell_size(cell);
+}
+
+/* Returns how many planes they have: one of rows of pixels, or all. */
+static unsigned made_planes(const struct image *img)
+{
+    return img->pixels.device.packing == PACKING_PIXELS ? 1 : img->nplanes;
 }
 
 size_t image_made_size(const struct image *img)
 {
-    const bool pixels = img->made.packing == PACKING_PIXELS;
-    return image_made_stride(img) * img->height * (pixels ? 1 : img->nplanes);
+    return image_made_stride(img) * img->height * made_planes(img);
 }
 
 void image_take_made(struct image *img)
 {
-    const size_t stride = image_made_stride(img), plane = stride * img->height;
-    const bool pixels = img->made.packing == PACKING_PIXELS;
-    if (!img->made.bytes)
+    if (img->pixels.kind != PIXELS_DEVICE)
         return;
-    for (unsigned i = 0; i < (pixels ? 1 : img->nplanes); i++) {
-        img->plane[i].data = img->made.bytes->data + i * plane;
+    const size_t stride = image_made_stride(img);
+    for (unsigned i = 0; i < made_planes(img); i++) {
+        img->plane[i].data =
+            img->pixels.device.bytes->data + i * stride * img->height;
         img->plane[i].stride = stride;
     }
 }
 
 bool image_is_made(const struct image *img, enum packing packing)
 {
-    const enum packing made = img->made.packing;
-    return img->made.bytes && made != PACKING_ROWS &&
-           (made == packing || img->nplanes == 1);
+    if (img->pixels.kind != PIXELS_DEVICE)
+        return false;
+    const enum packing made = img->pixels.device.packing;
+    return made != PACKING_ROWS && (made == packing || img->nplanes == 1);
 }
 
 int image_append_made(struct bytes *file, const struct image *img,
                       struct err *err)
 {
-    const struct bytes *samples = img->made.bytes;
+    const struct bytes *samples = img->pixels.device.bytes;
     const size_t lead = file->size;
     if (lead > IMAGE_LEAD)
         return bytes_append(file, samples->data, samples->size)
@@ -335,21 +366,23 @@ void image_take_meta(struct image *dst, struct image *src)
     src->meta = NULL;
 }
 
-void image_free_cells(struct image *img)
+void image_free_pixels(struct image *img)
 {
-    if (img->cells) {
-        memory_unplan(PLANNED_OF_CELLS * img->size);
-        img->mem.free(img->mem.context, img->cells);
+    struct pixels *pixels = &img->pixels;
+    if (pixels->kind == PIXELS_ROWS) {
+        memory_unplan(PLANNED_OF_CELLS * pixels->rows.size);
+        pixels->rows.mem.free(pixels->rows.mem.context, pixels->rows.cells);
+    } else if (pixels->kind == PIXELS_BANDS) {
+        scratch_close(&pixels->bands->file);
+        memory_free(pixels->bands->converter);
+        memory_free(pixels->bands);
     }
-    img->cells = NULL;
+    *pixels = (struct pixels){ PIXELS_NONE };
 }
 
 void image_free(struct image *img)
 {
-    image_free_cells(img);
-    if (img->store)
-        img->mem.free(img->mem.context, NULL);
-    memory_free(img->view);
+    image_free_pixels(img);
     meta_free(img->meta);
     *img = (struct image){ 0 };
 }

@@ -15,6 +15,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
+#include "codecs/base/scratch.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/xform.h"
 
@@ -76,20 +77,45 @@ enum packing {
     PACKING_PIXELS, /* the channels of a pixel side by side, without padding */
 };
 
-/* Samples that are made elsewhere, as struct decode_plan asks for. Some bytes
- * before them may be written: room for the header of a file. */
+/* Where the pixels of a picture are. */
+enum pixels_kind {
+    PIXELS_NONE,   /* nowhere: it is a shape */
+    PIXELS_ROWS,   /* in memory: the planes say where */
+    PIXELS_BANDS,  /* in a mapped temporary file: codecs/image/bands.h */
+    PIXELS_CODED,  /* coefficients, as the scans of a JPEG code them, which its
+                      meta has */
+    PIXELS_DEVICE, /* samples that a device makes, as struct decode_plan asks
+                      for: once they are there, image_take_made() sets the
+                      planes */
+};
+
+/* Bytes before samples of a device that may be written: room for the header of
+ * a file. */
 enum { IMAGE_LEAD = 256 };
-struct made_samples {
-    const struct bytes *bytes; /* borrowed; they are there once they are made.
-                                  NULL: the picture has cells of its own */
+
+struct pixel_rows {
+    uint8_t *cells; /* the one block of memory that holds all planes */
+    size_t size;    /* its bytes */
+    struct mem mem; /* who allocated it, and frees it */
+};
+
+struct device_samples {
+    const struct bytes *bytes; /* borrowed; empty until they are made */
     enum packing packing;
-    enum cell cell; /* as which they were made: the picture itself may still be
-                       what was decoded (codecs/convert/convert.h) */
+    enum cell cell; /* as which they are made: the picture may still be what was
+                       decoded (codecs/convert/convert.h) */
+};
+
+struct pixels {
+    enum pixels_kind kind;
+    union {
+        struct pixel_rows rows;
+        struct bands *bands; /* owned */
+        struct device_samples device;
+    };
 };
 
 struct meta; /* all that a file says beside its pixels: codecs/image/meta.h */
-struct cell_store; /* cells in a file: codecs/image/cell_store.h */
-struct cell_view;  /* and what they become */
 
 struct image {
     enum cell cell;
@@ -103,17 +129,25 @@ struct image {
                         2^bits - 1); 0 for CELL_F32 */
     unsigned nplanes;
     struct plane plane[IMAGE_PLANES]; /* may differ in size */
-    uint8_t *cells; /* the one block of memory that holds all planes */
-    size_t size;    /* its bytes */
-    struct cell_store *store; /* holds the cells instead, and planes have none;
-                                 NULL: they are in memory */
-    struct cell_view *view;   /* makes the cells of those in the store when they
-                                 are read; NULL: they are the same */
-    unsigned orientation;     /* the tag of the file, 1..8; 1 if it has none */
-    enum xform turned; /* what was done to the cells since they were read */
-    struct made_samples made;
-    struct meta *meta; /* NULL if there is nothing to say */
-    struct mem mem; /* who allocated the cells or the store, and frees them */
+    struct pixels pixels;
+    unsigned orientation; /* the tag of the file, 1..8; 1 if it has none */
+    enum xform turned;    /* what was done to the pixels since they were read */
+    struct meta *meta;    /* NULL if there is nothing to say */
+};
+
+/* Pixels in a temporary file: codecs/image/bands.h says how they lie there. */
+struct bands {
+    struct scratch_map file;
+    uint64_t memory; /* bytes that who writes or reads should work with */
+    enum xform t;    /* what is done to each band on its way */
+    uint32_t width, height; /* of the picture as stored */
+    uint32_t rows;          /* of each band but the last */
+    struct image kind;      /* of the samples in the file, as turned */
+    /* Makes all of `to`, rows of the picture, of `from`, the same rows as they
+     * are in the file. Several threads may. NULL: they are the same. */
+    void (*convert)(void *converter, const struct image *to,
+                    const struct image *from);
+    void *converter; /* one block of memory, which image_free() frees */
 };
 
 /* Fails if a picture of this shape is beyond the limits. A codec calls it as
@@ -130,9 +164,23 @@ int image_check_planes(const struct image *img, const struct limits *limits,
 /* Returns the bytes that a row of this width takes in all planes. */
 uint64_t image_row_bytes(const struct image *img, uint32_t width);
 
-/* Returns whether the cells of this picture are to be in a scratch file, since
- * they need more memory than there may be; image_check() has passed. */
-bool image_is_stored(const struct image *img, const struct limits *limits);
+/* Returns what the pixels of this picture, which is about to be decoded, are to
+ * be: PIXELS_BANDS if they need more memory than there may be, else
+ * PIXELS_ROWS. image_check() has passed. */
+enum pixels_kind image_choose_pixels(const struct image *img,
+                                     const struct limits *limits);
+
+static inline bool image_has_bands(const struct image *img)
+{
+    return img->pixels.kind == PIXELS_BANDS;
+}
+
+/* Returns the shape and the meaning of img, without its pixels. */
+struct image image_kind(const struct image *img);
+
+/* Returns n columns or rows of a picture in memory, from `first` on. */
+struct image image_part(const struct image *img, bool columns, uint32_t first,
+                        uint32_t n);
 
 /* Allocates `nplanes` planes whose content is undefined, each of the width and
  * height that are set in it, or of those of the picture where they are 0. cell,
@@ -151,17 +199,16 @@ int image_alloc_packed(struct image *img, struct err *err);
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err);
 
-/* Return the bytes from a row to the next, and of all samples, that are made
- * elsewhere for a picture of this shape, whose img->made is set. */
+/* Return the bytes from a row to the next, and of all samples, of a picture of
+ * PIXELS_DEVICE. */
 size_t image_made_stride(const struct image *img);
 size_t image_made_size(const struct image *img);
 
-/* Sets the planes to the samples, which have been made: all planes, but one for
- * PACKING_PIXELS, which has the rows of pixels. Fine if none were to be made.
- */
+/* Sets the planes to the samples that a device has made: all planes, but one
+ * for PACKING_PIXELS, which has the rows of pixels. Fine for other pixels. */
 void image_take_made(struct image *img);
 
-/* Returns whether samples were made and are packed so. Of one channel there is
+/* Returns whether a device has made samples packed so. Of one channel there is
  * but one way to pack them. */
 bool image_is_made(const struct image *img, enum packing packing);
 
@@ -209,11 +256,11 @@ static inline bool change_is_none(const struct change *change)
 /* Moves the meta from src to dst. */
 void image_take_meta(struct image *dst, struct image *src);
 
-/* Frees the cells and the meta. Fine on {0}, and twice. */
+/* Frees the pixels and the meta. Fine on {0}, and twice. */
 void image_free(struct image *img);
 
-/* Frees the cells alone, of a picture in memory. */
-void image_free_cells(struct image *img);
+/* Frees the pixels alone. */
+void image_free_pixels(struct image *img);
 
 static inline void *plane_row(const struct plane *plane, size_t y)
 {

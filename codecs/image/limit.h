@@ -30,9 +30,9 @@ struct limits {
     /* A picture whose cells are more than this, since its file says next to
      * nothing about each, gets no more than LIMIT_SPARSE bytes; 0: it does. */
     uint64_t sparse_from;
-    /* Where the cells of a picture go that needs more, if they are no more than
-     * so many bytes; NULL: it is refused. Set only for codecs whose pictures
-     * may have a store. */
+    /* Where the pixels of a picture go that needs more, if they are no more
+     * than so many bytes; NULL: it is refused. Set only for codecs that can
+     * read and write such. */
     const struct scratch *scratch;
     uint64_t stored;
     /* Called with the number of these bytes before they are allocated; may wait

@@ -1,7 +1,7 @@
 /* Where the rows of a picture go while it is read. */
 #include "codecs/image/row_sink.h"
 
-#include "codecs/image/cell_store.h"
+#include "codecs/image/bands.h"
 
 /* In memory the first band may be lower: where dst's columns run backwards it
  * is the last of them, and the others begin at whole strides. */
@@ -9,80 +9,67 @@ static uint32_t first_end(const struct row_sink *rows)
 {
     bool backwards = xform_transposes(rows->t) && rows->t & XFORM_MIRROR_X;
     uint32_t rest = rows->height % rows->step;
-    uint32_t end = backwards && rest && !rows->img->store ? rest : rows->step;
+    uint32_t end =
+        backwards && rest && !image_has_bands(rows->img) ? rest : rows->step;
     return end < rows->height ? end : rows->height;
 }
 
 static int open_band(const struct row_sink *rows, struct image *band,
                      struct err *err)
 {
-    const struct image *img = rows->img;
-    *band = (struct image){
-        .cell = img->cell,
-        .color = img->color,
-        .alpha = img->alpha,
-        .width = row_sink_width(rows),
-        .height = rows->room,
-        .maxval = img->maxval,
-        .nplanes = img->nplanes,
-    };
+    *band = image_kind(rows->img);
+    band->width = row_sink_width(rows);
+    band->height = rows->room;
     return image_alloc(band, mem_plain, err);
 }
 
-/* Opens a sink that turns bands, `room` rows of which may be filled at a time,
- * into img, which has got its memory or its store. */
-static int open_bands(struct row_sink *rows, uint32_t room,
-                      const struct turner *turner, struct err *err)
+/* Sets the rows of a band, and how many may be filled at a time. */
+static int open_bands(struct row_sink *rows, uint32_t step, uint32_t room,
+                      struct err *err)
 {
-    rows->turner = turner;
+    rows->step = step;
     rows->room = room < rows->height ? room : rows->height;
     rows->end = first_end(rows);
     return open_band(rows, &rows->band, err);
 }
 
-static int open_sink(struct row_sink *rows, struct image *img, enum xform t,
-                     uint32_t room, const struct turner *turner, struct mem mem,
+static int open_file(struct row_sink *rows, const struct scratch *scratch,
                      struct err *err)
 {
-    *rows = (struct row_sink){
-        .img = img, .t = t, .height = img->height, .step = BAND_ROWS
-    };
-    if (!turner || t == XFORM_NONE)
-        return image_alloc(img, mem, err);
-    if (xform_transposes(t)) {
+    struct image *img = rows->img;
+    rows->scratch = scratch;
+    if (bands_open(img, rows->t, scratch, err))
+        return -1;
+    const uint32_t step = img->pixels.bands->rows;
+    rows->tight =
+        image_row_bytes(img, row_sink_width(rows)) * step > scratch->memory / 4;
+    return open_bands(rows, step, step, err);
+}
+
+int row_sink_open(struct row_sink *rows, struct image *img,
+                  const struct row_sink_opts *opts, struct err *err)
+{
+    *rows = (struct row_sink){ .img = img,
+                               .turner = opts->turner,
+                               .t = opts->t,
+                               .height = img->height,
+                               .step = BAND_ROWS };
+    if (opts->limits && image_choose_pixels(img, opts->limits) == PIXELS_BANDS)
+        return open_file(rows, opts->limits->scratch, err);
+    if (opts->t == XFORM_NONE)
+        rows->turner = NULL;
+    if (!rows->turner)
+        return image_alloc(img, opts->mem, err);
+    if (xform_transposes(opts->t)) {
         img->height = img->width;
         img->width = rows->height;
     }
-    img->turned = t;
-    return image_alloc(img, mem, err) || open_bands(rows, room, turner, err)
+    img->turned = opts->t;
+    return image_alloc(img, opts->mem, err) ||
+                   open_bands(rows, BAND_ROWS,
+                              opts->in_passes ? rows->height : BAND_ROWS, err)
                ? -1
                : 0;
-}
-
-int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
-                  const struct turner *turner, struct mem mem, struct err *err)
-{
-    return open_sink(rows, img, t, BAND_ROWS, turner, mem, err);
-}
-
-int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
-                        const struct turner *turner, struct mem mem,
-                        struct err *err)
-{
-    return open_sink(rows, img, t, img->height, turner, mem, err);
-}
-
-int row_sink_open_stored(struct row_sink *rows, struct image *img, enum xform t,
-                         const struct turner *turner,
-                         const struct scratch *scratch, struct err *err)
-{
-    *rows = (struct row_sink){ .img = img, .t = t, .height = img->height };
-    if (cell_store_open(img, t, scratch, err))
-        return -1;
-    rows->step = cell_store_band(img->store);
-    rows->tight = image_row_bytes(img, row_sink_width(rows)) * rows->step >
-                  scratch->memory / 4;
-    return open_bands(rows, rows->step, turner, err);
 }
 
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
@@ -98,40 +85,28 @@ uint32_t row_sink_width(const struct row_sink *rows)
     return xform_transposes(img->turned) ? img->height : img->width;
 }
 
-/* Where rows of the file go in the turned picture. */
-static struct image part_of(const struct row_sink *rows, uint32_t begin,
-                            uint32_t end)
+/* Returns where rows of the file go in the turned picture. */
+static struct image place_of(const struct row_sink *rows, uint32_t begin,
+                             uint32_t end)
 {
     bool columns = xform_transposes(rows->t);
     enum xform mirror = columns ? XFORM_MIRROR_X : XFORM_MIRROR_Y;
-    uint32_t at = rows->t & mirror ? rows->height - end : begin;
-    struct image part = *rows->img;
-    *(columns ? &part.width : &part.height) = end - begin;
-    for (unsigned i = 0; i < part.nplanes; i++) {
-        struct plane *plane = &part.plane[i];
-        plane->data += at * (columns ? cell_size(part.cell) : plane->stride);
-        plane->width = part.width;
-        plane->height = part.height;
-    }
-    return part;
+    return image_part(rows->img, columns,
+                      rows->t & mirror ? rows->height - end : begin,
+                      end - begin);
 }
 
 /* Turns the rows from `begin` to `end`, which are complete and begin at row
  * `at` of the band. */
-static int turn_band(const struct row_sink *rows, struct image band,
+static int turn_band(const struct row_sink *rows, const struct image *all,
                      uint32_t at, uint32_t begin, uint32_t end, struct err *err)
 {
     const struct turner *turner = rows->turner;
-    band.height = end - begin;
-    for (unsigned i = 0; i < band.nplanes; i++) {
-        struct plane *plane = &band.plane[i];
-        plane->data = plane_row(plane, at);
-        plane->height = band.height;
-    }
-    if (rows->img->store)
-        return cell_store_write(rows->img, begin, &band, turner, err);
-    struct image part = part_of(rows, begin, end);
-    return turner->turn(turner->context, &part, &band, rows->t, err);
+    const struct image band = image_part(all, false, at, end - begin);
+    if (image_has_bands(rows->img))
+        return bands_write(rows->img->pixels.bands, begin, &band, turner, err);
+    struct image place = place_of(rows, begin, end);
+    return turner->turn(turner->context, &place, &band, rows->t, err);
 }
 
 /* Puts the band that is complete aside, and goes on with the other one. */
@@ -149,10 +124,10 @@ int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
 {
     if (!rows->turner || y + 1 < rows->end)
         return 0;
-    if (rows->second.cells && !row_sink_has_waiting(rows))
+    if (rows->second.pixels.kind && !row_sink_has_waiting(rows))
         let_wait(rows);
-    else if (turn_band(rows, rows->band, rows->begin - rows->first, rows->begin,
-                       rows->end, err))
+    else if (turn_band(rows, &rows->band, rows->begin - rows->first,
+                       rows->begin, rows->end, err))
         return -1;
     uint32_t left = rows->height - rows->end;
     rows->begin = rows->end;
@@ -177,7 +152,7 @@ bool row_sink_has_waiting(const struct row_sink *rows)
 
 int row_sink_turn_waiting(struct row_sink *rows, struct err *err)
 {
-    int status = turn_band(rows, rows->second, 0, rows->second_begin,
+    int status = turn_band(rows, &rows->second, 0, rows->second_begin,
                            rows->second_end, err);
     atomic_store(&rows->waiting, false);
     return status;
@@ -199,7 +174,7 @@ int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
     *end = i ? *begin + rows->step : first;
     *end = *end < rows->height ? *end : rows->height;
     *band = *rows;
-    band->band = band->second = (struct image){ .cell = rows->img->cell };
+    band->band = band->second = (struct image){ 0 };
     if (!rows->turner)
         return 0;
     band->begin = band->first = *begin;

@@ -1,13 +1,12 @@
 /* Takes the rows of a picture while it is read. They go into its planes as they
  * are; or, some hundred at a time, into the planes of the turned picture, or
- * into its store (cell_store.h). Then the picture is never in memory as its
- * file stores it, and each band of rows is turned while it is in a cache. */
+ * into its bands (bands.h). Then the picture is never in memory as its file
+ * stores it, and each band of rows is turned while it is in a cache. */
 #ifndef CODECS_IMAGE_ROW_SINK_H
 #define CODECS_IMAGE_ROW_SINK_H
 
 #include <stdatomic.h>
 
-#include "codecs/base/scratch.h"
 #include "codecs/image/image.h"
 #include "codecs/image/turner.h"
 
@@ -26,34 +25,34 @@ struct row_sink {
     uint32_t first;      /* the first row that `band` has */
     uint32_t room;       /* how many rows it has */
     struct image band;
-    bool tight; /* there is no room for a second band */
-    /* The second one, or no cells. While `waiting`, its rows are complete, and
+    const struct scratch *scratch; /* where the bands of img are; or NULL */
+    bool tight;                    /* there is no room for a second band */
+    /* The second one, or no pixels. While `waiting`, its rows are complete, and
      * are for row_sink_turn_waiting() to turn. */
     struct image second;
     uint32_t second_begin, second_end;
     atomic_bool waiting;
 };
 
-/* Allocates img, which has the size and the kind of the picture as stored; or,
- * where the turner has to turn it by t, as it will be: then its size changes,
- * and img->turned says so. */
-int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
-                  const struct turner *turner, struct mem mem, struct err *err);
+struct row_sink_opts {
+    enum xform t;
+    const struct turner
+        *turner; /* turns rows by t; NULL: they stay as stored */
+    const struct limits *limits; /* which image_check() has looked at; NULL:
+                                    there is memory for the picture */
+    struct mem mem;              /* where its pixels go */
+    bool in_passes; /* rows do not come in order, nor each at once: in memory
+                       the picture is there as stored, too */
+};
 
-/* The same for rows that do not come in order, nor each at once: the picture is
- * in memory as stored, too. */
-int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
-                        const struct turner *turner, struct mem mem,
-                        struct err *err);
-
-/* The same for a picture that gets a store: cell_store_open(). The turner turns
- * it, whatever t is. */
-int row_sink_open_stored(struct row_sink *rows, struct image *img, enum xform t,
-                         const struct turner *turner,
-                         const struct scratch *scratch, struct err *err);
+/* Gives img, which has the size and the kind of the picture as stored, its
+ * pixels, of the kind that image_choose_pixels() tells. Where they are turned,
+ * as bands always are, its size changes, and img->turned says so. */
+int row_sink_open(struct row_sink *rows, struct image *img,
+                  const struct row_sink_opts *opts, struct err *err);
 
 /* Returns the picture that takes row y of the file, as its row *row. Rows come
- * in order, unless it was opened for the whole picture. */
+ * in order, unless they come in passes. */
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row);
 

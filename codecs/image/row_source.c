@@ -1,19 +1,20 @@
 /* Where the rows of a picture come from while it is written. */
 #include "codecs/image/row_source.h"
 
-#include "codecs/image/cell_store.h"
+#include "codecs/image/bands.h"
 
 struct row_source row_source_open(const struct image *img,
                                   struct thread_pool *pool)
 {
     return (struct row_source){ .img = img,
                                 .pool = pool,
-                                .end = img->store ? 0 : img->height };
+                                .end = image_has_bands(img) ? 0 : img->height };
 }
 
 uint32_t row_source_most(const struct row_source *rows)
 {
-    return rows->img->store ? cell_store_window(rows->img) : rows->img->height;
+    return image_has_bands(rows->img) ? bands_window(rows->img)
+                                      : rows->img->height;
 }
 
 /* Makes rows of the kind of `img` so many. */
@@ -21,25 +22,20 @@ static int make_rows(struct image *rows, const struct image *img,
                      uint32_t height, struct err *err)
 {
     image_free(rows);
-    *rows = (struct image){ .cell = img->cell,
-                            .color = img->color,
-                            .alpha = img->alpha,
-                            .width = img->width,
-                            .height = height,
-                            .maxval = img->maxval,
-                            .nplanes = img->nplanes };
+    *rows = image_kind(img);
+    rows->height = height;
     return image_alloc_packed(rows, err);
 }
 
 /* Makes the window as high as this. */
 static int make_room(struct row_source *rows, uint32_t height, struct err *err)
 {
-    const struct cell_view *view = rows->img->view;
+    const struct bands *bands = rows->img->pixels.bands;
     if (rows->window.height == height)
         return 0;
     return make_rows(&rows->window, rows->img, height, err) ||
-                   (view &&
-                    make_rows(&rows->stored, &view->stored, height, err))
+                   (bands->convert &&
+                    make_rows(&rows->stored, &bands->kind, height, err))
                ? -1
                : 0;
 }
@@ -70,21 +66,21 @@ static void convert_strip(void *context, size_t i)
     const uint32_t y = (uint32_t)i * strip_rows(&rows->window);
     const struct image to = strip_of(&rows->window, y),
                        from = strip_of(&rows->stored, y);
-    rows->img->view->convert(rows->img->view, &to, &from);
+    const struct bands *bands = rows->img->pixels.bands;
+    bands->convert(bands->converter, &to, &from);
 }
 
 /* ---- Holding ------------------------------------------------------------- */
 
-static int read_rows(struct row_source *rows, uint32_t y, struct err *err)
+static void read_rows(struct row_source *rows, uint32_t y)
 {
-    const struct cell_view *view = rows->img->view;
-    if (!view)
-        return cell_store_read(rows->img, y, &rows->window, rows->pool, err);
-    if (cell_store_read(&view->stored, y, &rows->stored, rows->pool, err))
-        return -1;
-    thread_pool_run(rows->pool, convert_strip, rows,
-                    (rows->window.height - 1) / strip_rows(&rows->window) + 1);
-    return 0;
+    const struct bands *bands = rows->img->pixels.bands;
+    bands_read(bands, y, bands->convert ? &rows->stored : &rows->window,
+               rows->pool);
+    if (bands->convert)
+        thread_pool_run(rows->pool, convert_strip, rows,
+                        (rows->window.height - 1) / strip_rows(&rows->window) +
+                            1);
 }
 
 int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
@@ -93,8 +89,9 @@ int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
     if (begin >= rows->begin && end <= rows->end)
         return 0;
     rows->begin = rows->end = 0;
-    if (make_room(rows, end - begin, err) || read_rows(rows, begin, err))
+    if (make_room(rows, end - begin, err))
         return -1;
+    read_rows(rows, begin);
     rows->begin = begin;
     rows->end = end;
     return 0;

@@ -1,6 +1,6 @@
-/* Gives the rows of a picture while it is written: from its planes; or, where
- * its cells are in a scratch file, some hundred at a time, which may be
- * converted on their way. The counterpart of row_sink.h. */
+/* Gives the rows of a picture while it is written: from its planes; or from its
+ * bands, some hundred at a time, which may be converted on their way. The
+ * counterpart of row_sink.h. */
 #ifndef CODECS_IMAGE_ROW_SOURCE_H
 #define CODECS_IMAGE_ROW_SOURCE_H
 
@@ -10,12 +10,12 @@
 struct row_source {
     const struct image *img;
     struct thread_pool *pool; /* reads; NULL: the caller's thread */
-    struct image window;      /* some rows of it, where it has a store */
-    struct image stored;      /* the same as stored, where it has a view */
+    struct image window;      /* some rows of it, where it has bands */
+    struct image stored;      /* the same as in its bands, where they differ */
     uint32_t begin, end;      /* these */
 };
 
-/* Opens the rows of img, none of which are held if it has a store. */
+/* Opens the rows of img, none of which are held if it has bands. */
 struct row_source row_source_open(const struct image *img,
                                   struct thread_pool *pool);
 
@@ -35,7 +35,7 @@ int row_source_reach(struct row_source *rows, uint32_t y, struct err *err);
 static inline const struct image *row_source_at(const struct row_source *rows,
                                                 uint32_t y, uint32_t *row)
 {
-    bool stored = rows->img->store;
+    bool stored = image_has_bands(rows->img);
     *row = stored ? y - rows->begin : y;
     return stored ? &rows->window : rows->img;
 }

@@ -362,7 +362,7 @@ static void read_pixels(struct jpeg_reader *r)
             check(r, fail_memory(r->err, "no memory for a row"));
         check(r, image_alloc(r->img, r->opts->mem, r->err));
         if (r->opts->tolerant) /* what is not read of a damaged file */
-            memset(r->img->cells, 0, r->img->size);
+            memset(r->img->pixels.rows.cells, 0, r->img->pixels.rows.size);
         jpeg_start_decompress(&r->d);
         r->pixels = true;
         while (r->d.output_scanline < r->d.output_height) {

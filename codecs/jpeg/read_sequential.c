@@ -162,8 +162,8 @@ bool read_sequential_offer(const struct jpeg_parameters *p,
 /* ---- Samples for a device ------------------------------------------------ */
 
 /* Offers a picture of one scan, which is to become samples, those of pixels.h:
- * img->made says how they are packed. Returns whether it is turned there: then
- * img has its shape after the turn, and img->made is where they will be. */
+ * the plan says how they are packed. Returns whether it is turned there: then
+ * img has its shape after the turn, and its pixels are PIXELS_DEVICE. */
 static bool offer_samples(struct image *img, bool to_rgb,
                           const struct decode_plan *plan)
 {
@@ -185,8 +185,9 @@ static bool offer_samples(struct image *img, bool to_rgb,
         made.plane[i].width = made.width;
         made.plane[i].height = made.height;
     }
-    made.made = (struct made_samples){ &turned->scan[0].turned, plan->packing,
-                                       plan->cell };
+    made.pixels = (struct pixels){ .kind = PIXELS_DEVICE,
+                                   .device = { &turned->scan[0].turned,
+                                               plan->packing, plan->cell } };
     *pixels = (struct scan_pixels){
         .channels = s->components,
         .to_rgb = to_rgb && s->components == 3,
@@ -261,6 +262,7 @@ enum sequential_verdict read_sequential(struct sequential_reading *r,
         sequential_trim(p->coded, r->plan->width, r->plan->height);
     if (offered && read_sequential_offer(p, r->plan)) {
         img->turned = r->plan->turn;
+        img->pixels.kind = PIXELS_CODED;
         r->behind = r->file.size - end;
         return SEQUENTIAL_READ;
     }
@@ -277,6 +279,7 @@ enum sequential_verdict read_sequential(struct sequential_reading *r,
     }
     img->turned = turn;
     r->behind = r->file.size - end;
+    img->pixels.kind = PIXELS_CODED;
     if (fused || planes)
         return SEQUENTIAL_READ;
     if (image_alloc(img, r->opts->mem, err))
@@ -294,8 +297,10 @@ static enum sequential_verdict make_pixels(const struct sequential_reading *r,
     const struct image stored = *r->img;
     struct row_sink rows;
     bool exact = false;
-    int status = row_sink_open(&rows, r->img, r->plan->turn, r->plan->turner,
-                               r->opts->mem, err);
+    const struct row_sink_opts opts = { .t = r->plan->turn,
+                                        .turner = r->plan->turner,
+                                        .mem = r->opts->mem };
+    int status = row_sink_open(&rows, r->img, &opts, err);
     if (status == 0)
         status = pixels_read(&rows, s, r->to_rgb, &exact, r->opts->pool, err);
     row_sink_close(&rows);
@@ -303,7 +308,7 @@ static enum sequential_verdict make_pixels(const struct sequential_reading *r,
         return SEQUENTIAL_FAILED;
     if (exact)
         return SEQUENTIAL_READ;
-    image_free_cells(r->img);
+    image_free_pixels(r->img);
     *r->img = stored;
     return SEQUENTIAL_OTHER;
 }

@@ -31,8 +31,7 @@ enum sequential_verdict {
 /* Reads the samples of the pixels, which are those of libjpeg; on one thread
  * that is left to it, which is faster. Where the plan has a turner they are
  * turned on their way. If the plan has a device that takes the picture, that
- * makes the samples, packed as the plan says: then img->made is where they will
- * be. */
+ * makes the samples, packed as the plan says: then img has PIXELS_DEVICE. */
 enum sequential_verdict read_sequential_pixels(struct sequential_reading *r,
                                                struct err *err);
 

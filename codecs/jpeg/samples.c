@@ -100,7 +100,7 @@ static void compute_coded(void *context, unsigned c, uint32_t x, uint32_t y,
 static bool compute_planes(struct block_work work, const struct image *planes,
                            struct thread_pool *pool)
 {
-    if (!planes || !planes->cells)
+    if (!planes || planes->pixels.kind != PIXELS_ROWS)
         return false;
     for (unsigned i = 0; i < planes->nplanes; i++, work.samples++) {
         work.plane = &planes->plane[i];

@@ -210,7 +210,7 @@ static int put_picture(struct jpeg_writer *w, const struct samples *samples)
         return fail(w->err, "not a sequential JPEG with Huffman codes");
     for (unsigned i = 0; own && opts->no_restart && i < to.scans; i++)
         to.scan[i].coding.restart = 0;
-    from = own && !img->cells ? p->coded : &to;
+    from = own && img->pixels.kind == PIXELS_CODED ? p->coded : &to;
     if (samples) {
         const struct block_holder blocks = { .coded = &to };
         status = samples_encode(samples, &blocks, opts->pool, w->err);
@@ -269,7 +269,7 @@ static bool write_sequential(struct jpeg_writer *w,
         put_picture(w, samples) == 0)
         return true;
     check_time(w);
-    if (w->err->memory || !w->img->cells)
+    if (w->err->memory || w->img->pixels.kind != PIXELS_ROWS)
         leave(w);
     w->file->size = 0;
     return false;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
+#include "codecs/base/scratch.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/limit.h"
 
@@ -488,18 +489,17 @@ static int turn_in_order(struct grid_pieces *w, bool rows, uint64_t at)
     return status;
 }
 
-/* Rows that become columns: a picture in the scratch file, and some of its
+/* Rows that become columns: a picture in a temporary file, and some of its
  * turned rows in memory. */
 struct strips {
     const struct grid_pieces *w;
-    const struct scratch *scratch;
+    struct scratch_map file;
     uint32_t band; /* rows of the stored picture in each piece */
     uint32_t y, n; /* the turned rows */
     uint8_t *rows;
-    struct first_failure failure;
 };
 
-/* Writes the picture, each of its pieces turned. */
+/* Turns the picture piece by piece to the file. */
 static int write_strips(const struct strips *s, struct grid_pieces *w,
                         uint64_t at)
 {
@@ -511,51 +511,28 @@ static int write_strips(const struct strips *s, struct grid_pieces *w,
         piece.rows = (uint32_t)least(s->band, w->grid->rows - y);
         status = turn_piece(w, &piece, at + y * (uint64_t)row, s->rows);
         if (status == 0)
-            status = s->scratch->write(s->scratch->context, y * (uint64_t)row,
-                                       s->rows, grid_size(&piece), w->err);
+            status = scratch_write(&s->file, y * (uint64_t)row, s->rows,
+                                   grid_size(&piece), w->err);
     }
     return status;
 }
 
-/* Bytes that are read at a time: they stay in a cache until they are copied. */
-enum { CHUNK = 256 << 10 };
-
-/* Reads what a piece, which begins at row `begin` of the stored picture, has of
- * the turned rows. */
-static int read_strip(const struct strips *s, uint32_t begin, uint8_t *buffer,
-                      struct err *err)
+/* Copies what the i-th piece has of the turned rows. */
+static void read_strip(void *context, size_t i)
 {
+    const struct strips *s = context;
     const struct npy_grid *grid = s->w->grid;
+    const uint32_t begin = (uint32_t)i * s->band;
     const uint32_t band = (uint32_t)least(s->band, grid->rows - begin);
     const bool back = s->w->t & XFORM_MIRROR_X;
     const uint32_t x = back ? grid->rows - begin - band : begin;
     const size_t part = band * grid->pixel, row = grid->rows * grid->pixel;
-    const uint64_t at =
-        begin * (uint64_t)row_size(grid) + s->y * (uint64_t)part;
-    uint32_t step = part < CHUNK ? (uint32_t)(CHUNK / part) : 1;
-    for (uint32_t i = 0; i < s->n; i += step) {
-        step = (uint32_t)least(step, s->n - i);
-        if (s->scratch->read(s->scratch->context, at + i * (uint64_t)part,
-                             buffer, step * part, err))
-            return -1;
-        for (uint32_t k = 0; k < step; k++)
-            memcpy(s->rows + (i + k) * row + x * grid->pixel, buffer + k * part,
-                   part);
-    }
-    return 0;
-}
-
-static void read_next(void *context, size_t i)
-{
-    struct strips *s = context;
-    struct err err;
-    const size_t part = s->band * s->w->grid->pixel;
-    uint8_t *buffer = memory_alloc(part < CHUNK ? CHUNK : part);
-    int status = buffer ? read_strip(s, (uint32_t)i * s->band, buffer, &err)
-                        : fail_memory(&err, "no memory for some rows");
-    memory_free(buffer);
-    if (status)
-        note_failure(&s->failure, &err);
+    const uint8_t *piece = s->file.bytes.data + begin * row_size(grid),
+                  *from = piece + s->y * part;
+    for (uint32_t k = 0; k < s->n; k++)
+        memcpy(s->rows + k * row + x * grid->pixel, from + k * part, part);
+    /* All of it, as the system maps more pages than those it reads. */
+    bytes_unload(piece, band * row_size(grid));
 }
 
 /* Turns a picture: writes it, then reads the turned rows, some at a time, to
@@ -563,32 +540,30 @@ static void read_next(void *context, size_t i)
 static int turn_strips(struct grid_pieces *w, uint64_t at)
 {
     const struct npy_grid *grid = w->grid;
+    const struct scratch *scratch = w->opts->limits.scratch;
     const size_t row = grid->rows * grid->pixel;
-    struct strips s = { .w = w,
-                        .scratch = w->opts->limits.scratch,
-                        .failure = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                                     .err = w->err } };
+    struct strips s = { .w = w };
+    if (scratch->make(scratch->context, picture_size(grid), &s.file, w->err))
+        return -1;
     s.band = (uint32_t)least(w->most / row_size(grid), grid->rows);
     uint8_t *piece = memory_alloc(s.band * row_size(grid));
     s.rows = piece;
-    int status =
-        piece ? s.scratch->begin(s.scratch->context, picture_size(grid), w->err)
-              : fail_memory(w->err, "no memory to turn an array");
-    if (status == 0)
-        status = write_strips(&s, w, at);
+    int status = piece ? write_strips(&s, w, at)
+                       : fail_memory(w->err, "no memory to turn an array");
     memory_free(piece);
     for (; s.y < grid->columns && status == 0; s.y += s.n) {
         s.n = (uint32_t)least(w->most / row, grid->columns - s.y);
-        if (!bytes_reserve(w->out, s.n * row))
-            return fail_memory(w->err, "no memory for the file");
+        if (!bytes_reserve(w->out, s.n * row)) {
+            status = fail_memory(w->err, "no memory for the file");
+            break;
+        }
         s.rows = w->out->data + w->out->size;
-        thread_pool_run(w->opts->pool, read_next, &s,
+        thread_pool_run(w->opts->pool, read_strip, &s,
                         (grid->rows - 1) / s.band + 1);
-        if (atomic_load(&s.failure.failed))
-            return -1;
         w->out->size += s.n * row;
         status = flush_file(w->opts->flush, w->out, w->err);
     }
+    scratch_close(&s.file);
     return status;
 }
 

@@ -31,9 +31,7 @@ struct archive {
     /* Of a large one. */
     const struct zip_member *member; /* that is being turned */
     bool begun;                      /* some of it is in the output */
-    struct scratch_part behind;      /* its content in the scratch file */
-    struct scratch scratch;
-    struct flush flush; /* of what the member becomes */
+    struct flush flush;              /* of what the member becomes */
 };
 
 static bool is_large(const struct archive *w, uint64_t member)
@@ -155,20 +153,15 @@ static int turn_members(struct archive *w, struct err *err)
     *opts = *w->opts;
     opts->limits.reserve = NULL;
     opts->flush = NULL;
-    if (w->large) { /* large members in pieces; behind their content the scratch
-                       file is free */
+    if (w->large) { /* large members in pieces */
         w->writer.flush = w->opts->flush;
         w->flush = (struct flush){ .take = put_piece, .context = w };
         opts->flush = &w->flush;
-        w->behind.of = w->opts->limits.scratch;
-        w->scratch = scratch_part_access(&w->behind);
-        opts->limits.scratch = &w->scratch;
     }
     for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
         const struct zip_member *m = &w->zip.member[i];
         const bool large = is_large(w, m->size);
         struct bytes content;
-        w->behind.from = large && m->method != ZIP_STORED ? m->size : 0;
         status = large ? zip_extract_large(&content, &w->zip, m,
                                            w->opts->limits.scratch, err)
                        : zip_extract(&content, m, err);

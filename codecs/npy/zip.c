@@ -6,6 +6,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
+#include "codecs/base/scratch.h"
 #include "codecs/deflate/flate.h"
 
 /* The most bytes that one byte of deflate can become. */
@@ -284,8 +285,8 @@ int zip_extract(struct bytes *content, const struct zip_member *m,
     return 0;
 }
 
-/* Copies what a member has deflated to a scratch file, and its CRC to *crc. */
-static int inflate_to(const struct scratch *scratch, uint32_t *crc,
+/* Inflates a member to a temporary file of its size, and its CRC to *crc. */
+static int inflate_to(const struct scratch_map *file, uint32_t *crc,
                       const struct zip *zip, const struct zip_member *m,
                       struct err *err)
 {
@@ -299,7 +300,6 @@ static int inflate_to(const struct scratch *scratch, uint32_t *crc,
     bool made = out && inflater;
     int wrong = made ? 0 : fail_memory(err, "no memory for the decoder");
     uint64_t at = 0;
-    *crc = 0;
     for (size_t n = STEP; !wrong && status == FLATE_MORE && n; at += n) {
         io.out = out;
         io.out_size = STEP;
@@ -310,7 +310,7 @@ static int inflate_to(const struct scratch *scratch, uint32_t *crc,
         if (status == FLATE_BAD || n > m->size - at)
             wrong = zip_fail_member(err, m, "its data are damaged");
         else if (n)
-            wrong = scratch->write(scratch->context, at, out, n, err);
+            wrong = scratch_write(file, at, out, n, err);
     }
     if (!wrong && (status != FLATE_END || io.in_size || at != m->size))
         wrong = zip_fail_member(err, m, "its data are damaged");
@@ -338,14 +338,21 @@ int zip_extract_large(struct bytes *content, const struct zip *zip,
                       const struct zip_member *m, const struct scratch *scratch,
                       struct err *err)
 {
-    uint32_t crc;
+    uint32_t crc = 0;
     *content = (struct bytes){ m->data.data, (size_t)m->size, 0 };
-    if (m->method == ZIP_STORED)
+    if (m->method == ZIP_STORED) {
         crc = crc_of(zip, m);
-    else if (scratch->begin(scratch->context, m->size, err) ||
-             inflate_to(scratch, &crc, zip, m, err) ||
-             scratch->map(scratch->context, m->size, content, err))
-        return -1;
+    } else {
+        struct scratch_map file;
+        if (scratch->make(scratch->context, m->size, &file, err))
+            return -1;
+        int status = inflate_to(&file, &crc, zip, m, err);
+        *content = file.bytes; /* which holds the file */
+        file.bytes = (struct bytes){ 0 };
+        scratch_close(&file);
+        if (status)
+            return -1;
+    }
     return crc == m->crc ? 0
                          : zip_fail_member(err, m,
                                            "its data are damaged: the CRC is "

@@ -51,7 +51,7 @@ int zip_extract(struct bytes *content, const struct zip_member *member,
                 struct err *err);
 
 /* The same of a member that is more than memory is to hold: what is deflated
- * goes to the beginning of a scratch file, which *content is then. */
+ * goes to a temporary file, which *content is then. */
 int zip_extract_large(struct bytes *content, const struct zip *zip,
                       const struct zip_member *member,
                       const struct scratch *scratch, struct err *err);

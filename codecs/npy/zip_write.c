@@ -15,7 +15,7 @@
 enum { BAND = 1 << 20 };
 
 /* Some bands of the content. */
-struct bands {
+struct deflate_bands {
     const uint8_t *data;
     size_t before,
         size;           /* bytes before it that matches may refer to; its own */
@@ -27,7 +27,7 @@ struct bands {
 
 static void deflate_band(void *context, size_t i)
 {
-    struct bands *b = context;
+    struct deflate_bands *b = context;
     size_t at = i * BAND, left = b->size - at;
     size_t size = left < BAND ? left : BAND;
     struct err unheard; /* deflate_some() asks again */
@@ -50,7 +50,7 @@ static int deflate_some(const struct zip_deflate *d, struct bytes *out,
                         const uint8_t *data, size_t size, bool last,
                         struct err *err)
 {
-    struct bands b = {
+    struct deflate_bands b = {
         .data = data,
         .before = d->window,
         .size = size,

@@ -4,15 +4,15 @@
  *
  * So no more than a few frames are decoded at a time. Where the memory and the
  * backend allow it each thread has one of them; else one after the other has
- * all threads. Where memory does not hold even one, each goes through the
- * scratch file, as other pictures do. */
-#include "codecs/base/memory.h"
+ * all threads. Where memory does not hold even one, each goes through a
+ * temporary file, as other pictures do. */
 #include "codecs/png/png.h"
 
 #include <string.h>
 
 #include "codecs/base/account.h"
-#include "codecs/image/cell_store.h"
+#include "codecs/base/memory.h"
+#include "codecs/base/scratch.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
@@ -166,7 +166,7 @@ static int check_work(const struct frame_sums *sum,
                : 0;
 }
 
-/* Returns whether frames can go through the scratch file: if it may hold the
+/* Returns whether frames can go through temporary files: if one may hold the
  * cells of the largest, and memory some rows of it. */
 static bool suits_scratch(const struct image *img, uint64_t frame,
                           const struct limits *limits)
@@ -190,7 +190,7 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
     if (check_work(&sum, limits->account, err))
         return -1;
     uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
-    if (image_is_stored(img, limits))
+    if (image_choose_pixels(img, limits) == PIXELS_BANDS)
         once = 0;
     uint64_t frame = frame_bytes(img, sum.most), need = once + frame;
     unsigned threads = thread_pool_threads(opts->pool);
@@ -227,10 +227,9 @@ struct frames_work {
     struct thread_pool *pool; /* for one frame; NULL: its thread is one of it */
     const struct account *account; /* whose time ends it */
     bool tolerant;
-    const struct save_opts *save; /* NULL: they are not encoded */
-    struct scratch scratch;       /* of one frame at a time, if they are stored:
-                                     behind the cells of the picture */
-    struct scratch_part behind;
+    const struct save_opts *save;  /* NULL: they are not encoded */
+    const struct scratch *scratch; /* of one frame at a time, if there is no
+                                      memory for one */
 };
 
 static int decode(struct image *frame, struct bytes file,
@@ -240,8 +239,8 @@ static int decode(struct image *frame, struct bytes file,
     const bool stored = w->img->meta->animation.stored;
     const struct load_opts load = {
         .limits = { .pixels = UINT64_MAX,
-                    .bytes = stored ? w->scratch.memory : UINT64_MAX,
-                    .scratch = stored ? &w->scratch : NULL,
+                    .bytes = stored ? w->scratch->memory : UINT64_MAX,
+                    .scratch = stored ? w->scratch : NULL,
                     .stored = UINT64_MAX },
         .mem = mem_plain,
         .tolerant = w->tolerant,
@@ -412,19 +411,6 @@ static int do_all(struct frames_work *work, struct warnings *warnings,
     return status;
 }
 
-/* Sets where frames go that are stored, which are done in memory if scratch is
- * NULL. */
-static void set_scratch(struct frames_work *work, const struct scratch *scratch)
-{
-    if (!scratch)
-        return;
-    work->scratch = *scratch;
-    if (!work->img->store)
-        return;
-    work->behind = cell_store_behind(work->img);
-    work->scratch = scratch_part_access(&work->behind);
-}
-
 /* Frames that are only tried stay as they are. */
 static int copy_rows(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
@@ -444,9 +430,9 @@ int frames_try(struct image *img, const struct load_opts *opts, struct err *err)
                                 .turner = &copy,
                                 .pool = opts->pool,
                                 .account = opts->limits.account,
-                                .tolerant = opts->tolerant };
+                                .tolerant = opts->tolerant,
+                                .scratch = opts->limits.scratch };
     img->meta->animation.tried = true;
-    set_scratch(&work, opts->limits.scratch);
     return do_all(&work, opts->warnings, err);
 }
 
@@ -477,10 +463,10 @@ int frames_turn(const struct image *img, const struct save_opts *opts,
                                 .pool = opts->pool,
                                 .account = opts->account,
                                 .tolerant = opts->tolerant,
-                                .save = opts };
+                                .save = opts,
+                                .scratch = opts->scratch };
     struct warnings unheard = { 0 };
     bool tried = img->meta->animation.tried;
-    set_scratch(&work, opts->scratch);
     if (do_all(&work, tried ? &unheard : opts->warnings, err))
         return -1;
     turn_places(img);

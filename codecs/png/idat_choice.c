@@ -193,11 +193,11 @@ static void try_short(void *context, size_t i)
     idat_bands_give(b, scratch);
 }
 
-/* Tries n strips; those of a picture that has a store one by one. */
+/* Tries n strips; those of a picture in bands one by one. */
 static int try_strips(struct idat_bands *b, size_t n,
                       void (*try)(void *context, size_t i), struct err *err)
 {
-    if (!b->img->store) {
+    if (!image_has_bands(b->img)) {
         thread_pool_run(b->rows.pool, try, b, n);
         return 0;
     }

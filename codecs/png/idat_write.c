@@ -155,7 +155,7 @@ static void run_band(void *context, size_t i)
 static uint32_t bands_at_a_time(const struct idat_bands *b)
 {
     const uint32_t rows = row_source_most(&b->rows), above = b->before + 1;
-    if (!b->img->store)
+    if (!image_has_bands(b->img))
         return b->count;
     uint32_t n = rows > above ? (rows - above) / b->per_band : 0;
     return n ? n : 1;

@@ -4,25 +4,19 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/image/cell_store.h"
+#include "codecs/base/scratch.h"
 #include "codecs/png/scanline.h"
 
-/* Bytes of rows that are written or read at a time, if a row is not longer. */
-enum { BUFFER = 128 << 10 };
-
-/* A pass in the scratch file, its rows as they came, one after the other. */
+/* A pass in a temporary file, its rows as they came, one after the other. */
 struct waiting_pass {
-    uint64_t at;
-    size_t row;          /* bytes */
-    uint32_t come;       /* rows */
-    uint32_t room;       /* of the buffer, in rows */
-    uint32_t begin, end; /* rows that are in it */
-    uint8_t *buffer;     /* the next rows to write, or to read */
+    size_t at;     /* where they begin */
+    size_t row;    /* bytes of each */
+    uint32_t come; /* rows */
+    struct bytes_passed read;
 };
 
 struct waiting_rows {
-    struct scratch_part part; /* of the scratch file */
-    struct scratch scratch;
+    struct scratch_map file;
     struct waiting_pass pass[ADAM7_PASSES];
 };
 
@@ -37,19 +31,16 @@ static bool is_whole(const struct adam7_pass *pass)
 static int open_line(struct pass_rows *p, const struct image *img,
                      struct err *err)
 {
-    p->line = (struct image){ .cell = img->cell,
-                              .color = img->color,
-                              .alpha = img->alpha,
-                              .width = img->width / 2 + 1,
-                              .height = 1,
-                              .maxval = img->maxval,
-                              .nplanes = img->nplanes };
+    p->line = image_kind(img);
+    p->line.width = img->width / 2 + 1;
+    p->line.height = 1;
     return image_alloc(&p->line, mem_plain, err);
 }
 
 static int open_waiting(struct pass_rows *p, const struct image *img,
                         struct err *err)
 {
+    const struct scratch *scratch = p->rows->scratch;
     struct waiting_rows *wait = memory_alloc_zeroed(1, sizeof *wait);
     struct image one = *img;
     uint64_t size = 0;
@@ -57,21 +48,19 @@ static int open_waiting(struct pass_rows *p, const struct image *img,
     if (!wait)
         return fail_memory(err, "no memory for the passes");
     for (unsigned i = 0; i < p->passes; i++) {
-        struct waiting_pass *w = &wait->pass[i];
-        if (is_whole(&p->pass[i]))
-            continue;
         one.width = p->pass[i].width;
-        w->at = size;
-        w->row = scanline_size(&one);
-        w->room = w->row < BUFFER ? (uint32_t)(BUFFER / w->row) : 1;
-        w->buffer = memory_alloc(w->room * w->row);
-        if (!w->buffer)
-            return fail_memory(err, "no memory for the passes");
-        size += (uint64_t)w->row * p->pass[i].height;
+        wait->pass[i].at = size;
+        wait->pass[i].row = scanline_size(&one);
+        if (!is_whole(&p->pass[i]))
+            size += (uint64_t)wait->pass[i].row * p->pass[i].height;
     }
-    wait->part = cell_store_behind(p->rows->img);
-    wait->scratch = scratch_part_access(&wait->part);
-    return wait->scratch.begin(wait->scratch.context, size, err);
+    /* The last row of the picture may be the only one. */
+    if (scratch->make(scratch->context, size + !size, &wait->file, err)) {
+        memory_free(wait);
+        p->wait = NULL;
+        return -1;
+    }
+    return 0;
 }
 
 int pass_rows_open(struct pass_rows *p, struct row_sink *rows, bool interlaced,
@@ -89,7 +78,7 @@ int pass_rows_open(struct pass_rows *p, struct row_sink *rows, bool interlaced,
         return 0;
     p->passes = adam7_passes(p->pass, img->width, rows->height);
     return open_line(p, img, err) ||
-                   (rows->img->store && open_waiting(p, img, err))
+                   (image_has_bands(rows->img) && open_waiting(p, img, err))
                ? -1
                : 0;
 }
@@ -100,53 +89,31 @@ void pass_rows_blacken(struct pass_rows *p)
     uint32_t row;
     const struct image *img = row_sink_at(p->rows, 0, &row);
     if (p->interlaced && !p->wait)
-        memset(img->cells, 0, img->size);
+        memset(img->pixels.rows.cells, 0, img->pixels.rows.size);
 }
 
 /* ---- Waiting ------------------------------------------------------------- */
-
-static int write_waiting(const struct waiting_rows *wait,
-                         struct waiting_pass *w, struct err *err)
-{
-    const struct scratch *scratch = &wait->scratch;
-    const uint64_t at = w->at + (uint64_t)w->row * w->begin;
-    const size_t size = (w->end - w->begin) * w->row;
-    w->begin = w->end;
-    return size ? scratch->write(scratch->context, at, w->buffer, size, err)
-                : 0;
-}
 
 static int wait_row(struct pass_rows *p, unsigned pass, const uint8_t *row,
                     struct err *err)
 {
     struct waiting_pass *w = &p->wait->pass[pass];
-    memcpy(w->buffer + (w->end - w->begin) * w->row, row, w->row);
-    w->come = ++w->end;
-    return w->end - w->begin == w->room || w->end == p->pass[pass].height
-               ? write_waiting(p->wait, w, err)
-               : 0;
+    return scratch_write(&p->wait->file, w->at + w->come++ * w->row, row,
+                         w->row, err);
 }
 
-/* Sets *row to row i of a pass; or to NULL if it has not come. */
-static int take_waiting(struct waiting_rows *wait, struct waiting_pass *w,
-                        uint32_t i, const uint8_t **row, struct err *err)
+/* Returns row i of a pass; or NULL if it has not come. */
+static const uint8_t *take_waiting(const struct waiting_rows *wait,
+                                   struct waiting_pass *w, uint32_t i)
 {
-    const struct scratch *scratch = &wait->scratch;
-    *row = NULL;
+    const uint8_t *row = wait->file.bytes.data + w->at + i * w->row;
     if (i >= w->come)
-        return 0;
-    if (w->end == w->come && w->begin < w->end && i < w->begin &&
-        write_waiting(wait, w, err)) /* the pass was cut short */
-        return -1;
-    if (i < w->begin || i >= w->end) {
-        w->begin = i;
-        w->end = w->come - i < w->room ? w->come : i + w->room;
-        if (scratch->read(scratch->context, w->at + (uint64_t)w->row * i,
-                          w->buffer, (w->end - i) * w->row, err))
-            return -1;
-    }
-    *row = w->buffer + (i - w->begin) * w->row;
-    return 0;
+        return NULL;
+    if (i == 0)
+        w->read = bytes_passed_begin((struct bytes){
+            (uint8_t *)(uintptr_t)row, w->come * w->row, SIZE_MAX });
+    bytes_pass(&w->read, row);
+    return row;
 }
 
 /* ---- Completing rows ----------------------------------------------------- */
@@ -171,30 +138,29 @@ static void blacken_row(struct pass_rows *p, uint32_t y)
 }
 
 /* Puts together row y of what waits. */
-static int join_row(struct pass_rows *p, uint32_t y, struct err *err)
+static void join_row(struct pass_rows *p, uint32_t y)
 {
-    const uint8_t *row;
     blacken_row(p, y);
     for (unsigned i = 0; i < p->passes; i++) {
         const struct adam7_pass *pass = &p->pass[i];
         if (is_whole(pass) || y < pass->y || (y - pass->y) % pass->dy)
             continue;
-        if (take_waiting(p->wait, &p->wait->pass[i], (y - pass->y) / pass->dy,
-                         &row, err))
-            return -1;
+        const uint8_t *row =
+            take_waiting(p->wait, &p->wait->pass[i], (y - pass->y) / pass->dy);
         if (row)
             spread(p, i, y, row);
     }
-    return 0;
 }
 
 /* Completes the rows before `end` that the last pass does not have. */
 static int complete_rows(struct pass_rows *p, uint32_t end, struct err *err)
 {
-    for (; p->complete < end; p->complete++)
-        if ((p->wait && join_row(p, p->complete, err)) ||
-            row_sink_done(p->rows, p->complete, err))
+    for (; p->complete < end; p->complete++) {
+        if (p->wait)
+            join_row(p, p->complete);
+        if (row_sink_done(p->rows, p->complete, err))
             return -1;
+    }
     return 0;
 }
 
@@ -234,8 +200,8 @@ int pass_rows_end(struct pass_rows *p, struct err *err)
 
 void pass_rows_close(struct pass_rows *p)
 {
-    for (unsigned i = 0; p->wait && i < p->passes; i++)
-        memory_free(p->wait->pass[i].buffer);
+    if (p->wait)
+        scratch_close(&p->wait->file);
     memory_free(p->wait);
     image_free(&p->line);
 }

@@ -1,9 +1,9 @@
 /* Puts the rows of a picture as a file has them into a row_sink: those of an
  * interlaced one come in seven passes.
  *
- * In memory each goes to its place at once. A picture that gets a store is put
+ * In memory each goes to its place at once. A picture that gets bands is put
  * together row by row: the last pass has its odd rows, and comes in their
- * order; the other passes wait in the scratch file, behind the cells, until it
+ * order; the other passes wait in a temporary file of their own until it
  * does. */
 #ifndef CODECS_PNG_PASS_ROWS_H
 #define CODECS_PNG_PASS_ROWS_H
@@ -21,8 +21,8 @@ struct pass_rows {
     struct waiting_rows *wait; /* NULL: none do */
 };
 
-/* Opens a sink that is open, for all passes of its picture; one that gets no
- * store is open for the whole picture if it is interlaced. On failure
+/* Opens a sink that is open, for all passes of its picture, in passes if it is
+ * interlaced. On failure
  * pass_rows_close() is needed, too. */
 int pass_rows_open(struct pass_rows *p, struct row_sink *rows, bool interlaced,
                    struct err *err);

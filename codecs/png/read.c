@@ -170,14 +170,12 @@ static int open_rows(struct row_sink *rows, struct image *img,
                      const struct load_opts *opts,
                      const struct decode_plan *plan, struct err *err)
 {
-    const struct limits *limits = &opts->limits;
-    if (image_is_stored(img, limits))
-        return row_sink_open_stored(rows, img, plan->turn, plan->turner,
-                                    limits->scratch, err);
-    if (img->meta->interlaced)
-        return row_sink_open_whole(rows, img, plan->turn, plan->turner,
-                                   opts->mem, err);
-    return row_sink_open(rows, img, plan->turn, plan->turner, opts->mem, err);
+    const struct row_sink_opts sink = { .t = plan->turn,
+                                        .turner = plan->turner,
+                                        .limits = &opts->limits,
+                                        .mem = opts->mem,
+                                        .in_passes = img->meta->interlaced };
+    return row_sink_open(rows, img, &sink, err);
 }
 
 /* Pixels that are not in a damaged picture are black. */

@@ -183,13 +183,13 @@ static int open(struct reader *reader, struct err *err)
 
 static int decode(struct reader *reader, struct err *err)
 {
-    const struct decode_plan *plan = reader->plan;
+    const struct row_sink_opts opts = { .t = reader->plan->turn,
+                                        .turner = reader->plan->turner,
+                                        .mem = reader->opts->mem };
     struct rgbe_row spare = spare_row(&reader->img, err);
     struct row_sink rows = { 0 };
     int status = -1;
-    if (spare.channel[0] &&
-        row_sink_open(&rows, &reader->img, plan->turn, plan->turner,
-                      reader->opts->mem, err) == 0)
+    if (spare.channel[0] && row_sink_open(&rows, &reader->img, &opts, err) == 0)
         status = read_rows(reader, &rows, spare, err);
     row_sink_close(&rows);
     memory_free(spare.channel[0]);

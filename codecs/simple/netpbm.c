@@ -165,7 +165,10 @@ static int read_rows(struct reader *reader, struct netpbm_reader *r,
     struct image *img = &reader->img;
     const struct netpbm_state *state = img->meta->state;
     const struct decode_plan *plan = reader->plan;
-    const struct limits *limits = &reader->opts->limits;
+    const struct row_sink_opts opts = { .t = plan->turn,
+                                        .turner = plan->turner,
+                                        .limits = &reader->opts->limits,
+                                        .mem = reader->opts->mem };
     const uint8_t *begin = r->at;
     const size_t size = is_text(img) ? 0 : row_size(img), left = netpbm_left(r);
     const bool bits = netpbm_kind(state) == PNM_BITS;
@@ -173,12 +176,8 @@ static int read_rows(struct reader *reader, struct netpbm_reader *r,
     struct row_sink rows = { 0 };
     r->width = img->width;
     r->row = memory_alloc(size ? size : 1);
-    int status = !r->row ? fail_memory(err, "no memory for a row")
-                 : image_is_stored(img, limits)
-                     ? row_sink_open_stored(&rows, img, plan->turn,
-                                            plan->turner, limits->scratch, err)
-                     : row_sink_open(&rows, img, plan->turn, plan->turner,
-                                     reader->opts->mem, err);
+    int status = r->row ? row_sink_open(&rows, img, &opts, err)
+                        : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0, at; y < rows.height && status == 0; y++) {
         const size_t i = img->cell == CELL_F32 ? rows.height - 1 - y : y;
         const struct image *to = row_sink_at(&rows, y, &at);
@@ -327,7 +326,8 @@ static struct image promoted(const struct image *img)
     struct image rgb = *img;
     rgb.color = COLOR_RGB;
     rgb.nplanes = 3;
-    rgb.made.bytes = NULL;
+    if (rgb.pixels.kind == PIXELS_DEVICE) /* they have one plane */
+        rgb.pixels.kind = PIXELS_NONE;
     rgb.plane[1] = rgb.plane[2] = rgb.plane[0];
     return rgb;
 }

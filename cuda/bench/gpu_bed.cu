@@ -102,7 +102,7 @@ static struct verify_plane plane_at(const struct kernel_task *task,
 {
     const unsigned p = i % img->nplanes;
     struct verify_plane what = verify_plane_of(img, p, i - p, task->turn);
-    what.plane.data += i / img->nplanes * img->size;
+    what.plane.data += i / img->nplanes * img->pixels.rows.size;
     return what;
 }
 
@@ -156,9 +156,9 @@ static int prepare(struct gpu_bed *bed, struct err *err)
         }
         status = cudaGetLastError();
         if (!status)
-            status =
-                cudaMemsetAsync(task->dst.cells, GARBAGE,
-                                task->dst.size * task->npictures, bed->stream);
+            status = cudaMemsetAsync(
+                task->dst.pixels.rows.cells, GARBAGE,
+                task->dst.pixels.rows.size * task->npictures, bed->stream);
     }
     return gpu_check(status, "filling", err);
 }
@@ -209,7 +209,8 @@ static int gpu_round(void *context, double *seconds, struct err *err)
         status = cudaEventRecord(bed->event[1], bed->stream);
     for (unsigned i = 0; i < bed->n[1] && !status; i++) {
         const struct kernel_task *task = &bed->task[i % bed->ntasks];
-        status = cudaMemcpyAsync(task->dst.cells, task->src.cells, bed->bytes,
+        status = cudaMemcpyAsync(task->dst.pixels.rows.cells,
+                                 task->src.pixels.rows.cells, bed->bytes,
                                  cudaMemcpyDeviceToDevice, bed->stream);
     }
     if (!status)

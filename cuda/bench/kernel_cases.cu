@@ -351,9 +351,9 @@ static int launch_ours(const struct kernel_case *, struct kernel_task *task,
 /* Moves on to the next picture, in place: a struct image is large. */
 static void go_on(struct image *img)
 {
-    img->cells += img->size;
+    img->pixels.rows.cells += img->pixels.rows.size;
     for (unsigned p = 0; p < img->nplanes; p++)
-        img->plane[p].data += img->size;
+        img->plane[p].data += img->pixels.rows.size;
 }
 
 static size_t plan_size(const struct kernel_task *task)

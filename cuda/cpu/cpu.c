@@ -241,14 +241,14 @@ static int cpu_apply(struct lane *lane, struct image *dst,
         .dst = dst,
         .src = src,
         .t = t,
-        .stream = dst->size >= opts->stream_from,
+        .stream = dst->pixels.rows.size >= opts->stream_from,
     };
     size_t n = 0;
     (void)err;
     for (unsigned i = 0; i < src->nplanes; i++)
         turn.first[i + 1] = n +=
             count_pieces(&dst->plane[i], src->cell, t, opts->piece);
-    thread_pool_run(dst->size < opts->alone_below ? NULL : pool, turn_piece,
+    thread_pool_run(dst->pixels.rows.size < opts->alone_below ? NULL : pool, turn_piece,
                     &turn, n);
     return 0;
 }

@@ -122,9 +122,11 @@ static struct image on_device(const struct image *img,
                               const struct gpu_buffer *buffer)
 {
     struct image there = *img;
-    there.cells = (uint8_t *)buffer->memory;
+    uint8_t *cells = (uint8_t *)buffer->memory;
+    there.pixels.rows.cells = cells;
     for (unsigned i = 0; i < img->nplanes; i++)
-        there.plane[i].data = there.cells + (img->plane[i].data - img->cells);
+        there.plane[i].data =
+            cells + (img->plane[i].data - img->pixels.rows.cells);
     return there;
 }
 
@@ -133,13 +135,17 @@ static int enqueue_whole(struct gpu_slot *slot, struct image *dst,
 {
     struct image from = on_device(src, &slot->src);
     struct image to = on_device(dst, &slot->dst);
-    if (gpu_check(cudaMemcpyAsync(from.cells, src->cells, src->size,
-                                  cudaMemcpyHostToDevice, slot->stream),
+    const struct pixel_rows *sent = &src->pixels.rows,
+                            *received = &dst->pixels.rows;
+    if (gpu_check(cudaMemcpyAsync(from.pixels.rows.cells, sent->cells,
+                                  sent->size, cudaMemcpyHostToDevice,
+                                  slot->stream),
                   "copying to the device", err) ||
         gpu_check(kernels_turn(&to, &from, t, slot->stream), "turning", err))
         return -1;
-    return gpu_check(cudaMemcpyAsync(dst->cells, to.cells, dst->size,
-                                     cudaMemcpyDeviceToHost, slot->stream),
+    return gpu_check(cudaMemcpyAsync(received->cells, to.pixels.rows.cells,
+                                     received->size, cudaMemcpyDeviceToHost,
+                                     slot->stream),
                      "copying from the device", err);
 }
 
@@ -148,7 +154,8 @@ static int gpu_slot_turn(struct gpu_slot *slot, struct image *dst,
                          const struct image *src, enum xform t, struct err *err)
 {
     struct err later;
-    if (begin_use(slot, err) || make_room(slot, src->size, dst->size, err))
+    if (begin_use(slot, err) ||
+        make_room(slot, src->pixels.rows.size, dst->pixels.rows.size, err))
         return -1;
     int status = enqueue_whole(slot, dst, src, t, err);
     /* Also after a failure: what was enqueued may still use both pictures. */
@@ -173,8 +180,8 @@ static struct image alone(enum cell cell, uint8_t *data, uint32_t width,
     img.plane[0].stride = pieces_stride(width, cell_size(cell));
     img.plane[0].width = width;
     img.plane[0].height = height;
-    img.cells = data;
-    img.size = img.plane[0].stride * height;
+    img.pixels.rows.cells = data;
+    img.pixels.rows.size = img.plane[0].stride * height;
     return img;
 }
 
@@ -204,9 +211,11 @@ static int gpu_slot_start(struct gpu_slot *slot, enum cell cell,
         return -1;
     struct image from = alone(cell, NULL, piece.width, piece.height);
     struct image to = alone(cell, NULL, piece.to_width, piece.to_height);
-    if (make_room(slot, from.size, to.size, err) ||
-        gpu_memory_grow(&slot->in, from.size, slot->stream, err) ||
-        gpu_memory_grow(&slot->out, to.size, slot->stream, err))
+    const size_t from_size = from.pixels.rows.size,
+                 to_size = to.pixels.rows.size;
+    if (make_room(slot, from_size, to_size, err) ||
+        gpu_memory_grow(&slot->in, from_size, slot->stream, err) ||
+        gpu_memory_grow(&slot->out, to_size, slot->stream, err))
         return -1;
     pieces_take((uint8_t *)slot->in.memory, src, &piece, cell_size(cell));
     from.plane[0].data = (uint8_t *)slot->src.memory;
@@ -214,13 +223,13 @@ static int gpu_slot_start(struct gpu_slot *slot, enum cell cell,
     slot->piece = piece;
     slot->to = *dst;
     slot->busy = true;
-    if (gpu_check(cudaMemcpyAsync(slot->src.memory, slot->in.memory, from.size,
+    if (gpu_check(cudaMemcpyAsync(slot->src.memory, slot->in.memory, from_size,
                                   cudaMemcpyHostToDevice, slot->stream),
                   "copying to the device", err) ||
         gpu_check(kernels_turn(&to, &from, t, slot->stream), "turning", err))
         return -1;
     return gpu_check(cudaMemcpyAsync(slot->out.memory, slot->dst.memory,
-                                     to.size, cudaMemcpyDeviceToHost,
+                                     to_size, cudaMemcpyDeviceToHost,
                                      slot->stream),
                      "copying from the device", err);
 }
@@ -342,7 +351,7 @@ static int cuda_apply(struct lane *opened, struct image *dst,
                       struct thread_pool *, struct err *err)
 {
     struct gpu_lane *lane = gpu_lane_of(opened);
-    size_t both = src->size + dst->size;
+    size_t both = src->pixels.rows.size + dst->pixels.rows.size;
     if (lane->vram == 0 && share_vram(lane, err))
         return -1;
     if (both <= whole_bytes && both <= lane->vram)

@@ -26,7 +26,7 @@ static int decode(const struct codec *codec, struct bytes file, int how,
     };
     warnings.count = 0;
     int status = codec_read(codec, img, file, &opts, &err);
-    must(status == 0 || (!img->cells && !img->meta));
+    must(status == 0 || (!img->pixels.kind && !img->meta));
     must(status == 0 || memchr(err.text, '\0', sizeof err.text));
     return status;
 }
@@ -49,7 +49,8 @@ static bool same_light(const struct image *a, const struct image *b, uint32_t y)
             const uint8_t *n = plane_row(&b->plane[c], y);
             const uint8_t *d = plane_row(&a->plane[3], y);
             const uint8_t *e = plane_row(&b->plane[3], y);
-            if ((d[x] ? ldexp(m[x], d[x]) : 0) != (e[x] ? ldexp(n[x], e[x]) : 0))
+            if ((d[x] ? ldexp(m[x], d[x]) : 0) !=
+                (e[x] ? ldexp(n[x], e[x]) : 0))
                 return false;
         }
     return true;

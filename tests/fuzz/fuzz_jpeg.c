@@ -13,7 +13,7 @@ static void claim_turn(struct image *img, enum xform t)
     struct image dst = { 0 };
     struct err err;
     must(image_like(&dst, img, t, mem_plain, &err) == 0);
-    memset(dst.cells, 0, dst.size);
+    memset(dst.pixels.rows.cells, 0, dst.pixels.rows.size);
     for (unsigned i = 0; i < dst.nplanes; i++) {
         struct plane *to = &dst.plane[i], *from = &img->plane[i];
         uint32_t rows = to->height < from->height ? to->height : from->height;
@@ -179,7 +179,7 @@ static void as_coded(struct bytes file, unsigned way)
         else if (!plan.width || !plan.height) /* nothing would be left */
             continue;
         if (codec_decode_file(&codec_jpeg, &img, file, &load, &plan, &err)) {
-            must(!img.cells && !img.meta);
+            must(!img.pixels.kind && !img.meta);
             continue;
         }
         must(img.orientation == info.orientation.value ||

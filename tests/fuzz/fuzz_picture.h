@@ -63,10 +63,10 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
         struct image img = { 0 };
         struct err err = { .text = "" };
         if (codec_read(codec, &img, file, &load, &err)) {
-            must(*err.text && !img.cells && !img.meta);
+            must(*err.text && !img.pixels.kind && !img.meta);
             continue;
         }
-        must(img.cells && img.meta && img.orientation >= 1 &&
+        must(img.pixels.kind && img.meta && img.orientation >= 1 &&
              img.orientation <= 8);
         if (!load.portable || !codec->lossy)
             fuzz_encode(codec, &img, &load, way + (unsigned)i);

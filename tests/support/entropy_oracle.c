@@ -84,7 +84,7 @@ static void go_by_planes(struct sequential *s, struct thread_pool *pool)
             plane->height = s->scan[i].coding.component[c].rows;
         }
     must(image_alloc(&img, mem_plain, &err) == 0);
-    memset(img.cells, 0x55, img.size);
+    memset(img.pixels.rows.cells, 0x55, img.pixels.rows.size);
     sequential_give_planes(s, &img, pool);
     for (unsigned i = 0; i < s->scans; i++)
         entropy_blocks_free(&s->scan[i].blocks);

@@ -106,7 +106,8 @@ void check_refused(const struct codec *codec, const void *file, size_t size,
     struct opened o = open_file(codec, file, size, STRICT);
     CHECK(o.status == -1 && strcmp(o.err.text, words) == 0, "%s: %s, not %s",
           codec->name, o.status ? o.err.text : "it is taken", words);
-    CHECK(o.img.cells == NULL && o.img.meta == NULL, "%s", codec->name);
+    CHECK(o.img.pixels.rows.cells == NULL && o.img.meta == NULL, "%s",
+          codec->name);
     close_file(&o);
 }
 
@@ -157,7 +158,7 @@ struct image random_picture(enum cell cell, uint32_t maxval, enum color color,
     };
     if (image_alloc(&img, mem_plain, &err))
         abort();
-    memset(img.cells, 0xa5, img.size);
+    memset(img.pixels.rows.cells, 0xa5, img.pixels.rows.size);
     for (unsigned i = 0; i < nplanes; i++)
         for (uint32_t y = 0; y < height; y++)
             for (uint32_t x = 0; x < width; x++) {
@@ -216,7 +217,7 @@ static void check_sound(const struct codec *codec, struct opened *o)
     struct bytes file = { 0 };
     struct err err;
     struct save_opts save = { .suffix = "", .warnings = &o->warnings };
-    bool sound = o->img.cells && o->img.meta && o->img.nplanes &&
+    bool sound = o->img.pixels.kind && o->img.meta && o->img.nplanes &&
                  o->img.width && o->img.height;
     CHECK(sound, "%s", codec->name);
     for (unsigned i = 0; sound && o->img.maxval && i < o->img.nplanes; i++)
@@ -237,7 +238,8 @@ void check_cuts(const struct codec *codec, const void *file, size_t size,
         struct opened o = open_file(codec, file, cut, STRICT);
         CHECK((o.status == 0) == (cut + blanks >= size), "%s, %zu of %zu: %s",
               codec->name, cut, size, o.status ? o.err.text : "it is taken");
-        CHECK(o.status == 0 || o.img.cells == NULL, "%s", codec->name);
+        CHECK(o.status == 0 || o.img.pixels.rows.cells == NULL, "%s",
+              codec->name);
         close_file(&o);
         o = open_file(codec, file, cut, TOLERANT);
         CHECK(o.status || o.warnings.count || cut + blanks >= size,
@@ -262,7 +264,8 @@ void check_hostile(const struct codec *codec, const void *file, size_t size,
             struct opened o = open_file(codec, copy, size, i % 2);
             if (o.status == 0)
                 check_sound(codec, &o);
-            CHECK(o.status == 0 || o.img.cells == NULL, "%s", codec->name);
+            CHECK(o.status == 0 || o.img.pixels.rows.cells == NULL, "%s",
+                  codec->name);
             close_file(&o);
         }
     free(copy);

@@ -78,8 +78,8 @@ static struct trial *begin_trial(const struct scan_engine_type *type)
 static const uint8_t *made_at(const struct image *img, unsigned c, uint32_t x,
                               uint32_t y)
 {
-    const size_t cell = cell_size(img->made.cell);
-    const bool pixels = img->made.packing == PACKING_PIXELS;
+    const size_t cell = cell_size(img->pixels.device.cell);
+    const bool pixels = img->pixels.device.packing == PACKING_PIXELS;
     const struct plane *plane = &img->plane[pixels ? 0 : c];
     const uint8_t *row = plane->data + y * plane->stride;
     return row + cell * (pixels ? (size_t)x * img->nplanes + c : x);
@@ -89,8 +89,8 @@ static bool is_sample(const struct image *img, const uint8_t *cell,
                       unsigned want)
 {
     const float as_float = (float)(want / 255.0);
-    return img->made.cell == CELL_F32 ? memcmp(cell, &as_float, 4) == 0
-                                      : *cell == want;
+    return img->pixels.device.cell == CELL_F32 ? memcmp(cell, &as_float, 4) == 0
+                                               : *cell == want;
 }
 
 /* Compares with what libjpeg makes, turned by the oracle. */
@@ -120,7 +120,7 @@ static void compare(const struct picture *p)
           p->coding.width, p->coding.height, p->coding.h, p->coding.v,
           p->coding.others[0][0], p->coding.others[0][1],
           p->coding.others[1][0], p->coding.others[1][1], xform_name(p->turn),
-          img->made.packing, img->made.cell, wrong);
+          img->pixels.device.packing, img->pixels.device.cell, wrong);
     free(want.samples);
 }
 

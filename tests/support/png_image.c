@@ -20,7 +20,7 @@ struct image shape_image(const struct shape *s)
                 : s->type & 2      ? COLOR_RGB
                                    : COLOR_GRAY;
     img.alpha = s->type & 4;
-    memset(img.cells, 0xa5, img.size);
+    memset(img.pixels.rows.cells, 0xa5, img.pixels.rows.size);
     return img;
 }
 

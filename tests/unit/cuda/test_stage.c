@@ -44,7 +44,7 @@ static struct image shaped(struct shape shape)
         p->stride = p->width * cell_size(shape.cell) + IMAGE_STRIDE - 1;
         p->stride -= p->stride % IMAGE_STRIDE;
         p->stride += shape.pad * (size_t)IMAGE_STRIDE;
-        img.size += p->stride * p->height;
+        img.pixels.rows.size += p->stride * p->height;
     }
     return img;
 }
@@ -53,11 +53,11 @@ static struct image shaped(struct shape shape)
 static struct image guarded(struct shape shape)
 {
     struct image img = shaped(shape);
-    uint8_t *at = aligned_alloc(IMAGE_STRIDE, img.size + 2 * GUARD);
+    uint8_t *at = aligned_alloc(IMAGE_STRIDE, img.pixels.rows.size + 2 * GUARD);
     if (!at)
         abort();
-    memset(at, POISON, img.size + 2 * GUARD);
-    img.cells = at += GUARD;
+    memset(at, POISON, img.pixels.rows.size + 2 * GUARD);
+    img.pixels.rows.cells = at += GUARD;
     for (unsigned i = 0; i < img.nplanes; i++) {
         img.plane[i].data = at;
         at += img.plane[i].stride * img.plane[i].height;
@@ -69,27 +69,27 @@ static bool guards_hold(const struct image *img)
 {
     bool hold = true;
     for (int i = 1; i <= GUARD; i++)
-        hold &=
-            img->cells[-i] == POISON && img->cells[img->size + i - 1] == POISON;
+        hold &= img->pixels.rows.cells[-i] == POISON &&
+                img->pixels.rows.cells[img->pixels.rows.size + i - 1] == POISON;
     return hold;
 }
 
 static void drop(struct image *img)
 {
-    free(img->cells - GUARD);
+    free(img->pixels.rows.cells - GUARD);
 }
 
 static void fill(struct image *img, uint64_t *seed)
 {
-    for (size_t i = 0; i < img->size; i += sizeof *seed) {
+    for (size_t i = 0; i < img->pixels.rows.size; i += sizeof *seed) {
         uint64_t r = test_random(seed);
-        memcpy(img->cells + i, &r, sizeof r);
+        memcpy(img->pixels.rows.cells + i, &r, sizeof r);
     }
     /* The one number whose negative is itself. */
     int16_t lowest = INT16_MIN;
-    for (size_t i = 0; i < img->size; i += 5 * sizeof lowest)
+    for (size_t i = 0; i < img->pixels.rows.size; i += 5 * sizeof lowest)
         if (img->cell == CELL_DCT)
-            memcpy(img->cells + i, &lowest, sizeof lowest);
+            memcpy(img->pixels.rows.cells + i, &lowest, sizeof lowest);
 }
 
 /* One turn of one picture. `kept` is a copy of the bytes of src. */
@@ -112,7 +112,8 @@ static void check_turn(const struct backend *backend, struct lane *lane,
           shape.nplanes, cell_size(shape.cell), shape.pad, err.text);
     CHECK(guards_hold(&dst), "%s %s %ux%u", backend->name, oracle[t].name,
           shape.width, shape.height);
-    CHECK(guards_hold(src) && !memcmp(kept, src->cells, src->size),
+    CHECK(guards_hold(src) &&
+              !memcmp(kept, src->pixels.rows.cells, src->pixels.rows.size),
           "%s %s %ux%u changed its source", backend->name, oracle[t].name,
           shape.width, shape.height);
     drop(&dst);
@@ -125,10 +126,10 @@ static void check_turns(const struct backend *backend, struct lane *lane,
     uint64_t seed = shape.width * 2654435761u + shape.height + 1;
     struct image src = guarded(shape);
     fill(&src, &seed);
-    uint8_t *kept = malloc(src.size);
+    uint8_t *kept = malloc(src.pixels.rows.size);
     if (!kept)
         abort();
-    memcpy(kept, src.cells, src.size);
+    memcpy(kept, src.pixels.rows.cells, src.pixels.rows.size);
     for (unsigned t = from; t <= to; t++)
         check_turn(backend, lane, (enum xform)t, shape, &src, kept);
     free(kept);
@@ -275,7 +276,7 @@ static void *work(void *argument)
     fill(&src, &seed);
     for (int n = 0; n < 5; n++) {
         struct err err;
-        memset(dst.cells, POISON, dst.size);
+        memset(dst.pixels.rows.cells, POISON, dst.pixels.rows.size);
         if (worker->backend->apply(worker->lane, &dst, &src, XFORM_TRANSPOSE,
                                    NULL, &err))
             worker->failures++;

@@ -25,20 +25,19 @@ TEST(files_of_the_first_time_are_closed)
                              .opts = &opts };
     const struct codec *pnm = codec_by_name("ppm");
     struct result result = { .from = pnm, .to = pnm };
-    const int cells = open("/dev/null", O_RDWR | O_CLOEXEC),
-              output = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int output = open("/dev/null", O_RDWR | O_CLOEXEC);
     struct job_state state = {
         .job = &job,
         .opts = &opts,
         .result = &result,
-        .cells_file = { .made = true, .fd = cells, .size = 9 },
+        .place = { .mapped = 9 },
         .output_file = { .made = true, .fd = output, .size = 9 },
     };
     struct limits limits = opts.limits;
-    must(is_open(cells) && is_open(output));
+    must(is_open(output));
     job_offer_scratch(&state, &limits);
     CHECK(limits.scratch, "it may go through a file");
-    CHECK(!is_open(cells) && !is_open(output), "they are open");
-    CHECK(!state.cells_file.made && state.cells_file.size == 0, "a new one");
+    CHECK(!is_open(output), "it is open");
+    CHECK(state.place.mapped == 0, "a new one");
     CHECK(!state.output_file.made && state.output_file.size == 0, "a new one");
 }

@@ -92,8 +92,8 @@ static struct image noise(uint32_t width, uint32_t height)
     struct err err;
     uint64_t state = 1;
     must(image_alloc(&img, mem_plain, &err) == 0);
-    for (size_t i = 0; i < img.size; i++)
-        img.cells[i] = (uint8_t)(test_random(&state) >> 60);
+    for (size_t i = 0; i < img.pixels.rows.size; i++)
+        img.pixels.rows.cells[i] = (uint8_t)(test_random(&state) >> 60);
     return img;
 }
 

@@ -89,10 +89,10 @@ static void becomes(struct image img, const struct codec *to, struct ask ask,
 
 static bool untouched(const struct image *img, const struct image *was)
 {
-    return img->cells == was->cells && img->meta == was->meta &&
-           img->cell == was->cell && img->maxval == was->maxval &&
-           img->color == was->color && img->alpha == was->alpha &&
-           img->nplanes == was->nplanes;
+    return img->pixels.rows.cells == was->pixels.rows.cells &&
+           img->meta == was->meta && img->cell == was->cell &&
+           img->maxval == was->maxval && img->color == was->color &&
+           img->alpha == was->alpha && img->nplanes == was->nplanes;
 }
 
 /* Checks that img needs no conversion, and frees it. */

@@ -32,7 +32,7 @@ static void check_row(enum cell cell, unsigned n, uint32_t width)
         CHECK(false, "%s", err.text);
         return;
     }
-    memset(img.cells, GARBAGE, img.size);
+    memset(img.pixels.rows.cells, GARBAGE, img.pixels.rows.size);
     memset(again, GARBAGE, row_size + 2 * MARGIN);
     for (size_t i = 0; i < row_size; i++)
         row[1 + i] = (uint8_t)(test_random(&state) >> 32);

@@ -159,7 +159,7 @@ static void check_written(const struct given *kind, const struct decoded *from,
     CHECK(!memcmp(a->ids, b->ids, sizeof a->ids), "%s: ids", kind->name);
     struct fixture *f = fixture_new(&codec_jpeg);
     CHECK(!fixture_decode(f, made), "%s", f->err.text);
-    int off = f->img.cells ? distance(&f->img, from, t) : 1000;
+    int off = f->img.pixels.kind ? distance(&f->img, from, t) : 1000;
     CHECK(off <= 4, "%s, %s: off by %d", kind->name, xform_name(t), off);
     CHECK(f->warnings.count == 0, "%s: %s", kind->name,
           f->warnings.list[0].text);
@@ -175,7 +175,7 @@ static void check_kind(const struct given *kind, enum xform t)
     CHECK(own.coding.space == kind->coding.space, "%s: space %d", kind->name,
           (int)own.coding.space);
     CHECK(!fixture_decode(f, file), "%s: %s", kind->name, f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(is_shaped(&f->img, &kind->coding, kind->color), "%s", kind->name);
         CHECK(distance(&f->img, &own, XFORM_NONE) == 0, "%s", kind->name);
         turn_image(&f->img, t);
@@ -198,7 +198,7 @@ static void check_portable(const struct given *kind)
     struct decoded own = libjpeg_decode(file, ycc ? JCS_RGB : JCS_UNKNOWN);
     f->load.portable = true;
     CHECK(!fixture_decode(f, file), "%s: %s", kind->name, f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(f->img.color == (ycc ? COLOR_RGB : kind->color), "%s",
               kind->name);
         CHECK(distance(&f->img, &own, XFORM_NONE) == 0, "%s", kind->name);
@@ -269,7 +269,7 @@ TEST(foreign)
         CHECK(!fixture_decode(f, f->made), "%s: %s", name, f->err.text);
         CHECK(f->img.color == colors[i] && f->img.nplanes == nplanes,
               "%s is %s", name, image_color_name(f->img.color));
-        int off = f->img.cells ? picture_distance(&f->img) : 1000;
+        int off = f->img.pixels.kind ? picture_distance(&f->img) : 1000;
         CHECK(off <= (rgb ? 8 : 4), "%s: off by %d", name, off);
         CHECK(f->warnings.count == 0, "%s: %s", name, f->warnings.list[0].text);
         fixture_free(f);

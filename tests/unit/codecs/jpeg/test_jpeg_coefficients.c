@@ -93,7 +93,7 @@ static struct bytes turned_as(struct bytes file, enum xform t,
     struct fixture *f = fixture_new(&codec_jpeg);
     f->plan = *plan;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         turn_image(&f->img, t);
         CHECK(!fixture_encode(f), "%s", f->err.text);
     }

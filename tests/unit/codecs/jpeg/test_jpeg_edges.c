@@ -116,7 +116,7 @@ static void turn_planes(struct image *img, enum xform t)
     uint32_t sx, sy;
     if (image_like(&dst, img, t, mem_plain, &err))
         abort();
-    memset(dst.cells, 0x5a, dst.size);
+    memset(dst.pixels.rows.cells, 0x5a, dst.pixels.rows.size);
     for (unsigned c = 0; c < dst.nplanes; c++)
         for (uint32_t y = 0; y < dst.plane[c].height; y++)
             for (uint32_t x = 0; x < dst.plane[c].width; x++) {
@@ -137,7 +137,7 @@ static struct image read_for(struct bytes file, enum xform t)
     f->plan.turn = t;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    if (!f->img.cells)
+    if (!f->img.pixels.kind)
         abort();
     return fixture_take_img(f);
 }

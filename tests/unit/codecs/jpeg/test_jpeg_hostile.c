@@ -51,14 +51,14 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
     f->plan.representation = representation;
     int status = fixture_decode(f, file);
     CHECK(maybe_sound || status, "%s: it is accepted", name);
-    CHECK(!status == !!f->img.cells && !status == !*f->err.text, "%s: %s", name,
-          f->err.text);
+    CHECK(!status == !!f->img.pixels.kind && !status == !*f->err.text, "%s: %s",
+          name, f->err.text);
     f->warnings = (struct warnings){ 0 };
     f->load.tolerant = true;
     f->load.portable = representation == REPRESENTATION_SAMPLES;
     bool taken = fixture_decode(f, file) == 0;
-    CHECK(taken || (!f->img.cells && !f->img.meta), "%s: something is left",
-          name);
+    CHECK(taken || (!f->img.pixels.kind && !f->img.meta),
+          "%s: something is left", name);
     /* What was refused cannot pass as if nothing were. */
     CHECK(!taken || !status || is_warned(&f->warnings, "damaged"),
           "%s: no warning", name);
@@ -86,7 +86,8 @@ static void refuses_in(const char *name, struct bytes file, const char *words,
         CHECK(fixture_decode(f, file), "%s: accepted", name);
         CHECK(*f->err.text && strstr(f->err.text, words), "%s: %s", name,
               f->err.text);
-        CHECK(!f->img.cells && !f->img.meta, "%s: something is left", name);
+        CHECK(!f->img.pixels.kind && !f->img.meta, "%s: something is left",
+              name);
     }
     fixture_free(f);
 }
@@ -209,8 +210,8 @@ TEST(rest)
     file.size = file.size * 3 / 4;
     struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    bool same = f->img.cells;
-    for (uint32_t y = 0; f->img.cells && y < 64; y++)
+    bool same = f->img.pixels.kind;
+    for (uint32_t y = 0; f->img.pixels.kind && y < 64; y++)
         for (uint32_t x = 0; x < 64; x++)
             same &= cell_at(&f->img, 0, x, y) == decoded_at(&own, 0, x, y);
     CHECK(same, "what libjpeg makes of it");

@@ -39,7 +39,7 @@ static struct image read_as(struct bytes file,
     struct fixture *f = fixture_new(&codec_jpeg);
     f->plan.representation = representation;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (!f->img.cells)
+    if (!f->img.pixels.kind)
         abort();
     return fixture_take_img(f);
 }

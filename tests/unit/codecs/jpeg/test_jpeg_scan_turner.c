@@ -57,8 +57,8 @@ static struct bytes turn_file(struct bytes file, struct decode_plan plan,
     f->save = save;
     bool turned = !fixture_decode(f, file) && f->img.turned == plan.turn;
     CHECK(turned, "%s", f->err.text);
-    CHECK(!turned || (f->img.cells == NULL && !fixture_encode(f)), "%s",
-          f->err.text);
+    CHECK(!turned || (f->img.pixels.rows.cells == NULL && !fixture_encode(f)),
+          "%s", f->err.text);
     return fixture_take_made(f);
 }
 
@@ -178,7 +178,8 @@ static void check_not_offered(struct bytes file, bool sound)
         .scan_turner = &turner,
     };
     CHECK(!fixture_decode(f, file) == sound, "%s", f->err.text);
-    CHECK(e.scans == 0 && !f->img.cells == !sound, "%u scans", e.scans);
+    CHECK(e.scans == 0 && !f->img.pixels.rows.cells == !sound, "%u scans",
+          e.scans);
     fixture_free(f);
     bytes_free(&file);
 }

@@ -309,7 +309,7 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     f->save.orientation = orientation;
     f->save.strip = strip;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(f->img.orientation == 6, "is %u", f->img.orientation);
         turn_image(&f->img, t);
         CHECK(!fixture_encode(f), "%s", f->err.text);

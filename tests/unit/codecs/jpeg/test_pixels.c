@@ -27,8 +27,10 @@ static bool read_own(struct image *img, struct bytes file, bool to_rgb,
                            .nplanes = s.components };
     if (pixels_suit(&s)) {
         struct thread_pool *pool = thread_pool_open(2);
-        must(row_sink_open(&rows, img, t, &turner_of_cells, mem_plain, &err) ==
-             0);
+        const struct row_sink_opts opts = { .t = t,
+                                            .turner = &turner_of_cells,
+                                            .mem = mem_plain };
+        must(row_sink_open(&rows, img, &opts, &err) == 0);
         must(pixels_read(&rows, &s, to_rgb, &exact, pool, &err) == 0);
         row_sink_close(&rows);
         thread_pool_close(pool);

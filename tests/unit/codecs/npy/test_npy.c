@@ -406,7 +406,7 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
     CHECK(status == 0, "%s: %s", text, err.text);
     CHECK((out.size == 0) == (t == XFORM_NONE), "%s: %zu bytes", text,
           out.size);
-    CHECK(img.cells == NULL && img.meta == NULL, "%s", text);
+    CHECK(img.pixels.rows.cells == NULL && img.meta == NULL, "%s", text);
     if (status == 0 && out.size) {
         CHECK(npy_read_header(&header, out, &err) == 0, "%s", err.text);
         CHECK(header.size % 64 == 0 && header.size + all == out.size &&

@@ -84,7 +84,7 @@ static void check_dictionary(const struct dictionary *d)
     bool good = o.status == 0;
     CHECK(good == d->good, "%s: %s", d->text, o.err.text);
     CHECK(good || *o.err.text, "%s", d->text);
-    CHECK(good || (!o.img.cells && !o.img.meta), "%s", d->text);
+    CHECK(good || (!o.img.pixels.kind && !o.img.meta), "%s", d->text);
     if (good && d->good) {
         CHECK(o.img.width == d->width && o.img.height == d->height &&
                   o.img.nplanes == d->nplanes,

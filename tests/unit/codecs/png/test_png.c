@@ -101,7 +101,7 @@ static void check_kind(const struct shape *s, unsigned filter, enum xform t)
     struct fixture *f = fixture_new(&codec_png);
     CHECK(fixture_decode(f, file) == 0, "%s, filter %u: %s", named(s), filter,
           f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(is_shaped(&f->img, s), "%s", named(s));
         CHECK(rows_hold(&f->img, s, 0, s->height), "%s, filter %u", named(s),
               filter);
@@ -155,8 +155,7 @@ TEST(bands)
                 CHECK(fixture_decode(f, file) == 0, "%s: %s", named(&s),
                       f->err.text);
                 CHECK(f->img.turned == (enum xform)t, "%s", named(&s));
-                CHECK(fixture_encode(f) == 0, "%s: %s", named(&s),
-                      f->err.text);
+                CHECK(fixture_encode(f) == 0, "%s: %s", named(&s), f->err.text);
                 CHECK(file_holds(f->made, &s, (enum xform)t), "%s, %s",
                       named(&s), xform_name((enum xform)t));
                 fixture_free(f);
@@ -176,7 +175,8 @@ TEST(short_palette)
     add_end(&file);
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
     CHECK(f->img.meta && f->img.meta->ncolors == 3, "the palette's size");
-    CHECK(f->img.cells && rows_hold(&f->img, &s, 0, 9), "indices are kept");
+    CHECK(f->img.pixels.kind && rows_hold(&f->img, &s, 0, 9),
+          "indices are kept");
     CHECK(!fixture_encode(f), "%s", f->err.text);
     CHECK(file_holds(f->made, &s, XFORM_NONE) && palette_holds(file, f->made),
           "written as they were");
@@ -223,7 +223,7 @@ static void check_cuts(const struct shape *s)
         f->load.mem = garbage_memory;
         CHECK(fixture_decode(f, cut) && *f->err.text,
               "%s, cut to %zu bytes, is accepted", named(s), size);
-        CHECK(!f->img.cells && !f->img.meta, "nothing is left to free");
+        CHECK(!f->img.pixels.kind && !f->img.meta, "nothing is left to free");
         f->load.tolerant = true;
         if (fixture_decode(f, cut) == 0) {
             size_t lost;
@@ -274,9 +274,9 @@ TEST(rows_before)
     f->load.tolerant = true;
     f->load.mem = garbage_memory;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    CHECK(f->img.cells && rows_hold(&f->img, &s, 0, 25),
+    CHECK(f->img.pixels.kind && rows_hold(&f->img, &s, 0, 25),
           "the rows that are there");
-    for (uint32_t y = 25; f->img.cells && y < 40; y++)
+    for (uint32_t y = 25; f->img.pixels.kind && y < 40; y++)
         for (uint32_t x = 0; x < 61; x++)
             CHECK(cell_at(&f->img, 0, x, y) == 0, "%u, %u", x, y);
     CHECK(f->warnings.count >= 1, "a warning");

@@ -322,7 +322,7 @@ static void check_given(struct given given)
     f->save.orientation = given.orientation;
     f->save.strip = given.strip;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(f->img.orientation == 6, "is %u", f->img.orientation);
         turn_image(&f->img, given.turned);
         CHECK(!fixture_encode(f), "%s", f->err.text);
@@ -362,7 +362,7 @@ static void check_alpha(const struct shape *s, const void *alpha, size_t size,
     add_end(&file);
     f->save.strip = strip;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         const struct meta *meta = f->img.meta;
         const uint8_t *p = alpha;
         CHECK(meta->keyed == (s->type != PALETTE), "a key or not");
@@ -436,7 +436,7 @@ static void check_shown(const struct shape *s, const char *pieces,
     struct fixture *f = fixture_new(&codec_png);
     struct chunks was = { 0 }, is = { 0 };
     CHECK(!fixture_decode(f, file), "%s: %s", pieces, f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(f->img.meta->nalphas == nalphas && f->img.meta->keyed == keyed,
               "%s: %u alphas", pieces, f->img.meta->nalphas);
         for (unsigned i = 0; i < f->img.meta->ncolors; i++)
@@ -497,7 +497,7 @@ TEST(thumbnail)
     add_pixels(&file, &shape, 0, SIZE_MAX);
     add_end(&file);
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         turn_image(&f->img, XFORM_MIRROR_X);
         CHECK(!fixture_encode(f), "%s", f->err.text);
         CHECK(is_warned(&f->warnings, "thumbnail"), "of what is lost");

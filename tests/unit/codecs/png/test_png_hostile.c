@@ -19,7 +19,7 @@ static bool accepts(struct fixture *f, struct bytes file)
 {
     if (fixture_decode(f, file)) {
         CHECK(*f->err.text, "it is refused without a reason");
-        CHECK(!f->img.cells && !f->img.meta, "something is left of it");
+        CHECK(!f->img.pixels.kind && !f->img.meta, "something is left of it");
         return false;
     }
     CHECK(!fixture_encode(f), "%s", f->err.text);

@@ -78,7 +78,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
     opts.portable = true;
     opts.tolerant = tolerant;
     int status = codec_read(&codec_png, img, *file, &opts, &err);
-    CHECK((status == 0) == !!img->cells, "%s", err.text);
+    CHECK((status == 0) == !!img->pixels.rows.cells, "%s", err.text);
     bytes_free(file);
     return status;
 }
@@ -205,7 +205,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
 
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    if (f->img.cells) {
+    if (f->img.pixels.kind) {
         CHECK(!fixture_encode(f), "%s", f->err.text);
         CHECK(read_chunks(&a, file) && read_chunks(&b, f->made), "no PNG");
         const struct chunk *p = find_chunk(&a, deflated[i].name);

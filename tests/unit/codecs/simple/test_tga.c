@@ -72,25 +72,30 @@ TEST(tga_files)
 TEST(tga_packets)
 {
     const double gray[] = { 'a', 'a', 'a', 'b', 'c', 'd' };
-    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN, TEXT("\x82"
-                                                 "a\2bcd")),
+    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN,
+                    TEXT("\x82"
+                         "a\2bcd")),
            1, gray, NULL);
-    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN, TEXT("\x82"
-                                                 "a\0b\1cd")),
+    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN,
+                    TEXT("\x82"
+                         "a\0b\1cd")),
            1, gray, NULL);
-    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP, TEXT("\1dc\0b\x82"
-                                                "a")),
+    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP,
+                    TEXT("\1dc\0b\x82"
+                         "a")),
            1, gray, NULL);
-    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN, TEXT("\0abc\x81"
-                                                  "def")),
+    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN,
+                    TEXT("\0abc\x81"
+                         "def")),
            3, SAMPLES('c', 'b', 'a', 'f', 'e', 'd', 'f', 'e', 'd'), NULL);
     tga_is(make_tga(10, 32, 2, 1, LEFT_DOWN | 8, TEXT("\1abcdefgh")), 4,
            SAMPLES('c', 'b', 'a', 'd', 'g', 'f', 'e', 'h'), NULL);
     tga_is(make_tga(10, 16, 2, 1, LEFT_DOWN, TEXT("\x81\x1f\x00")), 3,
            SAMPLES(0, 0, 255, 0, 0, 255), "its 16 bits a pixel become 24");
     /* The last packet may claim more pixels than fit. */
-    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN, TEXT("\xff"
-                                                 "a")),
+    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN,
+                    TEXT("\xff"
+                         "a")),
            1, SAMPLES('a', 'a'), NULL);
 }
 
@@ -141,17 +146,21 @@ TEST(tga_refused)
 {
     tga_refused(1, 2, "probe");
     tga_refused(2, 0, "probe");
-    tga_refused(2, 3, "it has a palette and colors; only one of them can be read");
-    tga_refused(3, 1, "a palette of 1 colors from number 1 on; it must begin at "
-                      "0");
-    tga_refused(5, 0, "a palette of 0 colors from number 0 on; it must begin at "
-                      "0");
+    tga_refused(2, 3,
+                "it has a palette and colors; only one of them can be read");
+    tga_refused(3, 1,
+                "a palette of 1 colors from number 1 on; it must begin at "
+                "0");
+    tga_refused(5, 0,
+                "a palette of 0 colors from number 0 on; it must begin at "
+                "0");
     tga_refused(7, 8, "probe");
     tga_refused(12, 0, "probe");
     tga_refused(14, 2, "the image data is cut short: 2 bytes of 4");
     tga_refused(16, 24, "probe");
-    tga_refused(17, 0x40, "its rows are interleaved; only plain ones can be "
-                          "read");
+    tga_refused(17, 0x40,
+                "its rows are interleaved; only plain ones can be "
+                "read");
     tga_refused(0, 10, "the file is cut short");
 }
 
@@ -159,17 +168,18 @@ TEST(tga_refused)
 TEST(tga_tolerant)
 {
     struct bytes file = make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abc"));
-    check_tolerated(&codec_tga, file.data, file.size,
-                    SAMPLES('a', 'b', 'c', 0), cut);
+    check_tolerated(&codec_tga, file.data, file.size, SAMPLES('a', 'b', 'c', 0),
+                    cut);
     bytes_free(&file);
     file = make_tga(2, 24, 1, 2, LEFT_DOWN, TEXT("abcd"));
     check_tolerated(&codec_tga, file.data, file.size,
                     SAMPLES('c', 'b', 'a', 0, 0, 'd'), cut);
     bytes_free(&file);
-    file = make_tga(11, 8, 2, 2, LEFT_DOWN, TEXT("\x81"
-                                                 "a\1b"));
-    check_tolerated(&codec_tga, file.data, file.size,
-                    SAMPLES('a', 'a', 'b', 0), cut);
+    file = make_tga(11, 8, 2, 2, LEFT_DOWN,
+                    TEXT("\x81"
+                         "a\1b"));
+    check_tolerated(&codec_tga, file.data, file.size, SAMPLES('a', 'a', 'b', 0),
+                    cut);
     bytes_free(&file);
 }
 
@@ -177,9 +187,9 @@ TEST(tga_tolerant)
 TEST(tga_kept)
 {
     struct warnings warnings = { 0 };
-    struct bytes file =
-        make_tga(2, 32, 1, 1, LEFT_DOWN | 0, TEXT("abc\0\0\0\0\0\0\0\0\0"
-                                                  "TRUEVISION-XFILE.\0"));
+    struct bytes file = make_tga(2, 32, 1, 1, LEFT_DOWN | 0,
+                                 TEXT("abc\0\0\0\0\0\0\0\0\0"
+                                      "TRUEVISION-XFILE.\0"));
     file.data[0] = 4;
     insert(&file, TEXT("F\0or"));
     struct opened o = open_file(&codec_tga, file.data, file.size, STRICT);
@@ -206,10 +216,11 @@ TEST(tga_kept)
 /* A plain file stays plain, and one with runs has runs. */
 TEST(tga_coding)
 {
-    struct bytes plain =
-        make_tga(3, 8, 4, 2, LEFT_UP, TEXT("aaaabbbc"));
-    struct bytes packed =
-        make_tga(11, 8, 4, 2, LEFT_UP, TEXT("\x83" "a\x82" "b\0c"));
+    struct bytes plain = make_tga(3, 8, 4, 2, LEFT_UP, TEXT("aaaabbbc"));
+    struct bytes packed = make_tga(11, 8, 4, 2, LEFT_UP,
+                                   TEXT("\x83"
+                                        "a\x82"
+                                        "b\0c"));
     check_rewritten(&codec_tga, plain.data, plain.size, "tga", XFORM_NONE,
                     plain.data, plain.size);
     check_rewritten(&codec_tga, packed.data, packed.size, "tga", XFORM_NONE,
@@ -238,11 +249,11 @@ TEST(round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
         for (unsigned n = 1; n <= 4; n++) {
-            struct image img =
-                random_picture(CELL_U8, 255, n < 3 ? COLOR_GRAY : COLOR_RGB, n,
-                               width, 7);
+            struct image img = random_picture(
+                CELL_U8, 255, n < 3 ? COLOR_GRAY : COLOR_RGB, n, width, 7);
             check_runs(&img);
-            memset(img.cells, 7, img.size / 2); /* something to pack */
+            memset(img.pixels.rows.cells, 7,
+                   img.pixels.rows.size / 2); /* something to pack */
             check_runs(&img);
             for (unsigned i = 0; i < n; i++)
                 for (uint32_t y = 0; y < 7; y++) {

@@ -22,8 +22,8 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
 
 static void fill(struct image *img, uint64_t seed)
 {
-    for (size_t i = 0; i < img->size; i++)
-        img->cells[i] = (uint8_t)(test_random(&seed) >> 40);
+    for (size_t i = 0; i < img->pixels.rows.size; i++)
+        img->pixels.rows.cells[i] = (uint8_t)(test_random(&seed) >> 40);
 }
 
 static void copy_row(const struct image *to, uint32_t row,
@@ -40,6 +40,9 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
                   uint32_t late)
 {
     const struct turner turner = { .turn = turn_part };
+    const struct row_sink_opts opts = { .t = t,
+                                        .turner = &turner,
+                                        .mem = mem_plain };
     struct image src = { .cell = cell, .nplanes = 2 }, got, want;
     struct row_sink rows;
     struct err err = { .text = "" };
@@ -48,7 +51,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
     got = src;
     if (image_alloc(&src, mem_plain, &err) ||
         image_like(&want, &src, t, mem_plain, &err) ||
-        row_sink_open(&rows, &got, t, &turner, mem_plain, &err)) {
+        row_sink_open(&rows, &got, &opts, &err)) {
         CHECK(false, "%s", err.text);
         return;
     }
@@ -67,7 +70,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
             status |= row_sink_turn_waiting(&rows, &err);
     }
     CHECK(status == 0 && got.turned == t && same_cells(&got, &want) &&
-              !rows.second.cells == !(late && t && height > BAND_ROWS),
+              !rows.second.pixels.kind == !(late && t && height > BAND_ROWS),
           "%u x %u, cell %d, %s, %u", width, height, cell, xform_name(t), late);
     row_sink_close(&rows);
     image_free(&src);
@@ -86,14 +89,15 @@ static int refuse(void *context, struct image *dst, const struct image *src,
 TEST(failure)
 {
     const struct turner turner = { .turn = refuse };
+    const struct row_sink_opts opts = { .t = XFORM_TRANSPOSE,
+                                        .turner = &turner,
+                                        .mem = mem_plain };
     struct image img = {
         .cell = CELL_U8, .nplanes = 1, .width = 3, .height = 2 * BAND_ROWS
     };
     struct row_sink rows;
     struct err err = { .text = "" };
-    CHECK(row_sink_open(&rows, &img, XFORM_TRANSPOSE, &turner, mem_plain,
-                        &err) == 0,
-          "%s", err.text);
+    CHECK(row_sink_open(&rows, &img, &opts, &err) == 0, "%s", err.text);
     int first = row_sink_done(&rows, BAND_ROWS - 2, &err);
     int second = row_sink_done(&rows, BAND_ROWS - 1, &err);
     CHECK(first == 0 && second && strcmp(err.text, "256 rows") == 0, "%s",

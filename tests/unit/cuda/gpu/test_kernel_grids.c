@@ -222,11 +222,11 @@ static bool written_once(const struct launch *l)
  * every one of several launches. */
 static bool launch_is_right(struct launch *l, enum xform t, uint64_t *seed)
 {
-    for (size_t i = 0; i < l->src.size; i += sizeof *seed) {
+    for (size_t i = 0; i < l->src.pixels.rows.size; i += sizeof *seed) {
         uint64_t r = test_random(seed);
-        memcpy(l->src.cells + i, &r, sizeof r);
+        memcpy(l->src.pixels.rows.cells + i, &r, sizeof r);
     }
-    memset(l->dst.cells, 0x5a, l->dst.size);
+    memset(l->dst.pixels.rows.cells, 0x5a, l->dst.pixels.rows.size);
     for (unsigned i = 0; i < l->dst.nplanes; i++)
         memset(l->written[i], 0,
                l->dst.plane[i].stride / 16 * l->dst.plane[i].height);
@@ -273,7 +273,7 @@ static void check_turn(enum cell cell, struct size size, enum xform t,
     l.plan = tiles_plan_begin(cell, t);
     for (unsigned i = 0; i < size.nplanes; i++) {
         tiles_plan_add(&l.plan, l.planes, &l.dst.plane[i], &l.src.plane[i], t);
-        l.written[i] = malloc(l.dst.size / 16);
+        l.written[i] = malloc(l.dst.pixels.rows.size / 16);
     }
     tiles_plan_cut(&l.plan, l.planes, vectors);
     for (unsigned n = 0; n < (l.size == 1 ? 3 : 1); n++)

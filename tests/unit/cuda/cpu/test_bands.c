@@ -1,9 +1,12 @@
-/* A picture that goes through a scratch file equals the picture turned as a
- * whole, and a fault of the file is a failure. */
-
+/* A picture in bands of a mapped file equals the picture turned as a whole, and
+ * a fault is a failure. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "codecs/base/scratch.h"
 #include "codecs/image/row_sink.h"
 #include "codecs/image/row_source.h"
 #include "cuda/backend.h"
@@ -24,55 +27,38 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
 
 static const struct turner turner = { .turn = turn_part };
 
-/* ---- A scratch file in memory -------------------------------------------- */
+/* ---- A file in memory ----------------------------------------------------*/
 
-struct memory_file {
-    uint8_t *bytes;
-    uint64_t size;
-    uint64_t written;            /* bytes, in all */
-    int writes_left, reads_left; /* before one fails */
-};
-
-static int file_begin(void *context, uint64_t size, struct err *err)
+static int make_file(void *context, uint64_t size, struct scratch_map *file,
+                     struct err *err)
 {
-    struct memory_file *file = context;
-    (void)err;
-    file->size = size;
-    file->bytes = malloc(size);
-    return file->bytes ? 0 : -1;
-}
-
-static int file_put(void *context, uint64_t at, const void *data, size_t size,
-                    struct err *err)
-{
-    struct memory_file *file = context;
-    if (file->writes_left-- == 0)
+    uint64_t *made = context;
+    if (size > 1 << 28)
         return fail(err, "the disk is full");
-    CHECK(at + size <= file->size, "%llu", (unsigned long long)at);
-    memcpy(file->bytes + at, data, size);
-    file->written += size;
+    file->fd = memfd_create("bands", MFD_CLOEXEC);
+    if (file->fd < 0 || ftruncate(file->fd, (off_t)size) ||
+        !bytes_map(&file->bytes, file->fd, size))
+        abort();
+    *made = size;
     return 0;
 }
 
-static int file_get(void *context, uint64_t at, void *data, size_t size,
-                    struct err *err)
+static int make_full(void *context, uint64_t size, struct scratch_map *file,
+                     struct err *err)
 {
-    struct memory_file *file = context;
-    if (file->reads_left-- == 0)
-        return fail(err, "the disk is gone");
-    CHECK(at + size <= file->size, "%llu", (unsigned long long)at);
-    memcpy(data, file->bytes + at, size);
+    if (make_file(context, size, file, err))
+        return -1;
+    close(file->fd);
+    file->fd = open("/dev/full", O_RDWR | O_CLOEXEC);
     return 0;
 }
 
-static struct scratch scratch_of(struct memory_file *file, uint64_t memory)
+/* Limits that no picture is within. */
+static struct limits limits_of(const struct scratch *scratch)
 {
-    *file = (struct memory_file){ .writes_left = -1, .reads_left = -1 };
-    return (struct scratch){ .begin = file_begin,
-                             .write = file_put,
-                             .read = file_get,
-                             .context = file,
-                             .memory = memory };
+    return (struct limits){ .pixels = UINT64_MAX,
+                            .scratch = scratch,
+                            .stored = UINT64_MAX };
 }
 
 /* ---- The way there and back ---------------------------------------------- */
@@ -86,11 +72,10 @@ static void copy_row(const struct image *to, uint32_t row,
 }
 
 static int write_picture(struct image *img, const struct image *src,
-                         enum xform t, const struct scratch *scratch,
-                         struct err *err)
+                         const struct row_sink_opts *opts, struct err *err)
 {
     struct row_sink rows = { 0 };
-    int status = row_sink_open_stored(&rows, img, t, &turner, scratch, err);
+    int status = row_sink_open(&rows, img, opts, err);
     for (uint32_t y = 0, row; y < src->height && status == 0; y++) {
         const struct image *to = row_sink_at(&rows, y, &row);
         copy_row(to, row, src, y);
@@ -128,8 +113,8 @@ static struct image picture(enum cell cell, uint32_t width, uint32_t height)
     uint64_t seed = width * 7919 + height;
     if (image_alloc(&img, mem_plain, &err))
         abort();
-    for (size_t i = 0; i < img.size; i++)
-        img.cells[i] = (uint8_t)(test_random(&seed) >> 40);
+    for (size_t i = 0; i < img.pixels.rows.size; i++)
+        img.pixels.rows.cells[i] = (uint8_t)(test_random(&seed) >> 40);
     return img;
 }
 
@@ -140,27 +125,30 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
     struct image img = {
         .cell = cell, .nplanes = 2, .width = width, .height = height
     };
-    struct memory_file file;
-    const struct scratch scratch = scratch_of(&file, memory);
+    uint64_t mapped = 0;
+    const struct scratch scratch = { make_file, &mapped, memory };
+    const struct limits limits = limits_of(&scratch);
+    const struct row_sink_opts opts = { .t = t,
+                                        .turner = &turner,
+                                        .limits = &limits };
     struct err err = { .text = "" };
     if (image_like(&want, &src, t, mem_plain, &err) ||
         image_like(&got, &src, t, mem_plain, &err))
         abort();
     turn_cells(NULL, &want, &src, t, &err);
-    memset(got.cells, 5, got.size);
-    bool right = write_picture(&img, &src, t, &scratch, &err) == 0 &&
+    memset(got.pixels.rows.cells, 5, got.pixels.rows.size);
+    bool right = write_picture(&img, &src, &opts, &err) == 0 &&
                  read_picture(&got, &img, width % 2, &err) == 0;
     uint64_t bytes = (uint64_t)width * height * 2 * cell_size(cell);
     CHECK(right && img.turned == t && img.width == want.width &&
-              same_cells(&got, &want) && file.written == bytes &&
-              file.size == bytes,
+              same_cells(&got, &want) && mapped == bytes &&
+              image_has_bands(&img),
           "%u x %u, cell %d, %s, %llu bytes: %s", width, height, cell,
           xform_name(t), (unsigned long long)memory, err.text);
     image_free(&src);
     image_free(&want);
     image_free(&got);
     image_free(&img);
-    free(file.bytes);
 }
 
 TEST(sizes)
@@ -187,34 +175,45 @@ TEST(blocks)
     }
 }
 
+static int refuse(void *context, struct image *dst, const struct image *src,
+                  enum xform t, struct err *err)
+{
+    (void)context, (void)dst, (void)src, (void)t;
+    return fail(err, "it is not turned");
+}
+
 TEST(faults)
 {
-    struct image src = picture(CELL_U8, 300, 600), got;
-    struct image img = {
-        .cell = CELL_U8, .nplanes = 2, .width = 300, .height = 600
-    };
-    struct memory_file file;
-    const struct scratch scratch = scratch_of(&file, 1 << 20);
+    const struct turner refusing = { .turn = refuse };
+    struct image src = picture(CELL_U8, 300, 600);
+    struct image img = image_kind(&src);
+    uint64_t made;
+    const struct scratch scratch = { make_file, &made, 1 << 20 };
+    const struct limits limits = limits_of(&scratch);
+    const struct row_sink_opts opts = { .t = XFORM_ROTATE_90,
+                                        .turner = &refusing,
+                                        .limits = &limits };
     struct err err = { .text = "" };
-    if (image_like(&got, &src, XFORM_ROTATE_90, mem_plain, &err))
-        abort();
-    file.writes_left = 3;
-    CHECK(write_picture(&img, &src, XFORM_ROTATE_90, &scratch, &err) &&
-              strcmp(err.text, "the disk is full") == 0,
+    CHECK(write_picture(&img, &src, &opts, &err) &&
+              strcmp(err.text, "it is not turned") == 0,
           "%s", err.text);
     image_free(&img);
-    free(file.bytes);
-    img = (struct image){
-        .cell = CELL_U8, .nplanes = 2, .width = 300, .height = 600
-    };
-    file.writes_left = -1;
-    file.reads_left = 1;
-    CHECK(write_picture(&img, &src, XFORM_ROTATE_90, &scratch, &err) == 0 &&
-              read_picture(&got, &img, false, &err) &&
-              strcmp(err.text, "the disk is gone") == 0,
+    /* The disk is full when it is written. */
+    img = image_kind(&src);
+    const struct scratch full = { make_full, &made, 1 << 20 };
+    const struct limits of_full = limits_of(&full);
+    const struct row_sink_opts to_full = { .t = XFORM_ROTATE_90,
+                                           .turner = &turner,
+                                           .limits = &of_full };
+    CHECK(write_picture(&img, &src, &to_full, &err) &&
+              strstr(err.text, "its temporary file cannot be written"),
           "%s", err.text);
     image_free(&img);
+    img = image_kind(&src);
+    img.width = img.height = 20000;
+    CHECK(write_picture(&img, &src, &opts, &err) &&
+              strcmp(err.text, "the disk is full") == 0 &&
+              img.pixels.kind == PIXELS_NONE,
+          "%s", err.text);
     image_free(&src);
-    image_free(&got);
-    free(file.bytes);
 }
