@@ -43,7 +43,6 @@ struct host_bed {
     struct host_worker worker[WORKERS];
     unsigned nworkers;
     struct thread_pool *pool;
-    unsigned busy;         /* workers that take part */
     unsigned pictures;     /* of a round */
     atomic_uint next;      /* picture */
     uint64_t bytes, cells; /* of a picture */
@@ -151,10 +150,10 @@ static int turn_all(struct host_bed *bed, struct err *err)
 {
     atomic_store(&bed->next, 0);
     if (bed->bus)
-        thread_pool_run(bed->pool, turn_some, bed, bed->busy);
+        thread_pool_run(bed->pool, turn_some, bed, bed->nworkers);
     else
         turn_once(bed, &bed->worker[0]); /* which has the threads */
-    for (unsigned i = 0; i < bed->busy; i++)
+    for (unsigned i = 0; i < bed->nworkers; i++)
         if (bed->worker[i].failed)
             return fail(err, "%s", bed->worker[i].err.text);
     return 0;
@@ -178,7 +177,7 @@ static int host_round(void *context, double *seconds, struct err *err)
     if (turn_all(bed, err))
         return -1;
     const double end = now();
-    seconds[0] = bed->busy ? (end - begin) / bed->pictures : seconds[1];
+    seconds[0] = bed->nworkers ? (end - begin) / bed->pictures : seconds[1];
     if (bed->bus)
         return 0;
     thread_pool_run(bed->pool, copy_part, bed, bed->entry.by.threads);
@@ -215,10 +214,10 @@ static int host_check(void *context, struct suite_result *result,
 {
     struct host_bed *bed = context;
     if (bed->bus)
-        thread_pool_run(bed->pool, check_worker, bed, bed->busy);
+        thread_pool_run(bed->pool, check_worker, bed, bed->nworkers);
     else
         check_worker(bed, 0); /* which has the threads */
-    for (unsigned i = 0; i < bed->busy; i++) {
+    for (unsigned i = 0; i < bed->nworkers; i++) {
         const struct host_worker *w = &bed->worker[i];
         if (w->failed)
             return fail(err, "%s", w->err.text);
@@ -266,7 +265,7 @@ static int host_open(void *context, size_t number, struct suite_shape shape,
     const size_t cell = cell_size(e->work.cell);
     bed->cells = (uint64_t)shape.width * shape.height * e->work.nplanes;
     bed->bytes = bed->cells * cell;
-    bed->busy = devices ? e->by.lanes * devices : 1;
+    const unsigned workers = devices ? e->by.lanes * devices : 1;
     bed->pictures = devices ? PICTURES * devices : 1;
     result->bytes = devices ? bed->bytes : 2 * bed->bytes;
     result->launches = bed->pictures;
@@ -277,14 +276,14 @@ static int host_open(void *context, size_t number, struct suite_shape shape,
                     "--size: %u x %u cells of %zu bytes do not fit into "
                     "memory twice",
                     shape.width, shape.height, cell);
-    const unsigned threads = devices ? bed->busy : e->by.threads;
+    const unsigned threads = devices ? workers : e->by.threads;
     bed->pool = thread_pool_open(threads ? threads : 1);
     if (!bed->pool)
         return fail(err, "no memory for threads");
-    while (bed->nworkers < bed->busy)
+    while (bed->nworkers < workers)
         if (open_worker(bed, shape, err))
             return -1;
-    thread_pool_run(bed->pool, fill, bed, bed->busy);
+    thread_pool_run(bed->pool, fill, bed, bed->nworkers);
     return devices ? bed->place.suite->bus_open(&bed->bus, &bed->place,
                                                 bed->bytes, err)
                    : 0;
