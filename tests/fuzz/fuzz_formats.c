@@ -1,5 +1,6 @@
 /* Any bytes as a picture of a format other than PNG and JPEG: nothing outside
- * of them is accessed, and an accepted picture survives writing and reading. */
+ * of them is accessed, and an accepted picture survives writing and reading. An
+ * array that stays one is turned and turned back. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,23 +9,29 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
 #include "tests/support/must.h"
+#include "tests/support/oracle.h"
 
 static struct warnings warnings;
 
 enum { TOLERANT = 1, PORTABLE = 2 };
 
-static int decode(const struct codec *codec, struct bytes file, int how,
-                  struct image *img)
+static struct load_opts load_opts(int how)
 {
-    struct err err;
-    struct load_opts opts = {
+    warnings.count = 0;
+    return (struct load_opts){
         .limits = { .pixels = 1 << 12, .bytes = 1 << 20 },
         .mem = mem_plain,
         .tolerant = how & TOLERANT,
         .portable = how & PORTABLE,
         .warnings = &warnings,
     };
-    warnings.count = 0;
+}
+
+static int decode(const struct codec *codec, struct bytes file, int how,
+                  struct image *img)
+{
+    struct err err;
+    const struct load_opts opts = load_opts(how);
     int status = codec_read(codec, img, file, &opts, &err);
     must(status == 0 || (!img->pixels.kind && !img->meta));
     must(status == 0 || memchr(err.text, '\0', sizeof err.text));
@@ -97,6 +104,41 @@ static void write_again(const struct codec *codec, const struct image *img,
     bytes_free(&file);
 }
 
+/* An array that is turned and turned back is the same except for its header.
+ * If only its shape implies its layout, the turned shape may imply another. */
+static void turn_and_back(const struct codec *codec, struct bytes file,
+                          struct load_opts load)
+{
+    const struct turner turner = { .turn = turn_cells, .tile = 4096 };
+    struct image img = { 0 };
+    struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
+    struct err err = { .text = "" };
+    load.turner = &turner;
+    if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
+        must(*err.text && !img.pixels.kind && !img.meta);
+    } else if (load.layout != LAYOUT_AUTO) {
+        load.tolerant = false;
+        must(!codec->turn(&once, &img, turned, XFORM_ROTATE_270, &load, &err));
+        must(!codec->turn(&twice, &img, once, XFORM_ROTATE_90, &load, &err));
+        must(same_bytes(twice, turned));
+    }
+    bytes_free(&turned);
+    bytes_free(&once);
+    bytes_free(&twice);
+}
+
+static void describe(const struct codec *codec, struct bytes file,
+                     const struct load_opts *load)
+{
+    struct reader reader = { 0 };
+    struct image img = { 0 };
+    struct err err;
+    if (codec_open(&reader, codec, file, load, &err) == 0)
+        (void)codec_describe(&reader, &img, &err);
+    codec_close(&reader);
+    image_free(&img);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes file = { (uint8_t *)data, size, 0 };
@@ -105,6 +147,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (int how = 0; how <= (TOLERANT | PORTABLE); how++) {
         struct image img = { 0 };
+        struct load_opts load = load_opts(how);
+        for (int k = 0; codec->turn && k < LAYOUT_HW; k++) {
+            load.layout = (enum layout)k;
+            turn_and_back(codec, file, load);
+        }
+        load.layout = LAYOUT_AUTO;
+        describe(codec, file, &load);
         if (decode(codec, file, how, &img) == 0)
             write_again(codec, &img, how);
         image_free(&img);

@@ -1,12 +1,13 @@
 /* Any bytes as an XMP packet and as a profile in PNG text: nothing outside of
- * them is accessed, and an orientation that was set is read again. */
+ * them is accessed, an orientation that was set is read again, a packet with
+ * regions does not outgrow its room, and no turn changes nothing. */
 #include "codecs/metadata/xmp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/metadata/exif.h"
 #include "codecs/metadata/blocks.h"
+#include "codecs/metadata/exif.h"
 #include "tests/fuzz/fuzz.h"
 
 static void turn_profile(const uint8_t *data, size_t size, enum xform t)
@@ -28,6 +29,33 @@ static void turn_profile(const uint8_t *data, size_t size, enum xform t)
     bytes_free(&text);
 }
 
+static void turn_regions(const uint8_t *data, size_t size)
+{
+    for (int i = 0; i < 2 * XFORM_COUNT; i++) {
+        const struct change change = {
+            .turn = (enum xform)(i % XFORM_COUNT),
+            .width = 640,
+            .height = 480,
+            .kept_width = i < XFORM_COUNT ? 640 : 624,
+            .kept_height = 480,
+        };
+        struct warnings warnings = { 0 };
+        struct bytes packet = { 0 };
+        struct err err;
+        size_t room = size + size % 7 * 4;
+        if (size == 0 || !bytes_append(&packet, data, size) ||
+            xmp_regions_turn(&packet, room, &change, &warnings, &err) ||
+            xmp_iptc_turn(&packet, room, &change, &warnings, &err))
+            return;
+        if (packet.size > room && packet.size != size)
+            abort();
+        if (change_is_none(&change) &&
+            (packet.size != size || memcmp(packet.data, data, size)))
+            abort();
+        bytes_free(&packet);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *packet = size ? malloc(size) : NULL;
@@ -44,5 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     free(packet);
     turn_profile(data, size, t);
+    turn_regions(data, size);
     return 0;
 }
