@@ -9,12 +9,6 @@
 
 #include "tests/support/host_engine.h"
 
-static int probe(struct err *why_not)
-{
-    (void)why_not;
-    return 0;
-}
-
 static bool describe(unsigned i, char *text, size_t room)
 {
     snprintf(text, room, "the host");
@@ -32,31 +26,16 @@ static int open_lane(struct lane **lane, const struct lane_opts *opts,
     return backend_cpu.open(lane, opts, err);
 }
 
-static struct mem memory(struct lane *lane)
-{
-    return backend_cpu.memory(lane);
-}
+static struct backend backend_host;
 
-static int apply(struct lane *lane, struct image *dst, const struct image *src,
-                 enum xform t, struct thread_pool *pool, struct err *err)
+__attribute__((constructor)) static void make_host(void)
 {
-    return backend_cpu.apply(lane, dst, src, t, pool, err);
+    backend_host = backend_cpu;
+    backend_host.name = "cuda";
+    backend_host.describe = describe;
+    backend_host.open = open_lane;
+    backend_host.parts = false;
 }
-
-static void close_lane(struct lane *lane)
-{
-    backend_cpu.close(lane);
-}
-
-static const struct backend backend_host = {
-    .name = "cuda",
-    .probe = probe,
-    .describe = describe,
-    .open = open_lane,
-    .memory = memory,
-    .apply = apply,
-    .close = close_lane,
-};
 
 const struct backend *backend_find(const char *name, struct err *err)
 {
