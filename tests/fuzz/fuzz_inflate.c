@@ -10,7 +10,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/must.h"
-#include "tests/support/png_image.h"
+#include "tests/support/png_file.h"
 
 static const uint8_t kinds[][2] = {
     { 1, GRAY }, { 8, GRAY }, { 8, RGB }, { 16, GRAY }, { 8, RGB_ALPHA },

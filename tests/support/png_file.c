@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "tests/support/fixture.h"
 #include "tests/support/must.h"
 
 unsigned shape_channels(const struct shape *s)
@@ -273,17 +274,23 @@ bool unpack_rows(const struct shape *s, const uint8_t *raw, const uint8_t *end,
     return good && raw == end;
 }
 
+struct bytes read_data(const struct chunks *list)
+{
+    struct bytes data = { 0 };
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->chunk[i].name, "IDAT") == 0)
+            must(bytes_append(&data, list->chunk[i].data, list->chunk[i].size));
+    return data;
+}
+
 uint16_t *read_pixels(const struct chunks *list, const struct shape *s)
 {
-    struct bytes z = { 0 };
+    struct bytes z = read_data(list);
     size_t cells = (size_t)s->width * s->height * shape_channels(s);
     uLongf room = 2 * cells + 14 * (size_t)s->height + 64;
     uint8_t *raw = malloc(room);
     uint16_t *out = calloc(cells, sizeof *out);
     must(raw && out);
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->chunk[i].name, "IDAT") == 0)
-            must(bytes_append(&z, list->chunk[i].data, list->chunk[i].size));
     if (!z.size || uncompress(raw, &room, z.data, z.size) != Z_OK ||
         !unpack_rows(s, raw, raw + room, out)) {
         free(out);
@@ -292,4 +299,45 @@ uint16_t *read_pixels(const struct chunks *list, const struct shape *s)
     free(raw);
     bytes_free(&z);
     return out;
+}
+
+/* ---- As the codec has them ------------------------------------------------*/
+
+struct image shape_image(const struct shape *s)
+{
+    struct err err;
+    struct image img = {
+        .cell = s->depth == 16 ? CELL_U16 : CELL_U8,
+        .width = s->width,
+        .height = s->height,
+        .nplanes = shape_channels(s),
+    };
+    must(image_alloc(&img, mem_plain, &err) == 0);
+    img.maxval = (1u << s->depth) - 1;
+    img.color = s->type == PALETTE ? COLOR_INDEXED
+                : s->type & 2      ? COLOR_RGB
+                                   : COLOR_GRAY;
+    img.alpha = s->type & 4;
+    memset(img.pixels.rows.cells, 0xa5, img.pixels.rows.size);
+    return img;
+}
+
+void image_set_sample(struct image *img, unsigned c, uint32_t x, uint32_t y,
+                      unsigned value)
+{
+    uint8_t *row = plane_row(&img->plane[c], y);
+    if (img->cell == CELL_U16)
+        ((uint16_t *)row)[x] = (uint16_t)value;
+    else
+        row[x] = (uint8_t)value;
+}
+
+bool image_holds(const struct image *img, const uint16_t *cells)
+{
+    for (uint32_t y = 0; y < img->height; y++)
+        for (uint32_t x = 0; x < img->width; x++)
+            for (unsigned c = 0; c < img->nplanes; c++)
+                if (*cells++ != cell_at(img, c, x, y))
+                    return false;
+    return true;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "codecs/base/bytes.h"
+#include "codecs/image/image.h"
 
 /* Types of color, as IHDR has them. */
 enum { GRAY = 0, RGB = 2, PALETTE = 3, GRAY_ALPHA = 4, RGB_ALPHA = 6 };
@@ -111,8 +112,23 @@ void unpack_row(const struct shape *s, const struct pass *p, uint32_t row,
 bool unpack_rows(const struct shape *s, const uint8_t *raw, const uint8_t *end,
                  uint16_t *cells);
 
+/* What all IDAT chunks hold together, to be freed. */
+struct bytes read_data(const struct chunks *list);
+
 /* The samples of a small picture, side by side, to be freed; NULL: it has no
  * picture of this shape, or too much of it. */
 uint16_t *read_pixels(const struct chunks *list, const struct shape *s);
+
+/* ---- As the codec has them ------------------------------------------------*/
+
+/* A picture of this shape, of garbage; to be freed by image_free(). */
+struct image shape_image(const struct shape *s);
+
+/* Sets the sample of channel c at x, y. */
+void image_set_sample(struct image *img, unsigned c, uint32_t x, uint32_t y,
+                      unsigned value);
+
+/* Whether the samples are these, side by side. */
+bool image_holds(const struct image *img, const uint16_t *cells);
 
 #endif

@@ -9,7 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "codecs/base/bytes.h"
+#include "tests/support/must.h"
+#include "tests/support/png_file.h"
 #include "tests/support/test.h"
 
 static const unsigned pixels[] = { 1, 2, 3, 4, 6, 8 };
@@ -101,11 +102,9 @@ static struct guarded guarded_alloc(size_t size)
     struct guarded g = { .size = (size + page - 1) / page * page };
     g.data = mmap(NULL, g.size + 2 * page, PROT_NONE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (g.data == MAP_FAILED)
-        abort();
+    must(g.data != MAP_FAILED);
     g.data += page;
-    if (mprotect(g.data, g.size, PROT_READ | PROT_WRITE) != 0)
-        abort();
+    must(mprotect(g.data, g.size, PROT_READ | PROT_WRITE) == 0);
     return g;
 }
 
@@ -132,8 +131,7 @@ static struct row_sink rows_alloc(size_t most)
     for (int i = 0; i < ROWS; i++)
         r.memory[i] = guarded_alloc(most);
     r.row = malloc(3 * most + 1);
-    if (!r.row)
-        abort();
+    must(r.row);
     r.prior = r.row + most;
     r.want = r.prior + most;
     return r;
@@ -285,8 +283,7 @@ static void check_long_row(const struct filters *f)
     size_t size = ((size_t)1 << 27) + 40;
     uint8_t *row = malloc(size), *prior = calloc(size, 1);
     uint64_t sum[FILTER_TYPES];
-    if (!row || !prior)
-        abort();
+    must(row && prior);
     memset(row, 128, size);
     f->measure(sum, row, prior, size, 1);
     CHECK(sum[FILTER_NONE] == (uint64_t)size * 128, "%s", f->name);
@@ -330,8 +327,7 @@ struct picture {
 
 static void append(png_structp png, png_bytep data, size_t size)
 {
-    if (!bytes_append(png_get_io_ptr(png), data, size))
-        abort();
+    must(bytes_append(png_get_io_ptr(png), data, size));
 }
 
 static void nothing_to_flush(png_structp png)
@@ -366,18 +362,12 @@ static void write_with_libpng(struct bytes *file, struct picture *p)
 /* The filtered rows of a file. */
 static uint8_t *inflate_rows(struct bytes file, size_t size)
 {
-    struct bytes z = { 0 };
+    struct chunks list;
     uint8_t *raw = malloc(size);
     uLongf made = size;
-    for (size_t at = 8; at < file.size;) {
-        const uint8_t *p = file.data + at;
-        size_t length =
-            (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
-        if (memcmp(p + 4, "IDAT", 4) == 0 && !bytes_append(&z, p + 8, length))
-            abort();
-        at += 12 + length;
-    }
-    CHECK(raw && uncompress(raw, &made, z.data, z.size) == Z_OK && made == size,
+    must(raw && read_chunks(&list, file));
+    struct bytes z = read_data(&list);
+    CHECK(uncompress(raw, &made, z.data, z.size) == Z_OK && made == size,
           "%lu of %zu bytes", made, size);
     bytes_free(&z);
     return raw;
@@ -389,8 +379,7 @@ static void compare_rows(const struct picture *p, const uint8_t *theirs,
 {
     uint8_t *zeros = calloc(p->row_size, 1), *ours = malloc(1 + p->row_size);
     const uint8_t *prior = zeros;
-    if (!zeros || !ours)
-        abort();
+    must(zeros && ours);
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *row = p->rows + y * p->row_size;
         const uint8_t *their = theirs + y * (1 + p->row_size);
@@ -433,8 +422,7 @@ static void check_choice(int type, int depth, uint32_t width,
     struct bytes file = { 0 };
     p.row_size = ((size_t)width * bits + 7) / 8;
     p.rows = malloc(p.height * p.row_size);
-    if (!p.rows)
-        abort();
+    must(p.rows);
     make_picture(&p, width * 100 + bits);
     write_with_libpng(&file, &p);
     uint8_t *raw = inflate_rows(file, p.height * (1 + p.row_size));

@@ -11,7 +11,7 @@
 #include "codecs/deflate/flate.h"
 #include "tests/support/must.h"
 #include "tests/support/pairwise.h"
-#include "tests/support/png_image.h"
+#include "tests/support/png_file.h"
 #include "tests/support/test.h"
 
 static struct thread_pool *pools[3]; /* of 1, 2 and 7 threads */
