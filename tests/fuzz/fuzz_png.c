@@ -10,8 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy = calloc(size + !size, 1);
-    if (!copy)
-        abort();
+    must(copy);
     if (size)
         memcpy(copy, data, size);
     png_correct_checksums(copy, size);

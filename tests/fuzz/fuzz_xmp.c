@@ -9,6 +9,7 @@
 #include "codecs/metadata/blocks.h"
 #include "codecs/metadata/exif.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/must.h"
 
 static void turn_profile(const uint8_t *data, size_t size, enum xform t)
 {
@@ -22,8 +23,7 @@ static void turn_profile(const uint8_t *data, size_t size, enum xform t)
             exif_turn(body->data, body->size, t, 5, 23, 11);
         else if (size % 2 == 0) /* another size */
             body->size /= 2;
-        if (raw_profile_close(&text, &profile, &err))
-            abort();
+        must(raw_profile_close(&text, &profile, &err) == 0);
         raw_profile_free(&profile);
     }
     bytes_free(&text);
@@ -65,11 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum xform t = (enum xform)(size % XFORM_COUNT);
     unsigned was = xmp_orientation(packet, size);
     xmp_turn(packet, size, XFORM_NONE, 0);
-    if (memcmp(packet, data, size) != 0)
-        abort();
+    must(memcmp(packet, data, size) == 0);
     xmp_turn(packet, size, t, 5);
-    if (xmp_orientation(packet, size) != (was ? 5 : 0))
-        abort();
+    must(xmp_orientation(packet, size) == (was ? 5u : 0));
     free(packet);
     turn_profile(data, size, t);
     turn_regions(data, size);

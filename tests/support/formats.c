@@ -156,8 +156,7 @@ struct image random_picture(enum cell cell, uint32_t maxval, enum color color,
         .height = height,
         .orientation = 1,
     };
-    if (image_alloc(&img, mem_plain, &err))
-        abort();
+    must(image_alloc(&img, mem_plain, &err) == 0);
     memset(img.pixels.rows.cells, 0xa5, img.pixels.rows.size);
     for (unsigned i = 0; i < nplanes; i++)
         for (uint32_t y = 0; y < height; y++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cuda/cpu/cpu.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/test.h"
@@ -54,8 +55,7 @@ static struct image guarded(struct shape shape)
 {
     struct image img = shaped(shape);
     uint8_t *at = aligned_alloc(IMAGE_STRIDE, img.pixels.rows.size + 2 * GUARD);
-    if (!at)
-        abort();
+    must(at);
     memset(at, POISON, img.pixels.rows.size + 2 * GUARD);
     img.pixels.rows.cells = at += GUARD;
     for (unsigned i = 0; i < img.nplanes; i++) {
@@ -127,8 +127,7 @@ static void check_turns(const struct backend *backend, struct lane *lane,
     struct image src = guarded(shape);
     fill(&src, &seed);
     uint8_t *kept = malloc(src.pixels.rows.size);
-    if (!kept)
-        abort();
+    must(kept);
     memcpy(kept, src.pixels.rows.cells, src.pixels.rows.size);
     for (unsigned t = from; t <= to; t++)
         check_turn(backend, lane, (enum xform)t, shape, &src, kept);

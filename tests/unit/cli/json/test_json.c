@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/json/json.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* ---- What is read ---------------------------------------------------------*/
@@ -185,8 +186,7 @@ static char *repeat(const char *before, const char *text, size_t count,
 {
     size_t n = strlen(text);
     char *all = malloc(strlen(before) + n * count + strlen(after) + 1);
-    if (!all)
-        abort();
+    must(all);
     char *at = stpcpy(all, before);
     for (size_t i = 0; i < count; i++)
         at = stpcpy(at, text);
@@ -313,8 +313,7 @@ TEST(round_trip)
         random_bytes(key, (unsigned)(test_random(&state) >> 32) % 40, &state);
         strcat(key, "!"); /* not the other one */
         struct json_writer out = { .out = open_memstream(&text, &size) };
-        if (!out.out)
-            abort();
+        must(out.out);
         json_open(&out, NULL, '{');
         json_string(&out, key, name);
         json_uint(&out, "n", number);

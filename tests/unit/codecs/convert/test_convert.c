@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/support/formats.h"
+#include "tests/support/must.h"
 
 /* A picture of one row, which came from no file. */
 static struct image row_of(enum cell cell, uint32_t maxval, enum color color,
@@ -399,8 +400,7 @@ static void profile_stays(struct image img, const char *space,
     memcpy(profile + 16, space, 4);
     if (!img.meta)
         img.meta = meta_new(&codec_jpeg);
-    if (!bytes_append(&img.meta->icc, profile, sizeof profile))
-        abort();
+    must(bytes_append(&img.meta->icc, profile, sizeof profile));
     CHECK(fit(&img, to, nothing, &converted, &warnings, &err) == 0, "%s",
           err.text);
     CHECK((img.meta->icc.size == sizeof profile) == stays_there, "%s", space);

@@ -7,6 +7,7 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -230,8 +231,7 @@ static struct image make_picture(enum color color, uint32_t w, uint32_t h)
                   : color == COLOR_CMYK || color == COLOR_YCCK ? 4
                                                                : 3;
     img.orientation = 1;
-    if (image_alloc(&img, mem_plain, &err))
-        abort();
+    must(image_alloc(&img, mem_plain, &err) == 0);
     for (unsigned c = 0; c < img.nplanes; c++)
         for (uint32_t y = 0; y < h; y++)
             for (uint32_t x = 0; x < w; x++)

@@ -8,6 +8,7 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -102,8 +103,7 @@ static bool is_whole(struct bytes file, enum xform t)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
     struct stream_info info;
-    if (codec_look(&codec_jpeg, &info, file, &f->load, &f->err))
-        abort();
+    must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
     fixture_free(f);
     return stream_info_can_turn(&info, REPRESENTATION_PLANES, t);
 }
@@ -114,8 +114,7 @@ static void turn_planes(struct image *img, enum xform t)
     struct image dst = { 0 };
     struct err err;
     uint32_t sx, sy;
-    if (image_like(&dst, img, t, mem_plain, &err))
-        abort();
+    must(image_like(&dst, img, t, mem_plain, &err) == 0);
     memset(dst.pixels.rows.cells, 0x5a, dst.pixels.rows.size);
     for (unsigned c = 0; c < dst.nplanes; c++)
         for (uint32_t y = 0; y < dst.plane[c].height; y++)

@@ -7,6 +7,7 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 static const struct coding kinds[] = {
@@ -108,8 +109,7 @@ TEST(cuts)
         for (size_t size = 0; size < file.size - 2; size++) {
             char name[40];
             uint8_t *data = malloc(size + !size); /* not a byte more */
-            if (!data)
-                abort();
+            must(data);
             memcpy(data, file.data, size);
             struct bytes cut = { .data = data, .size = size };
             snprintf(name, sizeof name, "kind %u, %zu bytes", i, size);
@@ -241,8 +241,7 @@ TEST(bytes_after)
 static struct bytes make_scans(int n)
 {
     jpeg_scan_info *scan = calloc((size_t)n, sizeof *scan);
-    if (!scan)
-        abort();
+    must(scan);
     /* One bit of one coefficient at a time. */
     int count = 0;
     scan[count++] = (jpeg_scan_info){ 1, { 0 }, 0, 0, 0, 0 };

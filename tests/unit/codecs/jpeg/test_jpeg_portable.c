@@ -116,8 +116,8 @@ TEST(taken)
     bytes_free(&xmp);
 }
 
-/* A profile of which a piece is missing costs no pixel: the picture is read, and
- * the pieces count as what another format cannot hold. */
+/* A profile of which a piece is missing costs no pixel: the picture is read,
+ * and the pieces count as what another format cannot hold. */
 TEST(cut_profile)
 {
     struct bytes icc = make_profile(130000);
@@ -179,8 +179,7 @@ static struct image make_foreign(void)
     struct warnings warnings = { 0 };
     struct image img = { 0 };
     struct err err = { .text = "" };
-    if (load(&img, &file, false, &warnings, &err))
-        abort();
+    must(load(&img, &file, false, &warnings, &err) == 0);
     img.meta->codec = &codec_png;
     return img;
 }

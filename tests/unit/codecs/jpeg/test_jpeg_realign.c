@@ -12,6 +12,7 @@
 #include "codecs/jpeg/samples.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -298,8 +299,7 @@ static unsigned check_turn(unsigned sampling, unsigned kind, uint32_t width,
     struct bytes file = make_jpeg(&coding);
     snprintf(name, sizeof name, "%s %u x %u, kind %u", samplings[sampling].name,
              width, height, kind);
-    if (codec_look(&codec_jpeg, &info, file, &f->load, &f->err))
-        abort();
+    must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
     if (stream_info_can_turn(&info, REPRESENTATION_REALIGNED, t)) {
         struct thread_pool *pool = thread_pool_open(3);
         struct bytes made[4];
@@ -367,8 +367,7 @@ TEST(suits)
                   cases[i].height);
         struct bytes file = make_jpeg(&coding);
         f->load.limits.pixels = UINT64_MAX;
-        if (codec_look(&codec_jpeg, &info, file, &f->load, &f->err))
-            abort();
+        must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
         CHECK(stream_info_can_turn(&info, REPRESENTATION_REALIGNED,
                                    cases[i].t) == cases[i].suits,
               "%zu", i);

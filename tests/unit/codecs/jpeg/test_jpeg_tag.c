@@ -9,6 +9,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 static const struct coding picture = { 45, 27, JCS_YCbCr, .h = 2, .v = 2 };
@@ -20,9 +21,8 @@ static struct bytes make_file(struct bytes exif)
     struct bytes file = make_jpeg(&picture), segment = { 0 };
     size_t at = 0;
     add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
-    if (!bytes_append(&segment, "Exif\0", 6) ||
-        !bytes_append(&segment, exif.data, exif.size))
-        abort();
+    must(bytes_append(&segment, "Exif\0", 6) &&
+         bytes_append(&segment, exif.data, exif.size));
     if (exif.size)
         add_segment(&file, &at, 0xe1, segment.data, segment.size);
     add_segment(&file, &at, 0xfe, "a comment", 9);
@@ -48,8 +48,7 @@ static struct bytes write_as(struct bytes file, struct decode_plan plan,
 static struct bytes make_other(unsigned tag)
 {
     struct bytes exif = { 0 };
-    if (!bytes_append(&exif, "II*\0\10\0\0\0", 8))
-        abort();
+    must(bytes_append(&exif, "II*\0\10\0\0\0", 8));
     add_little(&exif, 1, 2);
     add_tag(&exif, tag, 3, 77);
     add_little(&exif, 26, 4);
@@ -58,7 +57,8 @@ static struct bytes make_other(unsigned tag)
     return exif;
 }
 
-/* Whether IFD0 of a little-endian block has both tags in order, and its link. */
+/* Whether IFD0 of a little-endian block has both tags in order, and its link.
+ */
 static bool has_both(const uint8_t *exif, unsigned tag)
 {
     const uint8_t *ifd = exif + exif_word(exif + 4);
@@ -126,9 +126,8 @@ TEST(trimmed)
     size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
     add_exif(&want, (struct says){ 1, 32, 16 }, (struct bytes){ 0 });
-    if (!bytes_append(&xmp, head, sizeof head) ||
-        !bytes_append(&want_xmp, head, sizeof head))
-        abort();
+    must(bytes_append(&xmp, head, sizeof head) &&
+         bytes_append(&want_xmp, head, sizeof head));
     add_xmp(&xmp, says);
     add_xmp(&want_xmp, (struct says){ 1, 32, 16 });
     plan.width = 32;

@@ -468,8 +468,7 @@ static struct image make_samples(enum color color, uint32_t width,
                          .nplanes = color == COLOR_GRAY ? 1 : 3 };
     struct err err;
     uint64_t state = 5;
-    if (image_alloc(&img, mem_plain, &err))
-        abort();
+    must(image_alloc(&img, mem_plain, &err) == 0);
     for (unsigned c = 0; c < img.nplanes; c++)
         for (uint32_t y = 0; y < height; y++) {
             uint8_t *row = plane_row(&img.plane[c], y);
@@ -488,8 +487,7 @@ static struct bytes by_libjpeg(const struct image *img, int quality)
     unsigned char *data = NULL;
     unsigned long size = 0;
     uint8_t *row = malloc((size_t)img->width * img->nplanes);
-    if (!row)
-        abort();
+    must(row);
     c.err = jpeg_std_error(&mgr);
     jpeg_create_compress(&c);
     jpeg_mem_dest(&c, &data, &size);

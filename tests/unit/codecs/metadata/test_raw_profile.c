@@ -7,6 +7,7 @@
 
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/xmp.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* A block of one entry: 0x0112, SHORT, 1; the %c is a digit of its value. */
@@ -25,8 +26,7 @@ static struct err err;
 static struct bytes own(const char *text, size_t size)
 {
     struct bytes copy = { 0 };
-    if (!bytes_reserve(&copy, size + 1) || !bytes_append(&copy, text, size))
-        abort();
+    must(bytes_reserve(&copy, size + 1) && bytes_append(&copy, text, size));
     return copy;
 }
 
@@ -111,8 +111,7 @@ static void check_body(const char *before, const char *body, size_t size,
     struct raw_profile profile;
     CHECK(raw_profile_open(&profile, &text, &err) == 0, "%s", err.text);
     profile.body.size = 0;
-    if (!bytes_append(&profile.body, body, size))
-        abort();
+    must(bytes_append(&profile.body, body, size));
     CHECK(raw_profile_close(&text, &profile, &err) == 0, "%s", err.text);
     CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
           "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);

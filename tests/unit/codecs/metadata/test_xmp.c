@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 #define TIFF " xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\""
@@ -22,8 +23,7 @@
 static uint8_t *own(const char *text, size_t size)
 {
     uint8_t *packet = malloc(size + !size);
-    if (!packet)
-        abort();
+    must(packet);
     memcpy(packet, text, size);
     return packet;
 }
@@ -202,8 +202,7 @@ static void check_size(const char *before, size_t room, const char *after,
     struct bytes packet = { 0 };
     struct warnings warnings = { 0 };
     struct err err;
-    if (!bytes_append(&packet, before, strlen(before)))
-        abort();
+    must(bytes_append(&packet, before, strlen(before)));
     CHECK(!xmp_set_size(&packet, room, 1000, 96, &warnings, &err), "memory");
     CHECK(packet.size == strlen(after) &&
               !memcmp(packet.data, after, packet.size),
@@ -215,15 +214,17 @@ static void check_size(const char *before, size_t room, const char *after,
 /* Those of what was trimmed; others stay. */
 TEST(trimmed)
 {
-    const char *large = OPEN TIFF EXIF " tiff:ImageWidth='1009' "
-                             "exif:PixelXDimension=' 1009 '>"
-                             "<tiff:ImageLength>100</tiff:ImageLength>"
-                             "<exif:PixelYDimension>100"
-                             "</exif:PixelYDimension>" CLOSE;
-    const char *rest = OPEN TIFF EXIF " tiff:ImageWidth='999' "
-                             "tiff:ImageLength='12o' exif:ImageWidth='5000' "
-                             "exif:PixelXDimension='' exif:PixelYDimension='3'"
-                             "/>" CLOSE;
+    const char *large =
+        OPEN TIFF EXIF " tiff:ImageWidth='1009' "
+                       "exif:PixelXDimension=' 1009 '>"
+                       "<tiff:ImageLength>100</tiff:ImageLength>"
+                       "<exif:PixelYDimension>100"
+                       "</exif:PixelYDimension>" CLOSE;
+    const char *rest =
+        OPEN TIFF EXIF " tiff:ImageWidth='999' "
+                       "tiff:ImageLength='12o' exif:ImageWidth='5000' "
+                       "exif:PixelXDimension='' exif:PixelYDimension='3'"
+                       "/>" CLOSE;
     check_size(large, strlen(large),
                OPEN TIFF EXIF " tiff:ImageWidth='1000' "
                               "exif:PixelXDimension=' 1000 '>"
@@ -278,8 +279,7 @@ TEST(damaged)
 static double seconds_for(const char *pattern, size_t size)
 {
     char *text = malloc(size);
-    if (!text)
-        abort();
+    must(text);
     size_t length = strlen(pattern);
     for (size_t i = 0; i < size; i++)
         text[i] = pattern[i % length];

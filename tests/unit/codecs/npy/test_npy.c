@@ -6,6 +6,7 @@
 
 #include "codecs/npy/header.h"
 #include "tests/support/formats.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 
 /* A file of a version, of this dictionary and this data. */
@@ -26,9 +27,8 @@ static struct bytes npy(unsigned version, const char *dictionary,
                        (uint8_t)(n >> 8),
                        0,
                        0 };
-    if (!bytes_append(&file, lead, version == 1 ? 10 : 12) ||
-        !bytes_append(&file, dictionary, n) || !bytes_append(&file, data, size))
-        abort();
+    must(bytes_append(&file, lead, version == 1 ? 10 : 12) &&
+         bytes_append(&file, dictionary, n) && bytes_append(&file, data, size));
     return file;
 }
 

@@ -7,6 +7,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* An archive that is put together here, byte by byte. */
@@ -18,8 +19,7 @@ struct made {
 
 static void append(struct bytes *out, const void *data, size_t size)
 {
-    if (!bytes_append(out, data, size))
-        abort();
+    must(bytes_append(out, data, size));
 }
 
 static void append_number(struct bytes *out, uint64_t n, unsigned size)
@@ -126,15 +126,13 @@ static struct bytes deflated(struct bytes content)
 {
     struct bytes out = { 0 };
     z_stream z = { 0 };
-    if (!bytes_reserve(&out, content.size + 64) ||
-        deflateInit2(&z, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        abort();
+    must(bytes_reserve(&out, content.size + 64) &&
+         deflateInit2(&z, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) == Z_OK);
     z.next_in = content.data;
     z.avail_in = (uInt)content.size;
     z.next_out = out.data;
     z.avail_out = (uInt)out.capacity;
-    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
-        abort();
+    must(deflate(&z, Z_FINISH) == Z_STREAM_END);
     out.size = z.total_out;
     deflateEnd(&z);
     return out;

@@ -269,8 +269,7 @@ static void make_foreign(struct image *img)
     struct bytes file = begin_png();
     struct warnings warnings = { 0 };
     end_png(&file);
-    if (load(img, &file, false, &warnings))
-        abort();
+    must(load(img, &file, false, &warnings) == 0);
     img->meta->codec = &codec_jpeg;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/formats.h"
+#include "tests/support/must.h"
 
 #define HEAD "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 
@@ -30,20 +31,20 @@ static void tolerated(const void *file, size_t size, uint32_t width,
 TEST(pixels)
 {
     floats_are(TEXT(HEAD "-Y 1 +X 3\n\x80\x40\xff\x81"
-                            "\xff\x00\x80\x88"
-                            "\x80\x01\x00\x80"),
+                         "\xff\x00\x80\x88"
+                         "\x80\x01\x00\x80"),
                3, 1,
                SAMPLES(1, 0.5, 255 / 128.0, 255, 0, 128, 0.5, 1 / 256.0, 0),
                NULL);
     /* The largest, the smallest, and black, whose mantissas mean nothing. */
     floats_are(TEXT(HEAD "-Y 2 +X 2\n\xff\x80\0\xff\x80\0\0\1"
-                            "\0\0\0\0\7\7\7\0"),
+                         "\0\0\0\0\7\7\7\0"),
                2, 2,
                SAMPLES(255 * 0x1p119, 128 * 0x1p119, 0, 0x1p-128, 0, 0, 0, 0, 0,
                        0, 0, 0),
                NULL);
     floats_are(TEXT("#?RGBE\n# a\nFORMAT=32-bit_rle_rgbe\nX=\n\n"
-                       "-Y 1 +X 1\n\x80\x80\x80\x81"),
+                    "-Y 1 +X 1\n\x80\x80\x80\x81"),
                1, 1, SAMPLES(1, 1, 1), NULL);
 }
 
@@ -57,10 +58,10 @@ TEST(packets)
         want[i] = i % 3 ? 1 : 0.5;
     want[0] = 1;
     want[30 + 9 * 3] = 255 / 128.0;
-    static const char file[] = HEAD "-Y 2 +X 10\n" ROW "\1\x80\x89\x40"
-                                    "\x8a\x80\x85\x80\5\x80\x80\x80\x80\x80"
-                                    "\x8a\x81" ROW
-                                    "\x89\x40\1\xff\x8a\x80\x8a\x80\x8a\x81";
+    static const char file[] =
+        HEAD "-Y 2 +X 10\n" ROW "\1\x80\x89\x40"
+             "\x8a\x80\x85\x80\5\x80\x80\x80\x80\x80"
+             "\x8a\x81" ROW "\x89\x40\1\xff\x8a\x80\x8a\x80\x8a\x81";
     floats_are(TEXT(file), 10, 2, want, NULL);
     check_cuts(c, TEXT(file), 0);
     check_hostile(c, TEXT(file), sizeof file - 1);
@@ -68,8 +69,8 @@ TEST(packets)
     for (int i = 0; i < 30; i++)
         want[i] = i % 3 ? 0 : 1;
     floats_are(TEXT(HEAD "-Y 1 +X 10\n\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81"
-                            "\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81"
-                            "\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81"),
+                         "\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81"
+                         "\x80\0\0\x81\x80\0\0\x81\x80\0\0\x81"),
                10, 1, want, NULL);
 }
 
@@ -153,7 +154,8 @@ TEST(headers_refused)
         sprintf(words, "its size is malformed (%s)", lines[i]);
         check_refused(c, file, (size_t)n, words);
     }
-    check_refused(c, TEXT(HEAD "-Y 0 +X 1\n"), "an empty picture: 1 x 0 pixels");
+    check_refused(c, TEXT(HEAD "-Y 0 +X 1\n"),
+                  "an empty picture: 1 x 0 pixels");
     check_refused(c, TEXT(HEAD "-Y 999999999 +X 1\n"),
                   "1 x 999999999 pixels are more than the 65536 of "
                   "--max-pixels; --max-pixels 1000M allows them");
@@ -165,10 +167,12 @@ TEST(kept)
 {
     static const char file[] =
         "#?RGBE\n# of f\nPIXASPECT=2\nEXPOSURE=2.0\nVIEW= -vp 1\n"
-        "FORMAT=32-bit_rle_rgbe\nPIXASPECT= 0.8\nEXPOSURE=0.5\n\n-Y 1 +X 1\n" ONE;
+        "FORMAT=32-bit_rle_rgbe\nPIXASPECT= 0.8\nEXPOSURE=0.5\n\n-Y 1 +X "
+        "1\n" ONE;
     static const char turned[] =
         "#?RGBE\n# of f\nPIXASPECT=0.5\nEXPOSURE=2.0\nVIEW= -vp 1\n"
-        "FORMAT=32-bit_rle_rgbe\nPIXASPECT=1.25\nEXPOSURE=0.5\n\n-Y 1 +X 1\n" ONE;
+        "FORMAT=32-bit_rle_rgbe\nPIXASPECT=1.25\nEXPOSURE=0.5\n\n-Y 1 +X "
+        "1\n" ONE;
     check_rewritten(c, TEXT(file), "hdr", XFORM_ROTATE_180, TEXT(file));
     check_rewritten(c, TEXT(file), "hdr", XFORM_ROTATE_90, TEXT(turned));
     struct opened o = open_file(c, TEXT(file), PORTABLE);
@@ -180,7 +184,8 @@ TEST(kept)
                       "PIXASPECT, EXPOSURE, VIEW"),
           "%s", warnings.list[0].text);
     bytes_free(&other);
-    struct save_opts strip = { .suffix = "hdr", .strip = STRIP_METADATA,
+    struct save_opts strip = { .suffix = "hdr",
+                               .strip = STRIP_METADATA,
                                .warnings = &warnings };
     static const char bare[] = "#?RGBE\nEXPOSURE=2.0\nFORMAT=32-bit_rle_rgbe\n"
                                "EXPOSURE=0.5\n\n-Y 1 +X 1\n" ONE;
@@ -197,10 +202,9 @@ static struct bytes make_file(const char *size, const uint8_t *pixels, size_t n)
 {
     static const uint8_t first[] = { 128, 0, 0, 129 };
     struct bytes file = { 0 };
-    if (!bytes_append(&file, HEAD, sizeof HEAD - 1) ||
-        !bytes_append(&file, size, strlen(size)) ||
-        !bytes_append(&file, first, 4) || !bytes_append(&file, pixels, 4 * n))
-        abort();
+    must(bytes_append(&file, HEAD, sizeof HEAD - 1) &&
+         bytes_append(&file, size, strlen(size)) &&
+         bytes_append(&file, first, 4) && bytes_append(&file, pixels, 4 * n));
     return file;
 }
 
@@ -233,8 +237,8 @@ TEST(round_trips)
             uint32_t r = (uint32_t)(test_random(&state) >> 32);
             bool same = i > 0 && r >> 29 > state % 8; /* runs of any length */
             for (unsigned k = 0; k < 4; k++)
-                pixels[i + k] = same && k % 2 ? pixels[i + k - 4]
-                                              : (uint8_t)(r >> 8 * k);
+                pixels[i + k] =
+                    same && k % 2 ? pixels[i + k - 4] : (uint8_t)(r >> 8 * k);
             if (pixels[i] == 1)
                 pixels[i] = 2; /* no sign of a run */
         }
@@ -246,8 +250,8 @@ TEST(round_trips)
     }
 }
 
-/* Floats that an HDR can hold are the same in one that they are converted to, in
- * rows of all widths: with runs and without. */
+/* Floats that an HDR can hold are the same in one that they are converted to,
+ * in rows of all widths: with runs and without. */
 TEST(converted)
 {
     uint64_t state = 7;
@@ -278,8 +282,9 @@ TEST(converted)
 TEST(ones)
 {
     struct warnings warnings = { 0 };
-    struct opened o = open_file(c, TEXT(HEAD "-Y 1 +X 3\n\x80\0\0\x81"
-                                             "\x80\0\0\x81\x80\0\0\x81"),
+    struct opened o = open_file(c,
+                                TEXT(HEAD "-Y 1 +X 3\n\x80\0\0\x81"
+                                          "\x80\0\0\x81\x80\0\0\x81"),
                                 STRICT);
     for (unsigned i = 0; i < 4; i++) {
         uint8_t *row = plane_row(&o.img.plane[i], 0);
@@ -287,12 +292,12 @@ TEST(ones)
         row[1] = i == 3 ? 0x89 : 1;
     }
     struct bytes file = written(c, &o.img, "hdr", &warnings);
-    CHECK(warnings.count == 1 &&
-              !strcmp(warnings.list[0].text, "3 samples are below or above what "
-                                             "HDR can hold and are clipped"),
+    CHECK(warnings.count == 1 && !strcmp(warnings.list[0].text,
+                                         "3 samples are below or above what "
+                                         "HDR can hold and are clipped"),
           "%s", warnings.list[0].text);
-    floats_are(file.data, file.size, 3, 1,
-               SAMPLES(1, 0, 0, 2, 2, 2, 0, 0, 0), NULL);
+    floats_are(file.data, file.size, 3, 1, SAMPLES(1, 0, 0, 2, 2, 2, 0, 0, 0),
+               NULL);
     bytes_free(&file);
     close_file(&o);
 }
@@ -312,15 +317,18 @@ TEST(orders)
         CHECK(o.status == 0 && o.img.orientation == i, "%s: %u", o.err.text,
               o.img.orientation);
         left = written(c, &o.img, "hdr", &warnings);
-        CHECK(left.size == file.size && !memcmp(left.data, file.data, left.size),
+        CHECK(left.size == file.size &&
+                  !memcmp(left.data, file.data, left.size),
               "%.*s", (int)left.size, (const char *)left.data);
         bytes_free(&left);
-        struct save_opts upright = { .suffix = "hdr", .orientation = 1,
+        struct save_opts upright = { .suffix = "hdr",
+                                     .orientation = 1,
                                      .warnings = &warnings };
         CHECK(encode_as(c, &left, &o.img, &upright, &o.err) == 0, "%s",
               o.err.text);
         memcpy(file.data + sizeof HEAD - 1, sizes[0], strlen(sizes[0]));
-        CHECK(left.size == file.size && !memcmp(left.data, file.data, left.size),
+        CHECK(left.size == file.size &&
+                  !memcmp(left.data, file.data, left.size),
               "%.*s", (int)left.size, (const char *)left.data);
         bytes_free(&left);
         bytes_free(&file);
@@ -342,8 +350,8 @@ static void becomes(float red, float green, double red_want, double green_want,
               (!said || !strcmp(warnings.list[0].text, said)),
           "%g, %g: %u, %s", (double)red, (double)green, warnings.count,
           warnings.list[0].text);
-    floats_are(file.data, file.size, 1, 1,
-               SAMPLES(red_want, green_want, 0), NULL);
+    floats_are(file.data, file.size, 1, 1, SAMPLES(red_want, green_want, 0),
+               NULL);
     bytes_free(&file);
     image_free(&img);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -265,9 +266,8 @@ static void check_turn(enum cell cell, struct size size, enum xform t,
     l.src.width = size.width;
     l.src.height = size.height;
     l.src.nplanes = size.nplanes;
-    if (image_alloc(&l.src, mem_plain, &err) ||
-        image_like(&l.dst, &l.src, t, mem_plain, &err))
-        abort();
+    must(image_alloc(&l.src, mem_plain, &err) == 0 &&
+         image_like(&l.dst, &l.src, t, mem_plain, &err) == 0);
     shrink(&l.src, false);
     shrink(&l.dst, xform_transposes(t));
     l.plan = tiles_plan_begin(cell, t);
