@@ -7,21 +7,14 @@
  * CPU of all rounds, and the millions of bytes of samples each second. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "codecs/base/clock.h"
 #include "tests/support/fixture.h"
 
 static void stop(const char *why)
 {
     fprintf(stderr, "png_encode: %s\n", why);
     exit(1);
-}
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void read_whole(struct bytes *file, const char *name)
@@ -63,10 +56,10 @@ static void measure(const struct image *img, int level, int rounds)
     while (rounds-- > 0) {
         struct err err;
         file.size = 0; /* its memory serves again, as where it is flushed */
-        double begin = cpu_seconds();
+        double begin = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (codec_png.encode(&file, img, &save, &err))
             stop(err.text);
-        double took = cpu_seconds() - begin;
+        double took = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
         least = took < least ? took : least;
     }
     double samples = (double)img->width * img->height * img->nplanes *

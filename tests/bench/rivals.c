@@ -120,7 +120,7 @@ static bool is_right(struct bed *bed, unsigned who, enum xform t)
     if (who != GIMGXF)
         made.plane[0] = bed->to;
     memset(bed->to.data, 0xa5, bed->bytes);
-    memset(bed->dst.cells, 0xa5, bed->dst.size);
+    memset(bed->dst.pixels.rows.cells, 0xa5, bed->dst.pixels.rows.size);
     return run(bed, who, t) &&
            (who == MEMCPY || verify_count_wrong(&made, 0, t) == 0);
 }
