@@ -181,7 +181,7 @@ static void warn_of_device(struct batch *batch)
 {
     struct err why;
     if (!batch->scheduler ||
-        !device_scans_failure(scheduler_scans(batch->scheduler), &why) ||
+        !device_scans_failure(batch->scheduler->scans, &why) ||
         batch->opts->quiet)
         return;
     progress_clear(&batch->progress);
@@ -241,11 +241,10 @@ static void report(void *context, void *task)
 static int give_all(struct batch *batch)
 {
     struct ordered_workers_opts opts = {
-        .workers = scheduler_workers(batch->scheduler),
-        .resumers = scheduler_resumers(batch->scheduler),
+        .workers = batch->scheduler->workers,
+        .resumers = batch->scheduler->resumers,
         .task_size = sizeof(struct batch_task),
-        .window = scheduler_workers(batch->scheduler) +
-                  scheduler_parked(batch->scheduler) + WINDOW,
+        .window = batch->scheduler->workers + batch->scheduler->parked + WINDOW,
         .work = work,
         .report = report,
         .tick = batch_tick,
@@ -350,7 +349,7 @@ static void conclude(struct batch *batch)
     struct scan_estimate estimate;
     const bool weighed =
         batch->scheduler &&
-        device_scans_estimate(scheduler_scans(batch->scheduler), &estimate);
+        device_scans_estimate(batch->scheduler->scans, &estimate);
     const bool early = progress_left(&batch->progress);
     progress_clear(&batch->progress);
     warn_of_device(batch);

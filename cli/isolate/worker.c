@@ -181,7 +181,7 @@ static bool work(void *context, unsigned worker, void *argument)
     if (does) {
         if (!scheduler_do(process->scheduler, worker, s))
             return false;
-        if (device_scans_failure(scheduler_scans(process->scheduler), &why) &&
+        if (device_scans_failure(process->scheduler->scans, &why) &&
             !opts->opts->quiet)
             report_device_failure(&why);
         if (process->workers)
@@ -229,8 +229,8 @@ static int do_one_by_one(struct worker_process *process)
 static int do_side_by_side(struct worker_process *process)
 {
     const struct ordered_workers_opts opts = {
-        .workers = scheduler_workers(process->scheduler),
-        .resumers = scheduler_resumers(process->scheduler),
+        .workers = process->scheduler->workers,
+        .resumers = process->scheduler->resumers,
         .task_size = process->opts->task_size,
         .window = process->start->window,
         .work = work,

@@ -12,17 +12,6 @@
 #include "codecs/base/page_cache.h"
 #include "cuda/backend_choose.h"
 
-struct scheduler {
-    const struct options *opts;
-    const struct backend *backend;
-    unsigned workers, resumers;
-    struct lane **lane;         /* one for each of them */
-    struct device_scans *scans; /* or NULL */
-    struct resource_limits limits;
-    pthread_mutex_t lock;
-    struct pace pace;
-};
-
 enum outcome scheduler_refuse(const struct options *opts, const char *name,
                               const struct backend *backend,
                               const struct err *why)
@@ -45,21 +34,6 @@ bool scheduler_finds_device(const struct options *opts,
 {
     return backend != &backend_cpu ||
            (device_scans_may_start(opts, jobs) && backend_finds_device());
-}
-
-unsigned scheduler_workers(const struct scheduler *scheduler)
-{
-    return scheduler->workers;
-}
-
-unsigned scheduler_resumers(const struct scheduler *scheduler)
-{
-    return scheduler->resumers;
-}
-
-size_t scheduler_parked(const struct scheduler *scheduler)
-{
-    return scheduler->scans ? device_scans_most(scheduler->scans) : 0;
 }
 
 /* Opens the lane of a worker; the workers divide the devices among them. Where
@@ -107,8 +81,10 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
         made->workers = jobs ? (unsigned)jobs : 1;
     if (!giver)
         made->scans = device_scans_open(opts, backend, jobs == SIZE_MAX);
-    if (made->scans)
+    if (made->scans) {
         made->resumers = jobs < opts->threads ? (unsigned)jobs : opts->threads;
+        made->parked = device_scans_most(made->scans);
+    }
     /* Keeps the memory that one job frees for the next one: to return it to the
      * system and ask for it again takes as long as to turn the picture. Large
      * blocks are kept by page_cache.h; of smaller ones malloc() keeps some for
@@ -326,11 +302,6 @@ bool scheduler_do(struct scheduler *scheduler, unsigned worker,
     job_end(s->state);
     resource_limits_return_all(&s->share);
     return true;
-}
-
-struct device_scans *scheduler_scans(const struct scheduler *scheduler)
-{
-    return scheduler->scans;
 }
 
 void scheduler_close(struct scheduler *scheduler)

@@ -52,7 +52,20 @@ void pace_note(struct pace *pace, const struct pace *job);
  * other, and each needs memory. */
 unsigned pace_workers(const struct pace *pace, unsigned processors);
 
-struct scheduler;
+/* What jobs share; all but the pace stays as it is while there are any. */
+struct scheduler {
+    const struct options *opts;
+    const struct backend *backend;
+    unsigned workers;  /* twice the processors, so that some turn their pictures
+                          while others wait for files */
+    unsigned resumers; /* further workers, which finish jobs that were parked */
+    size_t parked;     /* how many jobs may be at a time */
+    struct lane **lane;         /* of the backend, for each of them all */
+    struct device_scans *scans; /* NULL: no device turns coded scans */
+    struct resource_limits limits;
+    pthread_mutex_t lock;
+    struct pace pace;
+};
 
 /* Asks the backend whether it can run here, and opens a lane for each worker,
  * so that a device that cannot be used is known before anything is done. There
@@ -64,17 +77,6 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs,
                    const struct resource_giver *giver, struct err *err);
 void scheduler_close(struct scheduler *scheduler);
-
-/* Returns the number of workers: twice the processors, so that some turn their
- * pictures while others wait for files. */
-unsigned scheduler_workers(const struct scheduler *scheduler);
-
-/* Returns the number of further workers, which finish jobs that were parked; 0
- * if none is. */
-unsigned scheduler_resumers(const struct scheduler *scheduler);
-
-/* Returns how many jobs may be parked at a time. */
-size_t scheduler_parked(const struct scheduler *scheduler);
 
 /* A job on its way, and what becomes of it: {0} at first. It stays where it is
  * until it has ended. */
@@ -108,9 +110,6 @@ struct scheduled_job {
  * maybe before this returns. */
 bool scheduler_do(struct scheduler *scheduler, unsigned worker,
                   struct scheduled_job *job);
-
-/* Returns the device that turns coded scans; NULL if there is none. */
-struct device_scans *scheduler_scans(const struct scheduler *scheduler);
 
 /* Returns the recommended number of workers: see pace_workers(). */
 unsigned scheduler_wanted(struct scheduler *scheduler);

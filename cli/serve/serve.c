@@ -318,24 +318,6 @@ static enum outcome run(struct server *server)
     return outcome == OUTCOME_DONE && server->failed ? OUTCOME_FAILED : outcome;
 }
 
-static enum outcome run_and_end(struct server *server)
-{
-    const int answers = server->answers.fd =
-        fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (answers < 0 || !put_null(STDOUT_FILENO)) {
-        report_error(answers < 0 ? NULL : "/dev/null", strerror(errno));
-        return OUTCOME_FAILED;
-    }
-    const enum outcome outcome = run(server);
-    if (server->answers.error == EPIPE)
-        signals_end(SIGPIPE);
-    if (signals_asked())
-        signals_end(signals_asked());
-    if (server->answers.error)
-        report_error(NULL, "standard output cannot be written");
-    return server->answers.error ? OUTCOME_FAILED : outcome;
-}
-
 enum outcome serve_run(const struct options *opts, const char *backend)
 {
     struct serve_root root;
@@ -357,8 +339,20 @@ enum outcome serve_run(const struct options *opts, const char *backend)
         report_error(NULL, text.text);
         return OUTCOME_NOT_BEGUN;
     }
-    enum outcome outcome = run_and_end(&server);
+    server.answers.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (server.answers.fd < 0 || !put_null(STDOUT_FILENO)) {
+        report_error(server.answers.fd < 0 ? NULL : "/dev/null",
+                     strerror(errno));
+        return OUTCOME_FAILED;
+    }
+    const enum outcome outcome = run(&server);
     if (opts->root)
         serve_root_close(&root);
-    return outcome;
+    if (server.answers.error == EPIPE)
+        signals_end(SIGPIPE);
+    if (signals_asked())
+        signals_end(signals_asked());
+    if (server.answers.error)
+        report_error(NULL, "standard output cannot be written");
+    return server.answers.error ? OUTCOME_FAILED : outcome;
 }
