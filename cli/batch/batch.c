@@ -299,17 +299,6 @@ static void show_plan(struct batch *batch)
         progress_plan(planned, all);
 }
 
-static enum ending why_ended(struct batch *batch)
-{
-    const struct records *records = &batch->records;
-    bool full = atomic_load(&batch->full) || atomic_load(&records->disk_full);
-    return batch->pipe_closed              ? ENDING_PIPE
-           : full                          ? ENDING_FULL
-           : atomic_load(&records->failed) ? ENDING_MANIFEST
-           : signals_asked()               ? ENDING_SIGNAL
-                                           : ENDING_FAILURES;
-}
-
 /* Reports and notes the files beside the inputs that are not read. */
 static int report_passed_over(struct batch *batch, struct err *err)
 {
@@ -320,26 +309,6 @@ static int report_passed_over(struct batch *batch, struct err *err)
             return -1;
     }
     return 0;
-}
-
-/* Writes the array if all pictures are in it. */
-static int settle_stack(struct batch *batch, int status)
-{
-    const struct batch_progress *progress = &batch->progress;
-    size_t missing = progress->all - progress->done;
-    struct err err;
-    enum written written = WRITTEN_NOT;
-    if (status || missing)
-        fail(&err, "not written, since %zu of %zu pictures are missing",
-             missing, progress->all);
-    else
-        written = stack_settle(batch->stack, &err);
-    if (written == WRITTEN &&
-        records_note_kept(batch, stack_size(batch->stack), &err))
-        report_error(batch->opts->manifest, err.text);
-    stack_report(batch->opts, batch->stack, written, &err);
-    stack_close(batch->stack);
-    return written == WRITTEN_NOT ? -1 : 0;
 }
 
 /* Says how the batch has ended. */
@@ -356,25 +325,22 @@ static void conclude(struct batch *batch)
     if (!opts->quiet && !batch->pipe_closed)
         progress_summary(&batch->progress, opts,
                          opts->verbose && weighed ? &estimate : NULL);
-    if (early)
-        progress_report_ending(why_ended(batch), signals_asked(),
-                               &batch->progress, opts);
+    if (early) {
+        const struct records *records = &batch->records;
+        bool full =
+            atomic_load(&batch->full) || atomic_load(&records->disk_full);
+        progress_report_ending(batch->pipe_closed              ? ENDING_PIPE
+                               : full                          ? ENDING_FULL
+                               : atomic_load(&records->failed) ? ENDING_MANIFEST
+                               : signals_asked()               ? ENDING_SIGNAL
+                                                 : ENDING_FAILURES,
+                               signals_asked(), &batch->progress, opts);
+    }
 }
 
 static bool has_failed(const struct batch *batch)
 {
     return batch->progress.failed || atomic_load(&batch->records.failed);
-}
-
-static enum outcome do_isolated(struct batch *batch)
-{
-    enum outcome outcome = batch_isolated_run(batch);
-    if (outcome != OUTCOME_DONE &&
-        progress_left(&batch->progress) == batch->progress.all)
-        return outcome; /* as it was said, no job could be done */
-    conclude(batch);
-    return outcome == OUTCOME_DONE && has_failed(batch) ? OUTCOME_FAILED
-                                                        : outcome;
 }
 
 static enum outcome do_all(struct batch *batch)
@@ -384,8 +350,15 @@ static enum outcome do_all(struct batch *batch)
     struct err err;
     atomic_store(&batch->to_do, count);
     progress_begin(&batch->progress, count, opts);
-    if (opts->isolate)
-        return do_isolated(batch);
+    if (opts->isolate) {
+        enum outcome outcome = batch_isolated_run(batch);
+        if (outcome != OUTCOME_DONE &&
+            progress_left(&batch->progress) == batch->progress.all)
+            return outcome; /* as it was said, no job could be done */
+        conclude(batch);
+        return outcome == OUTCOME_DONE && has_failed(batch) ? OUTCOME_FAILED
+                                                            : outcome;
+    }
     sandbox_enter_for_batch(
         &batch->plan, opts,
         scheduler_may_use_device(opts, batch->backend, count));
@@ -401,8 +374,23 @@ static enum outcome do_all(struct batch *batch)
     int status = give_all(batch);
     if (status == 0)
         conclude(batch);
-    if (batch->stack)
-        status = settle_stack(batch, status);
+    if (batch->stack) {
+        /* Writes the array if all pictures are in it. */
+        const struct batch_progress *progress = &batch->progress;
+        size_t missing = progress->all - progress->done;
+        enum written written = WRITTEN_NOT;
+        if (status || missing)
+            fail(&err, "not written, since %zu of %zu pictures are missing",
+                 missing, progress->all);
+        else
+            written = stack_settle(batch->stack, &err);
+        if (written == WRITTEN &&
+            records_note_kept(batch, stack_size(batch->stack), &err))
+            report_error(batch->opts->manifest, err.text);
+        stack_report(batch->opts, batch->stack, written, &err);
+        stack_close(batch->stack);
+        status = written == WRITTEN_NOT ? -1 : 0;
+    }
     scheduler_close(batch->scheduler);
     return status || has_failed(batch) ? OUTCOME_FAILED : OUTCOME_DONE;
 }

@@ -149,17 +149,6 @@ static void put_loss(const struct batch_progress *progress, bool upright)
                 upright ? "" : "; upright turns them, with loss");
 }
 
-static void list_anew(struct batch_progress *progress)
-{
-    const char **name = (const char **)(void *)progress->anew_names.data;
-    size_t names = progress->anew_names.size / sizeof *name;
-    for (size_t i = 0; i < names; i++)
-        report_error(name[i], "re-encoded with loss");
-    if (names && names < progress->anew)
-        fprintf(stderr, "gimgxf: and %zu more\n", progress->anew - names);
-    bytes_free(&progress->anew_names);
-}
-
 size_t progress_left(const struct batch_progress *progress)
 {
     return progress->all - progress->done - progress->skipped -
@@ -222,7 +211,13 @@ void progress_summary(struct batch_progress *progress,
     const size_t not_begun = progress_left(progress);
     char in[16], out[16];
     progress_clear(progress);
-    list_anew(progress);
+    const char **name = (const char **)(void *)progress->anew_names.data;
+    size_t names = progress->anew_names.size / sizeof *name;
+    for (size_t i = 0; i < names; i++)
+        report_error(name[i], "re-encoded with loss");
+    if (names && names < progress->anew)
+        fprintf(stderr, "gimgxf: and %zu more\n", progress->anew - names);
+    bytes_free(&progress->anew_names);
     fprintf(stderr, "gimgxf: %zu of %zu done", progress->done, progress->all);
     put_count(progress->skipped, "skipped");
     put_count(progress->failed, "failed");

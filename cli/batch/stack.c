@@ -147,38 +147,34 @@ uint64_t stack_size(const struct stack *stack)
     return stack->header.size + (uint64_t)stack->count * stack->size;
 }
 
-static void print_json(const struct options *opts, const struct stack *stack,
-                       enum written written, const struct err *err)
-{
-    static const char *const status[] = { [1 + WRITTEN_NOT] = "failed",
-                                          [1 + WRITTEN] = "stacked",
-                                          [1 + WRITTEN_EXISTS] = "skipped" };
-    struct json_writer json = { .out = stdout };
-    json_open(&json, NULL, '{');
-    json_string(&json, "output", opts->stack);
-    json_string(&json, "status", status[1 + written]);
-    if (written == WRITTEN_NOT)
-        json_string(&json, "error", err->text);
-    if (written == WRITTEN_EXISTS)
-        json_string(&json, "reason", job_skipped_name(SKIPPED_EXISTS));
-    if (written == WRITTEN) {
-        const struct npy_header *header = &stack->header;
-        json_string(&json, "type", header->descr);
-        json_open(&json, "shape", '[');
-        for (unsigned i = 0; i < header->naxes; i++)
-            json_uint(&json, NULL, header->shape[i]);
-        json_close(&json, ']');
-        json_uint(&json, "bytes", stack_size(stack));
-    }
-    json_close(&json, '}');
-    putchar('\n');
-}
-
 void stack_report(const struct options *opts, const struct stack *stack,
                   enum written written, const struct err *err)
 {
-    if (opts->json)
-        print_json(opts, stack, written, err);
+    if (opts->json) {
+        static const char *const status[] = { [1 + WRITTEN_NOT] = "failed",
+                                              [1 + WRITTEN] = "stacked",
+                                              [1 + WRITTEN_EXISTS] =
+                                                  "skipped" };
+        struct json_writer json = { .out = stdout };
+        json_open(&json, NULL, '{');
+        json_string(&json, "output", opts->stack);
+        json_string(&json, "status", status[1 + written]);
+        if (written == WRITTEN_NOT)
+            json_string(&json, "error", err->text);
+        if (written == WRITTEN_EXISTS)
+            json_string(&json, "reason", job_skipped_name(SKIPPED_EXISTS));
+        if (written == WRITTEN) {
+            const struct npy_header *header = &stack->header;
+            json_string(&json, "type", header->descr);
+            json_open(&json, "shape", '[');
+            for (unsigned i = 0; i < header->naxes; i++)
+                json_uint(&json, NULL, header->shape[i]);
+            json_close(&json, ']');
+            json_uint(&json, "bytes", stack_size(stack));
+        }
+        json_close(&json, '}');
+        putchar('\n');
+    }
     if (written == WRITTEN_NOT)
         report_error(opts->stack, err->text);
     if (written == WRITTEN_EXISTS && !opts->quiet)

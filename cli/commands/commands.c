@@ -127,28 +127,6 @@ static void examine(void *context, void *task)
     resource_limits_return_all(&share);
 }
 
-static void print_checked_json(const struct checked_file *s)
-{
-    struct json_writer json = { .out = stdout };
-    json_open(&json, NULL, '{');
-    json_string(&json, "input", s->input.name);
-    if (s->soundness == SOUNDNESS_UNKNOWN)
-        json_string(&json, "sound", NULL);
-    else
-        json_bool(&json, "sound", s->soundness == SOUND);
-    if (s->result.from)
-        json_string(&json, "format", s->result.from->name);
-    if (s->soundness == SOUND) {
-        json_uint(&json, "width", s->result.width);
-        json_uint(&json, "height", s->result.height);
-        json_string(&json, "sha256", *s->digest ? s->digest : NULL);
-    }
-    report_json_warnings(&json, &s->result.warnings, 0);
-    json_string(&json, "error", s->soundness == SOUND ? NULL : s->err.text);
-    json_close(&json, '}');
-    putchar('\n');
-}
-
 static void print_checked(void *context, void *task)
 {
     struct checking *all = context;
@@ -165,7 +143,24 @@ static void print_checked(void *context, void *task)
     if (s->soundness != SOUND)
         report_error(s->input.name, text.text);
     if (opts->json) {
-        print_checked_json(s);
+        struct json_writer json = { .out = stdout };
+        json_open(&json, NULL, '{');
+        json_string(&json, "input", s->input.name);
+        if (s->soundness == SOUNDNESS_UNKNOWN)
+            json_string(&json, "sound", NULL);
+        else
+            json_bool(&json, "sound", s->soundness == SOUND);
+        if (s->result.from)
+            json_string(&json, "format", s->result.from->name);
+        if (s->soundness == SOUND) {
+            json_uint(&json, "width", s->result.width);
+            json_uint(&json, "height", s->result.height);
+            json_string(&json, "sha256", *s->digest ? s->digest : NULL);
+        }
+        report_json_warnings(&json, &s->result.warnings, 0);
+        json_string(&json, "error", s->soundness == SOUND ? NULL : s->err.text);
+        json_close(&json, '}');
+        putchar('\n');
     } else if (opts->verbose && s->soundness == SOUND) {
         report_put_escaped(stdout, s->input.name);
         printf(": sound, %s, %u x %u\n", s->result.from->title, s->result.width,

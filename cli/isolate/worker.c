@@ -138,29 +138,6 @@ static void resume(void *task)
                            task);
 }
 
-static void send_end(struct worker_process *process,
-                     const struct worker_task *task)
-{
-    const struct worker_opts *opts = process->opts;
-    const struct scheduled_job *s = &task->scheduled;
-    struct message_of_end *sent = &process->sent;
-    struct job_end *end = &sent->end;
-    pthread_mutex_lock(&process->sending);
-    end->status = s->status;
-    end->added = opts->add ? opts->add(opts->context, task) : 0;
-    end->pace = s->pace;
-    end->err = s->err;
-    end->result = s->result;
-    if (!process->workers && end->result.worker)
-        end->result.worker = process->start->number + 1;
-    sent->message =
-        (struct worker_message){ .kind = WORKER_ENDED,
-                                 .slot = task->message.slot,
-                                 .size = (uint32_t)job_end_size(end) };
-    send_all(process, sent, sizeof sent->message + sent->message.size);
-    pthread_mutex_unlock(&process->sending);
-}
-
 /* Does a job, or a part of it. Returns whether it has ended, and is not parked.
  */
 static bool work(void *context, unsigned worker, void *argument)
@@ -188,7 +165,22 @@ static bool work(void *context, unsigned worker, void *argument)
             ordered_workers_allow(process->workers,
                                   scheduler_wanted(process->scheduler));
     }
-    send_end(process, task);
+    struct message_of_end *sent = &process->sent;
+    struct job_end *end = &sent->end;
+    pthread_mutex_lock(&process->sending);
+    end->status = s->status;
+    end->added = opts->add ? opts->add(opts->context, task) : 0;
+    end->pace = s->pace;
+    end->err = s->err;
+    end->result = s->result;
+    if (!process->workers && end->result.worker)
+        end->result.worker = process->start->number + 1;
+    sent->message =
+        (struct worker_message){ .kind = WORKER_ENDED,
+                                 .slot = task->message.slot,
+                                 .size = (uint32_t)job_end_size(end) };
+    send_all(process, sent, sizeof sent->message + sent->message.size);
+    pthread_mutex_unlock(&process->sending);
     return true;
 }
 

@@ -101,9 +101,20 @@ static int read_low(struct json_parser *p, uint32_t *low)
     return 0;
 }
 
-/* U+FFFD stands for what no string has. */
-static int read_character(struct json_parser *p)
+static int read_escape(struct json_parser *p)
 {
+    static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+    if (p->at + 1 == p->end)
+        return fail_at(p, p->end, "an unknown escape");
+    const char *letter = p->at[1] ? strchr(letters, p->at[1]) : NULL;
+    if (letter) {
+        put(p, (uint8_t)means[letter - letters]);
+        p->at += 2;
+        return 0;
+    }
+    if (p->at[1] != 'u')
+        return fail_at(p, p->at, "an unknown escape");
+    /* U+FFFD stands for what no string has. */
     const char *start = p->at;
     uint32_t c, low = 0;
     if (read_unit(p, &c))
@@ -124,22 +135,6 @@ static int read_character(struct json_parser *p)
                    half ? "half a surrogate pair" : "NUL, which no name has,");
     put_utf8(p, c == 0 || half ? 0xfffd : c);
     return 0;
-}
-
-static int read_escape(struct json_parser *p)
-{
-    static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-    if (p->at + 1 == p->end)
-        return fail_at(p, p->end, "an unknown escape");
-    const char *letter = p->at[1] ? strchr(letters, p->at[1]) : NULL;
-    if (letter) {
-        put(p, (uint8_t)means[letter - letters]);
-        p->at += 2;
-        return 0;
-    }
-    if (p->at[1] != 'u')
-        return fail_at(p, p->at, "an unknown escape");
-    return read_character(p);
 }
 
 static int read_string(struct json_parser *p, const char **string)

@@ -68,27 +68,6 @@ static void report_file(const struct manifest_check *c,
                  text);
 }
 
-static void check_jobs(struct manifest_check *c)
-{
-    struct err text;
-    for (size_t i = 0; i < c->index->count; i++) {
-        const struct entry *entry = &c->index->entry[i];
-        const char *error = entry->error;
-        c->status[entry->facts.status]++;
-        if (entry->facts.status == STATUS_FAILED)
-            fail(&text, "%s failed: %s", entry->op,
-                 error ? error : "no reason is noted");
-        else if (entry->facts.status == STATUS_READY)
-            fail(&text,
-                 "%s was about to replace it%s%s; it is not noted "
-                 "whether it did",
-                 entry->op, error ? ", and failed: " : "", error ? error : "");
-        else
-            continue;
-        report_file(c, entry, entry->input, text.text);
-    }
-}
-
 /* Looks for the output below the directory that is noted; or, if that does not
  * exist, as on another machine, below the current one. Writes the name by which
  * it was found to `path`, of PATH_MAX bytes. Returns false and sets errno if it
@@ -201,7 +180,23 @@ static int check(struct manifest_index *index, const struct options *opts)
     if (!getcwd(c.here, sizeof c.here))
         *c.here = '\0';
     sort(index);
-    check_jobs(&c);
+    struct err text;
+    for (size_t i = 0; i < c.index->count; i++) {
+        const struct entry *entry = &c.index->entry[i];
+        const char *error = entry->error;
+        c.status[entry->facts.status]++;
+        if (entry->facts.status == STATUS_FAILED)
+            fail(&text, "%s failed: %s", entry->op,
+                 error ? error : "no reason is noted");
+        else if (entry->facts.status == STATUS_READY)
+            fail(&text,
+                 "%s was about to replace it%s%s; it is not noted "
+                 "whether it did",
+                 entry->op, error ? ", and failed: " : "", error ? error : "");
+        else
+            continue;
+        report_file(&c, entry, entry->input, text.text);
+    }
     if (check_outputs(&c)) {
         report_error(NULL, "no memory");
         return BAD;

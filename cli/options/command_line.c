@@ -291,18 +291,6 @@ static int check_batch(struct options *opts, struct err *err)
 
 /* ---- Other commands ----------------------------------------------------- */
 
-static int check_serve(struct options *opts, struct err *err)
-{
-    opts->command = COMMAND_SERVE;
-    if (opts->nfiles != 1 || strcmp(opts->file[0], "-") != 0)
-        return fail(err, "serve reads its jobs from standard input: gimgxf "
-                         "serve -");
-    if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, FOR_SERVE))
-        return fail(err, "the jobs of serve name their files themselves; no "
-                         "option of batches but --null can be given");
-    return check_lossless(opts, err);
-}
-
 /* Refuses options that a command does not use. Options of the whole run are all
  * taken, so that an alias of the shell can have them. */
 static int check_groups(const struct options *opts, const char *what,
@@ -365,8 +353,17 @@ static int check_words(struct options *opts, const char *const *word, int n,
         return check_groups(opts, "manifest turns no pictures", FOR_MANIFEST,
                             err);
     }
-    if (strcmp(command, "serve") == 0)
-        return check_serve(opts, err);
+    if (strcmp(command, "serve") == 0) {
+        opts->command = COMMAND_SERVE;
+        if (opts->nfiles != 1 || strcmp(opts->file[0], "-") != 0)
+            return fail(err, "serve reads its jobs from standard input: gimgxf "
+                             "serve -");
+        if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, FOR_SERVE))
+            return fail(err,
+                        "the jobs of serve name their files themselves; no "
+                        "option of batches but --null can be given");
+        return check_lossless(opts, err);
+    }
     if (strcmp(command, "bench") == 0)
         return fail(err, "the options of bench follow it: gimgxf bench "
                          "[options]");

@@ -23,29 +23,6 @@ static bool value_is_optional(const struct parser_option *option)
     return option->value && option->value[0] == '[';
 }
 
-static struct getopt_table make_getopt_table(const struct parser_table *table)
-{
-    struct getopt_table made = { 0 };
-    char *letter = made.letters;
-    *letter++ = ':'; /* tell a missing value from an unknown option */
-    for (size_t i = 0; i < table->count; i++) {
-        const struct parser_option *option = &table->option[i];
-        made.longs[i] = (struct option){
-            .name = option->name,
-            .has_arg = !option->value              ? no_argument
-                       : value_is_optional(option) ? optional_argument
-                                                   : required_argument,
-            .val = FIRST_OPTION + (int)i,
-        };
-        if (option->letter) {
-            *letter++ = option->letter;
-            if (option->value)
-                *letter++ = ':';
-        }
-    }
-    return made;
-}
-
 static const struct parser_option *option_of(const struct parser_table *table,
                                              int found)
 {
@@ -96,7 +73,24 @@ static bool is_its_value(const struct parser_option *option, void *opts,
 int parser_read(const struct parser_table *table, void *opts, int argc,
                 char **argv, struct parser_result *result, struct err *err)
 {
-    struct getopt_table getopts = make_getopt_table(table);
+    struct getopt_table getopts = { 0 };
+    char *letter = getopts.letters;
+    *letter++ = ':'; /* tell a missing value from an unknown option */
+    for (size_t i = 0; i < table->count; i++) {
+        const struct parser_option *option = &table->option[i];
+        getopts.longs[i] = (struct option){
+            .name = option->name,
+            .has_arg = !option->value              ? no_argument
+                       : value_is_optional(option) ? optional_argument
+                                                   : required_argument,
+            .val = FIRST_OPTION + (int)i,
+        };
+        if (option->letter) {
+            *letter++ = option->letter;
+            if (option->value)
+                *letter++ = ':';
+        }
+    }
     int found;
     *result = (struct parser_result){ 0 };
     opterr = 0;

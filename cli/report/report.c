@@ -280,25 +280,6 @@ void report_passed(const struct passed_file *file, const struct options *opts)
     putchar('\n');
 }
 
-static void print_plan(const struct job *job, const struct result *result,
-                       const struct err *err)
-{
-    report_put_escaped(stdout, job->input);
-    fputs(" -> ", stdout);
-    report_put_escaped(stdout, job->output);
-    if (err)
-        fputs("\twould fail: ", stdout);
-    if (err)
-        report_put_escaped(stdout, err->text);
-    else if (result->how == HOW_UNCHANGED)
-        fputs("\twould stay unchanged", stdout);
-    else if (result->edge_warning && result->how == HOW_TAGGED)
-        fputs("\twould be left by its tag", stdout);
-    else if (result->edge_warning)
-        printf("\twould re-encode%s, with loss",
-               result->how == HOW_LUMA_LOSSLESS ? " chroma" : "");
-}
-
 void report_plan(struct job *job, struct result *result,
                  const struct err *refusal)
 {
@@ -314,7 +295,20 @@ void report_plan(struct job *job, struct result *result,
          job_foresee(job, result, &known, &why)))
         err = &why;
     if (!job->opts->json) {
-        print_plan(job, result, err);
+        report_put_escaped(stdout, job->input);
+        fputs(" -> ", stdout);
+        report_put_escaped(stdout, job->output);
+        if (err)
+            fputs("\twould fail: ", stdout);
+        if (err)
+            report_put_escaped(stdout, err->text);
+        else if (result->how == HOW_UNCHANGED)
+            fputs("\twould stay unchanged", stdout);
+        else if (result->edge_warning && result->how == HOW_TAGGED)
+            fputs("\twould be left by its tag", stdout);
+        else if (result->edge_warning)
+            printf("\twould re-encode%s, with loss",
+                   result->how == HOW_LUMA_LOSSLESS ? " chroma" : "");
     } else {
         json_open(&json, NULL, '{');
         json_string(&json, "input", job->input);

@@ -231,30 +231,6 @@ static void *run_slot(void *argument)
     return NULL;
 }
 
-/* Makes the slots of so many devices, as many as it can, and starts to open
- * them. The lock is held. */
-static void make_slots(struct scan_slots *all, unsigned devices)
-{
-    const struct scan_pipeline_opts *opts = &all->opts;
-    const unsigned slots = devices * opts->slots;
-    const uint64_t each = opts->memory / slots;
-    all->input = each < opts->input ? (size_t)each : opts->input;
-    all->slot = calloc(slots, sizeof *all->slot);
-    for (unsigned i = 0; all->slot && i < slots; i++) {
-        struct scan_slot *slot = &all->slot[i];
-        slot->all = all;
-        slot->device = i % devices;
-        slot->number =
-            opts->devices ? opts->device[slot->device] : (int)slot->device;
-        pthread_cond_init(&slot->go, NULL);
-        if (pthread_create(&slot->thread, NULL, run_slot, slot)) {
-            pthread_cond_destroy(&slot->go);
-            break;
-        }
-        all->count++;
-    }
-}
-
 /* ---- The pipeline -------------------------------------------------------- */
 
 struct scan_pipeline {
@@ -276,8 +252,28 @@ static void *start(void *argument)
     signals_block();
     int status = devices ? 0 : p->all.opts.engine->devices(&devices, &err);
     pthread_mutex_lock(&p->all.lock);
-    if (status == 0)
-        make_slots(&p->all, devices);
+    if (status == 0) {
+        /* Makes the slots of so many devices, as many as it can, and starts to
+         * open them. The lock is held. */
+        const struct scan_pipeline_opts *opts = &p->all.opts;
+        const unsigned slots = devices * opts->slots;
+        const uint64_t each = opts->memory / slots;
+        p->all.input = each < opts->input ? (size_t)each : opts->input;
+        p->all.slot = calloc(slots, sizeof *p->all.slot);
+        for (unsigned i = 0; p->all.slot && i < slots; i++) {
+            struct scan_slot *slot = &p->all.slot[i];
+            slot->all = &p->all;
+            slot->device = i % devices;
+            slot->number =
+                opts->devices ? opts->device[slot->device] : (int)slot->device;
+            pthread_cond_init(&slot->go, NULL);
+            if (pthread_create(&slot->thread, NULL, run_slot, slot)) {
+                pthread_cond_destroy(&slot->go);
+                break;
+            }
+            p->all.count++;
+        }
+    }
     if (status == 0 && !p->all.count)
         status = fail(&err, "no memory for batches");
     if (status)

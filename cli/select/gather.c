@@ -388,33 +388,6 @@ static const char *only_directory(const struct options *opts)
     return opts->file[0];
 }
 
-/* Says which options left nothing, and what may have been meant. `whose` is
- * "its" or "the". */
-static void say_why_none(const struct inputs *inputs,
-                         const struct options *opts, const char *whose,
-                         struct err *why)
-{
-    const struct globs *include = &opts->include;
-    const char *plural = inputs->seen == 1 ? "" : "s";
-    if (opts->exclude.count)
-        fail(why, include->count ? "; --include and --exclude leave none"
-                                 : "; --exclude leaves none");
-    else if (include->count > 1)
-        fail(why, "; no pattern of --include matches any of %s %zu file%s",
-             whose, inputs->seen, plural);
-    else if (include->count)
-        fail(why, "; --include '%s' matches none of %s %zu file%s%s",
-             include->glob[0], whose, inputs->seen, plural,
-             strchr(include->glob[0], ',')
-                 ? " (it takes one pattern, and may be repeated)"
-                 : "");
-    else if (inputs->seen)
-        fail(why, "; none of %s %zu file%s has a suffix of a picture", whose,
-             inputs->seen, plural);
-    else
-        fail(why, "%s", "");
-}
-
 int gather_check_found(const struct inputs *inputs, const struct options *opts,
                        struct err *err)
 {
@@ -422,7 +395,28 @@ int gather_check_found(const struct inputs *inputs, const struct options *opts,
     struct err why;
     if (!inputs->none)
         return 0;
-    say_why_none(inputs, opts, directory ? "its" : "the", &why);
+    /* Says which options left nothing, and what may have been meant. `whose` is
+     * "its" or "the". */
+    const char *whose = directory ? "its" : "the";
+    const struct globs *include = &opts->include;
+    const char *plural = inputs->seen == 1 ? "" : "s";
+    if (opts->exclude.count)
+        fail(&why, include->count ? "; --include and --exclude leave none"
+                                  : "; --exclude leaves none");
+    else if (include->count > 1)
+        fail(&why, "; no pattern of --include matches any of %s %zu file%s",
+             whose, inputs->seen, plural);
+    else if (include->count)
+        fail(&why, "; --include '%s' matches none of %s %zu file%s%s",
+             include->glob[0], whose, inputs->seen, plural,
+             strchr(include->glob[0], ',')
+                 ? " (it takes one pattern, and may be repeated)"
+                 : "");
+    else if (inputs->seen)
+        fail(&why, "; none of %s %zu file%s has a suffix of a picture", whose,
+             inputs->seen, plural);
+    else
+        fail(&why, "%s", "");
     if (directory)
         return fail(err, "no pictures found in '%s'%s", directory, why.text);
     return fail(err, "no pictures found%s", why.text);

@@ -136,32 +136,6 @@ static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
                 outputs_show(c->plan->output[i]).text, hint);
 }
 
-/* Says which component of an output is the link that leaves the folder. */
-static int fail_outside(struct output_check *c, uint32_t i,
-                        const struct file_identity *identity, struct err *err)
-{
-    const char *output = c->plan->output[i];
-    size_t end = c->outputs->start, n = strlen(output);
-    struct file_identity at = *identity;
-    struct path_text link;
-    do {
-        end += strspn(output + end, "/");
-        end += strcspn(output + end, "/");
-        if (end < n && file_identity_directory(&c->identities, output, end,
-                                               &at.directory, err))
-            return -1;
-    } while (end < n && file_identity_is_below(&at, c->folder));
-    path_text_set(&link, "");
-    path_text_add(&link, output, end);
-    return fail(err,
-                "%s, what %s becomes, would leave %s: %s is a link that leads "
-                "out of it",
-                outputs_show(output).text,
-                outputs_show(c->plan->inputs.list[i].name).text,
-                outputs_show(c->outputs->folder.text).text,
-                outputs_show(link.text).text);
-}
-
 /* Returns how long a name may be in a canonical directory, which need not
  * exist. */
 static size_t longest_in(const char *directory)
@@ -214,8 +188,31 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
     struct file_identity identity;
     if (file_identity_find(&c->identities, c->plan->output[i], &identity, err))
         return -1;
-    if (c->folder && !file_identity_is_below(&identity, c->folder))
-        return fail_outside(c, i, &identity, err);
+    if (c->folder && !file_identity_is_below(&identity, c->folder)) {
+        /* Says which component of an output is the link that leaves the folder.
+         */
+        const char *output = c->plan->output[i];
+        size_t end = c->outputs->start, n = strlen(output);
+        struct file_identity at = identity;
+        struct path_text link;
+        do {
+            end += strspn(output + end, "/");
+            end += strcspn(output + end, "/");
+            if (end < n && file_identity_directory(&c->identities, output, end,
+                                                   &at.directory, err))
+                return -1;
+        } while (end < n && file_identity_is_below(&at, c->folder));
+        path_text_set(&link, "");
+        path_text_add(&link, output, end);
+        return fail(
+            err,
+            "%s, what %s becomes, would leave %s: %s is a link that leads "
+            "out of it",
+            outputs_show(output).text,
+            outputs_show(c->plan->inputs.list[i].name).text,
+            outputs_show(c->outputs->folder.text).text,
+            outputs_show(link.text).text);
+    }
     if (check_length(c, i, &identity, err))
         return -1;
     struct output_slot *slot = slot_of(c, &identity, BY_IDENTITY, err);
@@ -236,10 +233,21 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
 
 #define REPLACES_INPUTS "only -i (--in-place) replaces inputs"
 
-/* Refuses that the k-th output is the i-th input, as `by` has found. */
-static int fail_on_input(const struct output_check *c, uint32_t k, uint32_t i,
-                         enum known_by by, struct err *err)
+/* Looks for an output that is the i-th input. With --no-clobber one that exists
+ * is fine, since it is left alone. */
+static int check_input_by(struct output_check *c, uint32_t i,
+                          const struct file_identity *identity,
+                          enum known_by by, struct err *err)
 {
+    const struct output_slot *slot = slot_of(c, identity, by, err);
+    if (!slot)
+        return -1;
+    if (slot->number == 0)
+        return 0;
+    uint32_t k = slot->number - 1;
+    if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
+        return 0;
+    /* Refuses that the k-th output is the i-th input, as `by` has found. */
     const char *output = c->plan->output[k];
     const char *input = c->plan->inputs.list[i].name;
     const char *whose = c->plan->inputs.list[k].name;
@@ -258,23 +266,6 @@ static int fail_on_input(const struct output_check *c, uint32_t k, uint32_t i,
     return fail(err,
                 "%s, what %s becomes, is itself an input; " REPLACES_INPUTS,
                 outputs_show(output).text, outputs_show(whose).text);
-}
-
-/* Looks for an output that is the i-th input. With --no-clobber one that exists
- * is fine, since it is left alone. */
-static int check_input_by(struct output_check *c, uint32_t i,
-                          const struct file_identity *identity,
-                          enum known_by by, struct err *err)
-{
-    const struct output_slot *slot = slot_of(c, identity, by, err);
-    if (!slot)
-        return -1;
-    if (slot->number == 0)
-        return 0;
-    uint32_t k = slot->number - 1;
-    if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
-        return 0;
-    return fail_on_input(c, k, i, by, err);
 }
 
 static int check_input(struct output_check *c, uint32_t i, struct err *err)
@@ -342,28 +333,6 @@ static bool is_of_shard(const char *name, const struct options *opts)
     return hash_bytes(name, strlen(name)) % opts->shards == opts->shard - 1;
 }
 
-static void keep_shard(struct file_plan *plan, const struct options *opts)
-{
-    struct inputs *inputs = &plan->inputs;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < inputs->count; i++) {
-        const char *name = inputs->list[i].name + inputs->list[i].below;
-        if (!is_of_shard(name, opts))
-            continue;
-        inputs->list[kept] = inputs->list[i];
-        plan->output[kept++] = plan->output[i];
-    }
-    inputs->count = kept;
-    struct passed_over *passed = &inputs->passed;
-    size_t all = passed->count;
-    passed->count = 0;
-    for (size_t i = 0; i < all; i++)
-        if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
-            passed->list[passed->count++] = passed->list[i];
-    if (opts->shard > 1) /* the first one counts what is only counted */
-        passed->others = 0;
-}
-
 /* ---- The plan ---------------------------------------------------------- */
 
 int plan_make(struct file_plan *plan, const struct options *opts,
@@ -388,8 +357,26 @@ int plan_make(struct file_plan *plan, const struct options *opts,
     int status = check_all(&check, err);
     file_identities_free(&check.identities);
     free(check.slot);
-    if (status == 0 && opts->shards)
-        keep_shard(plan, opts);
+    if (status == 0 && opts->shards) {
+        struct inputs *inputs = &plan->inputs;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < inputs->count; i++) {
+            const char *name = inputs->list[i].name + inputs->list[i].below;
+            if (!is_of_shard(name, opts))
+                continue;
+            inputs->list[kept] = inputs->list[i];
+            plan->output[kept++] = plan->output[i];
+        }
+        inputs->count = kept;
+        struct passed_over *passed = &inputs->passed;
+        size_t all = passed->count;
+        passed->count = 0;
+        for (size_t i = 0; i < all; i++)
+            if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
+                passed->list[passed->count++] = passed->list[i];
+        if (opts->shard > 1) /* the first one counts what is only counted */
+            passed->others = 0;
+    }
     inputs_sort_passed(&plan->inputs);
     return status;
 }

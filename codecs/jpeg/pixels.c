@@ -164,28 +164,6 @@ static void show_rows(struct window *w, uint32_t begin, uint32_t end)
         sequential_show_row(w->source->scan, w->source->c, y, &visitor);
 }
 
-static void put_row(const struct picture *p, const struct band_memory *worker,
-                    const struct image *to, uint32_t at, uint32_t y)
-{
-    const uint8_t *from[ENTROPY_COMPONENTS];
-    uint8_t *row[ENTROPY_COMPONENTS];
-    for (unsigned i = 0; i < p->components; i++) {
-        const struct window *w = &worker->window[i];
-        const struct upsampling *u = &w->source->upsampling;
-        row[i] = plane_row(&to->plane[i], at);
-        if (u->across == 1 && u->down == 1) {
-            from[i] = w->samples + w->stride * (y - SIDE * w->begin);
-        } else {
-            upsample_row(w, y, worker->scratch);
-            from[i] = (const uint8_t *)w->pixels;
-        }
-    }
-    if (p->to_rgb)
-        to_rgb(row, from, p->width);
-    for (unsigned i = 0; !p->to_rgb && i < p->components; i++)
-        memcpy(row[i], from[i], p->width);
-}
-
 /* A window has the rows for STEP rows of pixels, and one beside them on each
  * side. */
 static int allocate(struct band_memory *worker, struct picture *p,
@@ -229,7 +207,23 @@ static int read_rows(struct picture *p, struct row_sink *band, uint32_t begin,
         for (; y < next && status == 0; y++) {
             uint32_t at;
             const struct image *to = row_sink_at(band, y, &at);
-            put_row(p, &worker, to, at, y);
+            const uint8_t *from[ENTROPY_COMPONENTS];
+            uint8_t *row[ENTROPY_COMPONENTS];
+            for (unsigned i = 0; i < p->components; i++) {
+                const struct window *w = &worker.window[i];
+                const struct upsampling *u = &w->source->upsampling;
+                row[i] = plane_row(&to->plane[i], at);
+                if (u->across == 1 && u->down == 1) {
+                    from[i] = w->samples + w->stride * (y - SIDE * w->begin);
+                } else {
+                    upsample_row(w, y, worker.scratch);
+                    from[i] = (const uint8_t *)w->pixels;
+                }
+            }
+            if (p->to_rgb)
+                to_rgb(row, from, p->width);
+            for (unsigned i = 0; !p->to_rgb && i < p->components; i++)
+                memcpy(row[i], from[i], p->width);
             status = row_sink_done(band, y, err);
         }
     }

@@ -167,30 +167,6 @@ static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
     }
 }
 
-/* What comes before the first scan. No viewer looks for an orientation behind
- * it. */
-static void read_header(struct jpeg_reader *r)
-{
-    const uint64_t bytes = r->opts->limits.bytes;
-    jpeg_create_decompress(&r->d);
-    libjpeg_memory_count(&r->memory, (j_common_ptr)&r->d);
-    r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
-    r->progress.progress_monitor = on_progress;
-    r->d.progress = &r->progress;
-    jpeg_mem_src(&r->d, r->file.data, r->file.size);
-    jpeg_read_header(&r->d, TRUE);
-    if (r->d.data_precision != 8)
-        check(r, fail(r->err, "%d bits a sample; only 8 can be read",
-                      r->d.data_precision));
-    r->at = marker_first(r->file);
-    take_segments(r, r->file.data + r->file.size, false);
-    check(r, metadata_read_orientation(r->img, &segments_format, r->err));
-    r->img->width = r->d.image_width;
-    r->img->height = r->d.image_height;
-    account_allow_pixels(r->opts->limits.account,
-                         (uint64_t)r->img->width * r->img->height);
-}
-
 /* Sets the sizes of planes of samples as the components have them, or in full
  * resolution. */
 static void shape_samples(struct jpeg_reader *r)
@@ -460,7 +436,26 @@ int open_jpeg(struct reader *reader, struct err *err)
     r->d.client_data = r;
     if (setjmp(r->out))
         return -1;
-    read_header(r);
+    /* What comes before the first scan. No viewer looks for an orientation
+     * behind it. */
+    const uint64_t bytes = r->opts->limits.bytes;
+    jpeg_create_decompress(&r->d);
+    libjpeg_memory_count(&r->memory, (j_common_ptr)&r->d);
+    r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
+    r->progress.progress_monitor = on_progress;
+    r->d.progress = &r->progress;
+    jpeg_mem_src(&r->d, r->file.data, r->file.size);
+    jpeg_read_header(&r->d, TRUE);
+    if (r->d.data_precision != 8)
+        check(r, fail(r->err, "%d bits a sample; only 8 can be read",
+                      r->d.data_precision));
+    r->at = marker_first(r->file);
+    take_segments(r, r->file.data + r->file.size, false);
+    check(r, metadata_read_orientation(r->img, &segments_format, r->err));
+    r->img->width = r->d.image_width;
+    r->img->height = r->d.image_height;
+    account_allow_pixels(r->opts->limits.account,
+                         (uint64_t)r->img->width * r->img->height);
     parameters_alignments(&reader->info, &r->d);
     return 0;
 }

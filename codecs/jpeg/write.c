@@ -78,37 +78,6 @@ static void on_progress(j_common_ptr cinfo)
 
 /* ---- By our own coder ---------------------------------------------------- */
 
-/* Appends to the file, which is empty, all that a JPEG file begins with before
- * its tables: SOI, what c is set to write of JFIF, without a thumbnail (T.871,
- * 10.1), and of Adobe (T.872, 6.5.3), and the segments of img. Returns -1
- * without memory. */
-static int put_headers(struct bytes *file, const j_compress_ptr c,
-                       const struct image *img, struct err *err)
-{
-    static const uint8_t start[] = { 0xff, MARKER_SOI };
-    uint8_t jfif[14] = "JFIF", adobe[12] = "Adobe\0\144";
-    const struct meta *meta = img->meta;
-    jfif[5] = c->JFIF_major_version;
-    jfif[6] = c->JFIF_minor_version;
-    jfif[7] = c->density_unit;
-    write_be16(jfif + 8, c->X_density);
-    write_be16(jfif + 10, c->Y_density);
-    adobe[11] = c->jpeg_color_space == JCS_YCbCr  ? 1
-                : c->jpeg_color_space == JCS_YCCK ? 2
-                                                  : 0;
-    bool done = bytes_append(file, start, sizeof start) &&
-                (!c->write_JFIF_header ||
-                 marker_put(file, MARKER_APP0, jfif, sizeof jfif)) &&
-                (!c->write_Adobe_marker ||
-                 marker_put(file, MARKER_APP0 + 14, adobe, sizeof adobe));
-    for (size_t i = 0; done && meta && i < meta->nblocks; i++) {
-        const struct metadata_block *block = &meta->block[i];
-        if (block->kind != BLOCK_TRAILER)
-            done = marker_put(file, block->where, block->data, block->size);
-    }
-    return done ? 0 : fail_memory(err, "no memory for the encoded picture");
-}
-
 /* Sets how a scan is coded by that of c, or as the one scan of all components.
  */
 static void set_scan(struct sequential_scan *s, const j_compress_ptr c,
@@ -265,8 +234,34 @@ static void write_blocks(struct jpeg_writer *w, const struct image *img)
 static bool write_sequential(struct jpeg_writer *w,
                              const struct samples *samples)
 {
-    if (put_headers(w->file, &w->c, w->img, w->err) == 0 &&
-        put_picture(w, samples) == 0)
+    /* All that a JPEG file begins with before its tables: SOI, what c is set to
+     * write of JFIF, without a thumbnail (T.871, 10.1), and of Adobe (T.872,
+     * 6.5.3), and the segments of the picture. */
+    struct bytes *file = w->file;
+    static const uint8_t start[] = { 0xff, MARKER_SOI };
+    uint8_t jfif[14] = "JFIF", adobe[12] = "Adobe\0\144";
+    const struct meta *meta = w->img->meta;
+    jfif[5] = w->c.JFIF_major_version;
+    jfif[6] = w->c.JFIF_minor_version;
+    jfif[7] = w->c.density_unit;
+    write_be16(jfif + 8, w->c.X_density);
+    write_be16(jfif + 10, w->c.Y_density);
+    adobe[11] = w->c.jpeg_color_space == JCS_YCbCr  ? 1
+                : w->c.jpeg_color_space == JCS_YCCK ? 2
+                                                    : 0;
+    bool done = bytes_append(file, start, sizeof start) &&
+                (!w->c.write_JFIF_header ||
+                 marker_put(file, MARKER_APP0, jfif, sizeof jfif)) &&
+                (!w->c.write_Adobe_marker ||
+                 marker_put(file, MARKER_APP0 + 14, adobe, sizeof adobe));
+    for (size_t i = 0; done && meta && i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (block->kind != BLOCK_TRAILER)
+            done = marker_put(file, block->where, block->data, block->size);
+    }
+    if (!done)
+        fail_memory(w->err, "no memory for the encoded picture");
+    if (done && put_picture(w, samples) == 0)
         return true;
     check_time(w);
     if (w->err->memory || w->img->pixels.kind != PIXELS_ROWS)

@@ -103,38 +103,6 @@ static void trim(struct embedded_plan *plan, const struct image *outer,
                          across ? c.width : c.height);
 }
 
-/* Chooses the representation closest to the file in which it can be turned. */
-static int choose_representation(struct embedded_plan *plan,
-                                 struct embedded_jpeg *inner,
-                                 const struct save_opts *save, struct err *err)
-{
-    const struct alignment *alignment =
-        &plan->info.alignment[REPRESENTATION_COEFFICIENTS];
-    plan->representation = REPRESENTATION_COEFFICIENTS;
-    if (stream_info_can_turn(&plan->info, REPRESENTATION_COEFFICIENTS,
-                             plan->turn))
-        return 0;
-    inner->refused = inner->view && save->edge == EDGE_FAIL && !save->quality;
-    if (inner->refused)
-        return fail(err,
-                    "%u x %u pixels are not whole blocks of %u x %u, so "
-                    "it cannot be turned without loss; --edge says what "
-                    "else to do",
-                    plan->width, plan->height, alignment->x, alignment->y);
-    bool chroma_alone =
-        !save->quality &&
-        stream_info_can_turn(&plan->info, REPRESENTATION_REALIGNED, plan->turn);
-    if (inner->view && !save->quality)
-        warn(save->warnings,
-             "%sencoded anew, since %u x %u pixels are not whole "
-             "blocks of %u x %u",
-             chroma_alone ? "only its chroma is " : "", plan->info.width,
-             plan->info.height, alignment->x, alignment->y);
-    plan->representation =
-        chroma_alone ? REPRESENTATION_REALIGNED : REPRESENTATION_PLANES;
-    return 0;
-}
-
 static int make_plan(struct embedded_plan *plan, struct bytes file,
                      struct embedded_jpeg *inner, const struct save_opts *save,
                      struct err *err)
@@ -160,7 +128,33 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
         return fail(err, "it has another shape");
     if (inner->view)
         trim(plan, inner->outer, save->warnings);
-    return choose_representation(plan, inner, save, err);
+    /* Chooses the representation closest to the file in which it can be turned.
+     */
+    const struct alignment *alignment =
+        &plan->info.alignment[REPRESENTATION_COEFFICIENTS];
+    plan->representation = REPRESENTATION_COEFFICIENTS;
+    if (stream_info_can_turn(&plan->info, REPRESENTATION_COEFFICIENTS,
+                             plan->turn))
+        return 0;
+    inner->refused = inner->view && save->edge == EDGE_FAIL && !save->quality;
+    if (inner->refused)
+        return fail(err,
+                    "%u x %u pixels are not whole blocks of %u x %u, so "
+                    "it cannot be turned without loss; --edge says what "
+                    "else to do",
+                    plan->width, plan->height, alignment->x, alignment->y);
+    bool chroma_alone =
+        !save->quality &&
+        stream_info_can_turn(&plan->info, REPRESENTATION_REALIGNED, plan->turn);
+    if (inner->view && !save->quality)
+        warn(save->warnings,
+             "%sencoded anew, since %u x %u pixels are not whole "
+             "blocks of %u x %u",
+             chroma_alone ? "only its chroma is " : "", plan->info.width,
+             plan->info.height, alignment->x, alignment->y);
+    plan->representation =
+        chroma_alone ? REPRESENTATION_REALIGNED : REPRESENTATION_PLANES;
+    return 0;
 }
 
 /* ---- Doing it -------------------------------------------------------------*/

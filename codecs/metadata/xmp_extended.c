@@ -152,36 +152,6 @@ static void make_guid(char guid[GUID + 1], const struct bytes *packet)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 
-/* Turns the text and gives it back to its portions. It is cut where it was cut
- * before: the last portion takes what it has grown by. */
-static int turn_text(struct extended_packet *packet, const struct turned *t,
-                     struct err *err)
-{
-    struct bytes *text = &packet->text;
-    const size_t before = text->size;
-    size_t room = before, at = 0;
-    if (packet->whole)
-        room += t->format->room(BLOCK_XMP_EXTENDED) -
-                packet->list[packet->count - 1].body.size;
-    if (xmp_packet_turn(text, room, t->img, t->opts, &t->lengths, err))
-        return -1;
-    while (text->size < before) /* blanks may stand behind the last element */
-        if (!bytes_append(text, " ", 1))
-            return fail_memory(err, "no memory for Extended XMP");
-    for (size_t i = 0; i < packet->count; i++) {
-        struct bytes *body = &packet->list[i].body;
-        size_t size =
-            i + 1 < packet->count ? body->size - LEAD : text->size - at;
-        body->size = LEAD;
-        if (!bytes_append(body, text->data + at, size))
-            return fail_memory(err, "no memory for Extended XMP");
-        if (packet->whole)
-            write_be32(body->data + WHOLE, (uint32_t)text->size);
-        at += size;
-    }
-    return 0;
-}
-
 /* Notes the GUIDs of a packet, which come in order. */
 static int note_renamed(struct portions *portions, const uint8_t *was,
                         const char *is, struct err *err)
@@ -207,8 +177,30 @@ static int turn_packet(struct extended_packet *packet,
     uint8_t *was = packet->list->body.data;
     make_guid(guid, &packet->text);
     const bool is_digest = packet->whole && !memcmp(guid, was, GUID);
-    if (turn_text(packet, t, err))
+    /* Turns the text and gives it back to its portions. It is cut where it was
+     * cut before: the last portion takes what it has grown by. */
+    struct bytes *text = &packet->text;
+    const size_t before = text->size;
+    size_t room = before, at = 0;
+    if (packet->whole)
+        room += t->format->room(BLOCK_XMP_EXTENDED) -
+                packet->list[packet->count - 1].body.size;
+    if (xmp_packet_turn(text, room, t->img, t->opts, &t->lengths, err))
         return -1;
+    while (text->size < before) /* blanks may stand behind the last element */
+        if (!bytes_append(text, " ", 1))
+            return fail_memory(err, "no memory for Extended XMP");
+    for (size_t i = 0; i < packet->count; i++) {
+        struct bytes *body = &packet->list[i].body;
+        size_t size =
+            i + 1 < packet->count ? body->size - LEAD : text->size - at;
+        body->size = LEAD;
+        if (!bytes_append(body, text->data + at, size))
+            return fail_memory(err, "no memory for Extended XMP");
+        if (packet->whole)
+            write_be32(body->data + WHOLE, (uint32_t)text->size);
+        at += size;
+    }
     was = packet->list->body.data;
     make_guid(guid, &packet->text);
     if (is_digest && note_renamed(portions, was, guid, err))

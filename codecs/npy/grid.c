@@ -10,7 +10,7 @@
  * joined while it is in a cache; several small pictures make one tile. The
  * memory that this takes does not depend on the array. No library turns arrays
  * of any cell so: numpy itself copies them cell by cell. */
-#include "codecs/npy/grid.h"
+#include "codecs/npy/header.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

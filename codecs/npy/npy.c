@@ -1,6 +1,6 @@
 /* NPY as a codec.
  *
- * An array that stays one is turned as it is, by grid.h. To become a picture of
+ * An array that stays one is turned as it is, by grid.c. To become a picture of
  * another format, or to get samples of another depth, it must hold one picture
  * of u1, u2 or f4: 1 channel is gray, 2 are gray and alpha, 3 RGB, 4 RGB and
  * alpha, and any other number has no meaning that is known here. */
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/npy/grid.h"
+#include "codecs/npy/header.h"
 
 static const char *const types[] = { "u1", "u2", "f4" };
 enum { TYPES = sizeof types / sizeof *types };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/simple/rgbe.h"
+#include "codecs/simple/simple.h"
 
 static bool probe(const uint8_t *head, size_t size)
 {

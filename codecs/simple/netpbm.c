@@ -1,5 +1,5 @@
 /* PNM, PAM and PFM: rows of samples behind a header of text. */
-#include "codecs/simple/netpbm.h"
+#include "codecs/simple/simple.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The headers of PNM, PAM and PFM: netpbm's pbm(5), pgm(5), ppm(5), pam(5) and
  * pfm(5). */
-#include "codecs/simple/netpbm.h"
+#include "codecs/simple/simple.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,26 +151,6 @@ static void skip_line_blanks(struct netpbm_reader *r)
         r->at++;
 }
 
-/* Reads the rest of a TUPLTYPE line. There may be several, which are joined by
- * a blank. */
-static int read_type(struct netpbm_reader *r, char *type, size_t room,
-                     struct err *err)
-{
-    size_t n = strlen(type);
-    if (n > 0 && n + 1 < room)
-        type[n++] = ' ';
-    skip_line_blanks(r);
-    while (r->at < r->end && *r->at != '\n') {
-        if (n + 1 >= room || *r->at == '\0')
-            return fail(err, "its tuple type is too long or not text");
-        type[n++] = (char)*r->at++;
-    }
-    while (n > 0 && netpbm_is_blank((uint8_t)type[n - 1]))
-        n--;
-    type[n] = '\0';
-    return 0;
-}
-
 /* An unknown type, or one that does not fit the depth, means nothing here; its
  * name is kept. */
 static int read_pam(struct image *img, struct netpbm_reader *r,
@@ -186,8 +166,21 @@ static int read_pam(struct image *img, struct netpbm_reader *r,
         if (strcmp(word, "ENDHDR") == 0)
             break;
         if (strcmp(word, "TUPLTYPE") == 0) {
-            if (read_type(r, type, sizeof state->type, err))
-                return -1;
+            /* Reads the rest of a TUPLTYPE line. There may be several, which
+             * are joined by a blank. */
+            const size_t room = sizeof state->type;
+            size_t n = strlen(type);
+            if (n > 0 && n + 1 < room)
+                type[n++] = ' ';
+            skip_line_blanks(r);
+            while (r->at < r->end && *r->at != '\n') {
+                if (n + 1 >= room || *r->at == '\0')
+                    return fail(err, "its tuple type is too long or not text");
+                type[n++] = (char)*r->at++;
+            }
+            while (n > 0 && netpbm_is_blank((uint8_t)type[n - 1]))
+                n--;
+            type[n] = '\0';
             continue;
         }
         while (k < 4 && strcmp(word, keys[k]) != 0)

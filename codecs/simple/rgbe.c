@@ -1,6 +1,6 @@
 /* The pixels of a Radiance HDR (G. Ward, "The RADIANCE Picture File Format").
  * Where that leaves something open, this does what color.c of Radiance does. */
-#include "codecs/simple/rgbe.h"
+#include "codecs/simple/simple.h"
 
 #include <math.h>
 #include <string.h>

@@ -70,4 +70,110 @@ int simple_stb_tga(struct bytes *file, const struct image *img, void *pixels,
 int simple_stb_hdr(struct bytes *file, const struct image *img, float *pixels,
                    struct err *err);
 
+/* ---- HDR (rgbe.c) ----
+ *
+ * The pixels of a Radiance HDR: three mantissas, red, green and blue, and
+ * the exponent that they share, a byte each. */
+
+struct rgbe_row {
+    uint8_t *channel[4]; /* red, green, blue, exponent */
+    uint32_t width;
+};
+
+/* Reads a row at *at of `file`, however it is coded, and moves *at behind it.
+ */
+enum runs_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at);
+
+/* Returns the most bytes that a row of this width takes. */
+size_t rgbe_most(uint32_t width);
+
+/* How many samples were changed, since no pixel of an HDR holds them. */
+struct rgbe_lost {
+    uint64_t clipped, rounded;
+};
+
+/* Writes a row to `to`, which has room for rgbe_most(), and returns its size.
+ */
+size_t rgbe_write(uint8_t *to, struct rgbe_row row, struct rgbe_lost *lost);
+
+/* Makes the floats of row y of img, without loss. */
+void rgbe_to_floats(struct rgbe_row row, const struct image *img, uint32_t y);
+
+/* Makes a row of these floats: the pixels that are nearest to them. */
+void rgbe_from_floats(struct rgbe_row row, const struct image *img, uint32_t y,
+                      struct rgbe_lost *lost);
+
+/* Rounds the floats of one pixel to the nearest ones that an HDR holds. */
+void rgbe_round(float pixel[3], struct rgbe_lost *lost);
+
+/* ---- PNM, PAM and PFM ----
+ *
+ * What their headers say: text, with comments in it, and
+ * rows of samples behind it. netpbm_header.c reads and writes them, netpbm.c
+ * the rows. */
+
+/* How a file was coded: the state of the three codecs. */
+struct netpbm_state {
+    int digit;       /* PNM: behind the P: 1 to 3 are numbers in decimal, 4 to
+                        6 bytes; else 0 */
+    char type[32];   /* PAM: the tuple type; "" if the file has none */
+    char scale[32];  /* PFM: as it was written; its sign is the byte order */
+    bool big_endian; /* the order of bytes in a sample */
+};
+
+/* The digit behind the P of PNM. Those from 4 on are the same as bytes. */
+enum { PNM_BITS = 1, PNM_GRAYS = 2, PNM_COLORS = 3, PNM_RAW = 3 };
+
+/* Returns PNM_BITS, PNM_GRAYS or PNM_COLORS. */
+static inline int netpbm_kind(const struct netpbm_state *state)
+{
+    return state->digit > PNM_RAW ? state->digit - PNM_RAW : state->digit;
+}
+
+/* A position in a file. A comment on the way, from '#' to the end of its line,
+ * is added to `meta` as a block called "comment". */
+struct netpbm_reader {
+    const uint8_t *at, *end;
+    struct meta *meta; /* NULL: comments are skipped */
+    bool starved;      /* there was no memory for a comment */
+    /* Of the rows: */
+    const struct load_opts *opts;
+    uint32_t width; /* of the picture as stored */
+    uint8_t *row;   /* room for one */
+    bool cut;       /* a warning has said that the file is cut short */
+    bool clipped;   /* another one, that a sample is above maxval */
+};
+
+static inline size_t netpbm_left(const struct netpbm_reader *r)
+{
+    return (size_t)(r->end - r->at);
+}
+
+bool netpbm_is_blank(uint8_t c);
+
+/* Skips blanks and comments. Returns false without memory for a comment. */
+bool netpbm_skip_blanks(struct netpbm_reader *r);
+
+/* Reads a decimal number up to 2^31-1, after blanks. Returns false if there is
+ * none. */
+bool netpbm_read_number(struct netpbm_reader *r, uint32_t *number);
+
+/* Reads the header of any of the formats, up to the first sample, into img and
+ * the state of its meta. */
+int netpbm_read_header(struct image *img, struct netpbm_reader *r,
+                       struct err *err);
+
+/* Begins a file with `header`, behind whose first line stand the comments of
+ * img, unless they are stripped or the format has none. */
+int netpbm_write_header(struct bytes *file, const struct image *img,
+                        const struct codec *codec, const struct save_opts *opts,
+                        const char *header, struct err *err);
+
+/* Returns the tuple type of a PAM: that of the file which img was read from, if
+ * that was one (`own`), unless it says bits and they have become deeper. */
+const char *netpbm_tuple_type(const struct image *img, bool own);
+
+/* Joins all comments to the one that other formats hold. */
+int netpbm_make_portable(struct meta *meta, struct err *err);
+
 #endif

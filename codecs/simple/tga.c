@@ -426,28 +426,6 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-/* Writes rows from the bottom up. A run ends with its row. */
-static int put_rows(struct bytes *file, const struct image *img, bool packed,
-                    struct err *err)
-{
-    struct image view = simple_bgr_view(img);
-    size_t row = (size_t)img->width * img->nplanes;
-    uint8_t *plain = packed ? memory_alloc(row) : NULL;
-    size_t most = packed ? rle_most(img->width, img->nplanes) : row;
-    if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
-        memory_free(plain);
-        return fail_memory(err, "no memory for the file");
-    }
-    for (uint32_t y = img->height; y-- > 0;) {
-        uint8_t *to = file->data + file->size;
-        interleave_join_row(&view, y, packed ? plain : to);
-        file->size +=
-            packed ? rle_pack(to, plain, img->width, img->nplanes) : row;
-    }
-    memory_free(plain);
-    return 0;
-}
-
 /* A file stays run-length coded, or plain, as it was. */
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
@@ -477,7 +455,24 @@ static int encode(struct bytes *file, const struct image *img,
     if (!bytes_append(file, head, sizeof head) ||
         (id && !bytes_append(file, id->data, id->size)))
         return fail_memory(err, "no memory for the file");
-    return put_rows(file, img, state->packed, err);
+    /* Writes rows from the bottom up. A run ends with its row. */
+    const bool packed = state->packed;
+    struct image view = simple_bgr_view(img);
+    size_t row = (size_t)img->width * img->nplanes;
+    uint8_t *plain = packed ? memory_alloc(row) : NULL;
+    size_t most = packed ? rle_most(img->width, img->nplanes) : row;
+    if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
+        memory_free(plain);
+        return fail_memory(err, "no memory for the file");
+    }
+    for (uint32_t y = img->height; y-- > 0;) {
+        uint8_t *to = file->data + file->size;
+        interleave_join_row(&view, y, packed ? plain : to);
+        file->size +=
+            packed ? rle_pack(to, plain, img->width, img->nplanes) : row;
+    }
+    memory_free(plain);
+    return 0;
 }
 
 static int check(struct bytes file, const struct image *img,

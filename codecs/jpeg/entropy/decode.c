@@ -549,28 +549,6 @@ static bool set_coding(struct mcu_coding *coding,
     return true;
 }
 
-/* Shares out the work, by intervals where there are enough of them. Returns
- * false without memory. */
-static bool divide(struct decoding *d, struct thread_pool *pool)
-{
-    const size_t threads = thread_pool_threads(pool);
-    const size_t most = d->size / PART_BYTES + 1;
-    size_t parts = threads < most ? threads : most;
-    if (parts > ENTROPY_PARTS)
-        parts = ENTROPY_PARTS;
-    d->per = (d->intervals + parts - 1) / parts;
-    if (d->intervals > 1)
-        parts = (d->intervals + d->per - 1) / d->per;
-    d->part = memory_alloc_zeroed(parts, sizeof *d->part);
-    for (size_t i = 0; d->part && i < parts; i++) {
-        d->part[i].all = d;
-        d->part[i].index = (uint16_t)i;
-        (void)entropy_values_grow(&d->part[i].values, d->size / parts * 2);
-    }
-    d->parts = d->part ? parts : 0;
-    return d->part;
-}
-
 static int decode(struct decoding *d, struct bytes data,
                   struct thread_pool *pool, struct err *err)
 {
@@ -592,7 +570,24 @@ static int decode(struct decoding *d, struct bytes data,
         return fail_memory(err, full);
     if (!unstuff(d, data))
         return fail(err, odd);
-    if (!divide(d, pool))
+    /* Shares out the work, by intervals where there are enough of them. Returns
+     * false without memory. */
+    const size_t threads = thread_pool_threads(pool);
+    const size_t most = d->size / PART_BYTES + 1;
+    size_t parts = threads < most ? threads : most;
+    if (parts > ENTROPY_PARTS)
+        parts = ENTROPY_PARTS;
+    d->per = (d->intervals + parts - 1) / parts;
+    if (d->intervals > 1)
+        parts = (d->intervals + d->per - 1) / d->per;
+    d->part = memory_alloc_zeroed(parts, sizeof *d->part);
+    for (size_t i = 0; d->part && i < parts; i++) {
+        d->part[i].all = d;
+        d->part[i].index = (uint16_t)i;
+        (void)entropy_values_grow(&d->part[i].values, d->size / parts * 2);
+    }
+    d->parts = d->part ? parts : 0;
+    if (!d->part)
         return fail_memory(err, full);
     if (d->intervals == 1 && d->parts > 1)
         decode_by_guesses(d, pool);

@@ -432,18 +432,6 @@ static void end_range(struct encoding *e, struct range *range, bool coded,
     pthread_mutex_unlock(&j->lock);
 }
 
-/* Returns whether nothing more is to be coded: a code is lacking, or the time
- * is over. */
-static bool is_over(struct joining *j)
-{
-    const bool late = account_is_over();
-    pthread_mutex_lock(&j->lock);
-    j->late = j->late || late;
-    bool over = j->lacking || j->late;
-    pthread_mutex_unlock(&j->lock);
-    return over;
-}
-
 /* Codes a range, interval by interval, or counts its symbols. */
 FOR_EACH_CPU static void code_range(void *context, size_t i)
 {
@@ -453,7 +441,12 @@ FOR_EACH_CPU static void code_range(void *context, size_t i)
     const size_t all = (size_t)e->to->columns * e->to->rows;
     const size_t step = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = at + e->per < all ? at + e->per : all;
-    bool lacking = is_over(&e->joining), coded = true;
+    const bool late = account_is_over();
+    pthread_mutex_lock(&e->joining.lock);
+    e->joining.late = e->joining.late || late;
+    bool over = e->joining.lacking || e->joining.late;
+    pthread_mutex_unlock(&e->joining.lock);
+    bool lacking = over, coded = true;
     if (e->counts) {
         memset(&counts, 0, sizeof counts);
         for (; !lacking && at < end; at += step)

@@ -26,32 +26,6 @@ static uint32_t entry_of(uint8_t symbol, unsigned length, bool ac)
            (63 - size) << 16 | step << 24;
 }
 
-/* Adds to entries what they have of the symbol behind their own, if all of it
- * is known. */
-static void add_pairs(struct huffman_decoder *decoder)
-{
-    enum { ENTRIES = 1 << HUFFMAN_LOOKUP };
-    uint32_t single[ENTRIES];
-    for (uint32_t i = 0; i < ENTRIES; i++)
-        single[i] = (uint32_t)decoder->entry[i];
-    for (uint32_t i = 0; i < ENTRIES; i++) {
-        const unsigned used = single[i] & 63;
-        if (!single[i] || single[i] & HUFFMAN_SPECIAL || used >= HUFFMAN_LOOKUP)
-            continue;
-        const uint32_t bits = i << used & (ENTRIES - 1), next = single[bits],
-                       step = next >> 24;
-        const unsigned size = 63 - (next >> 16 & 63), all = next & 63;
-        uint64_t value = 0;
-        if (!next || all > HUFFMAN_LOOKUP - used ||
-            (next & HUFFMAN_SPECIAL && step != HUFFMAN_END))
-            continue;
-        if (size)
-            value = (bits >> (HUFFMAN_LOOKUP - all) & ((1u << size) - 1)) |
-                    1u << size;
-        decoder->entry[i] += all | (uint64_t)step << 32 | value << 48;
-    }
-}
-
 bool huffman_decoder_make(struct huffman_decoder *decoder,
                           const struct huffman_spec *spec, bool ac)
 {
@@ -74,8 +48,31 @@ bool huffman_decoder_make(struct huffman_decoder *decoder,
         }
         decoder->limit[length] = code << (16 - length);
     }
-    if (ac)
-        add_pairs(decoder);
+    if (ac) {
+        /* Adds to entries what they have of the symbol behind their own, if all
+         * of it is known. */
+        enum { ENTRIES = 1 << HUFFMAN_LOOKUP };
+        uint32_t single[ENTRIES];
+        for (uint32_t i = 0; i < ENTRIES; i++)
+            single[i] = (uint32_t)decoder->entry[i];
+        for (uint32_t i = 0; i < ENTRIES; i++) {
+            const unsigned used = single[i] & 63;
+            if (!single[i] || single[i] & HUFFMAN_SPECIAL ||
+                used >= HUFFMAN_LOOKUP)
+                continue;
+            const uint32_t bits = i << used & (ENTRIES - 1),
+                           next = single[bits], step = next >> 24;
+            const unsigned size = 63 - (next >> 16 & 63), all = next & 63;
+            uint64_t value = 0;
+            if (!next || all > HUFFMAN_LOOKUP - used ||
+                (next & HUFFMAN_SPECIAL && step != HUFFMAN_END))
+                continue;
+            if (size)
+                value = (bits >> (HUFFMAN_LOOKUP - all) & ((1u << size) - 1)) |
+                        1u << size;
+            decoder->entry[i] += all | (uint64_t)step << 32 | value << 48;
+        }
+    }
     return n > 0;
 }
 

@@ -1,6 +1,6 @@
 /* PNM, PAM and PFM files are read, keep what they say when they are written
  * again, or are refused. */
-#include "codecs/simple/netpbm.h"
+#include "codecs/simple/simple.h"
 
 #include <string.h>
 
@@ -105,8 +105,10 @@ TEST(pnm_refused)
                   "the image data is cut short: 1 bytes of 2");
     check_refused(c, TEXT("P4 9 2\nabc"),
                   "the image data is cut short: 3 bytes of 4");
-    check_refused(c, TEXT("P5 1 1 0\n1"), "maxval 0 is out of range; expected 1 to 65535");
-    check_refused(c, TEXT("P5 1 1 65536\n12"), "maxval 65536 is out of range; expected 1 to 65535");
+    check_refused(c, TEXT("P5 1 1 0\n1"),
+                  "maxval 0 is out of range; expected 1 to 65535");
+    check_refused(c, TEXT("P5 1 1 65536\n12"),
+                  "maxval 65536 is out of range; expected 1 to 65535");
     check_refused(c, TEXT("P5 0 1 255\n"), "an empty picture: 0 x 1 pixels");
     check_refused(c, TEXT("P5 -1 1 255\n"), "its header has no size");
     check_refused(c, TEXT("P5 99999999999 1 255\n"), "its header has no size");
@@ -123,11 +125,13 @@ TEST(pnm_refused)
     check_refused(c, TEXT("P2 2 1 9 1 2x"),
                   "1 bytes after the picture; only files of one picture can be "
                   "turned");
-    check_refused(c, TEXT("P1 1 2 1 2"), "column 0 of row 1 is not a number up to "
-                                         "1");
-    check_refused(c, TEXT("P5 1 1 255\n1P5 1 1 255\n2"),
-                  "12 bytes after the picture; only files of one picture can be "
-                  "turned");
+    check_refused(c, TEXT("P1 1 2 1 2"),
+                  "column 0 of row 1 is not a number up to "
+                  "1");
+    check_refused(
+        c, TEXT("P5 1 1 255\n1P5 1 1 255\n2"),
+        "12 bytes after the picture; only files of one picture can be "
+        "turned");
 }
 
 TEST(pnm_tolerant)
@@ -135,18 +139,17 @@ TEST(pnm_tolerant)
     static const char cut[] = "cut short, read as far as it goes";
     const struct codec *c = &codec_pnm;
     check_tolerated(c, TEXT("P5 2 2 255\n\1\2\3"), SAMPLES(1, 2, 3, 0), cut);
-    check_tolerated(c, TEXT("P5 2 2 300\n\1\2\1"), SAMPLES(258, 256, 0, 0), cut);
+    check_tolerated(c, TEXT("P5 2 2 300\n\1\2\1"), SAMPLES(258, 256, 0, 0),
+                    cut);
     check_tolerated(c, TEXT("P6 1 2 255\n\1"), SAMPLES(1, 0, 0, 0, 0, 0), cut);
-    check_tolerated(c, TEXT("P4 9 2\n\0\0"),
-                    SAMPLES(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-                    cut);
-    check_tolerated(c, TEXT("P2 2 2 9 1 2 3"), SAMPLES(1, 2, 3, 0),
-                    cut);
+    check_tolerated(
+        c, TEXT("P4 9 2\n\0\0"),
+        SAMPLES(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), cut);
+    check_tolerated(c, TEXT("P2 2 2 9 1 2 3"), SAMPLES(1, 2, 3, 0), cut);
     check_tolerated(c, TEXT("P1 2 2 0"), SAMPLES(1, 0, 0, 0), cut);
     check_tolerated(c, TEXT("P5 1 1 255\n1P5"), SAMPLES('1'),
                     "2 bytes after the picture are not kept");
-    check_tolerated(c, TEXT("P5\n3 1\n100\n\x01\xff\x02"),
-                    SAMPLES(1, 100, 2),
+    check_tolerated(c, TEXT("P5\n3 1\n100\n\x01\xff\x02"), SAMPLES(1, 100, 2),
                     "samples above the maxval are taken as 100");
     check_tolerated(c, TEXT("P6 1 1 1000\n\0\1\xff\xff\3\xe9"),
                     SAMPLES(1, 1000, 1000),
@@ -158,8 +161,7 @@ TEST(pnm_tolerant)
 TEST(pnm_round_trips)
 {
     for (unsigned width = 1; width < 20; width++) {
-        struct image img =
-            random_picture(CELL_U8, 1, COLOR_GRAY, 1, width, 5);
+        struct image img = random_picture(CELL_U8, 1, COLOR_GRAY, 1, width, 5);
         check_round_trip(&codec_pnm, &img, "pbm");
         image_free(&img);
     }
@@ -180,10 +182,9 @@ TEST(pnm_text)
     for (size_t i = 0; i < 3 * MAXVALS; i++) {
         uint32_t maxval = i % 3 ? maxvals[i / 3] : 1;
         struct warnings warnings = { 0 };
-        struct image img =
-            random_picture(cell_of(maxval), maxval,
-                           i % 3 == 2 ? COLOR_RGB : COLOR_GRAY,
-                           i % 3 == 2 ? 3 : 1, 101, 3);
+        struct image img = random_picture(cell_of(maxval), maxval,
+                                          i % 3 == 2 ? COLOR_RGB : COLOR_GRAY,
+                                          i % 3 == 2 ? 3 : 1, 101, 3);
         img.meta = codec_new_meta(&codec_pnm);
         *(struct netpbm_state *)img.meta->state =
             (struct netpbm_state){ .digit = 1 + (int)(i % 3) };
@@ -311,8 +312,9 @@ TEST(pam_refused)
     check_refused(c, TEXT("P7\nWIDTH x\n"),
                   "its header has a wrong line: WIDTH");
     check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\n"), "its header has no end");
-    check_refused(c, TEXT(PAM("1", "1", "1", "9",
-                              "TUPLTYPE 12345678901234567890123456789012\n")),
+    check_refused(c,
+                  TEXT(PAM("1", "1", "1", "9",
+                           "TUPLTYPE 12345678901234567890123456789012\n")),
                   "its tuple type is too long or not text");
     check_refused(c, TEXT(PAM("1", "1", "1", "9", "TUPLTYPE a\0b\n") "\1"),
                   "its tuple type is too long or not text");
@@ -354,15 +356,17 @@ TEST(pfm_files)
                SAMPLES(-2, 1), NULL);
     check_file(c, TEXT("PF\n1 1\n1\n\x3f\0\0\0\x3f\x80\0\0\0\0\0\1"), 1, 1, 3,
                SAMPLES(0.5, 1, 0x1p-149), NULL);
-#define KEPT(file)                                                             \
-    check_rewritten(c, TEXT(file), "pfm", XFORM_NONE, TEXT(file))
+#define KEPT(file) check_rewritten(c, TEXT(file), "pfm", XFORM_NONE, TEXT(file))
     KEPT("Pf\n1 1\n-1.0\nabcd");
     KEPT("Pf\n# scale and order\n1 1\n2.50e0\nabcd");
     KEPT("PF\n1 1\n-0.000001\nabcdefghijkl");
 #undef KEPT
-    check_refused(c, TEXT("Pf 1 1 0 abcd"), "its scale must be a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 nan abcd"), "its scale must be a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 1x abcd"), "its scale must be a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 0 abcd"),
+                  "its scale must be a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 nan abcd"),
+                  "its scale must be a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 1x abcd"),
+                  "its scale must be a number other than 0");
     check_refused(c, TEXT("Pf 1 1 -1 abcdPf"),
                   "2 bytes after the picture; only files of one picture can be "
                   "turned");
@@ -413,10 +417,9 @@ TEST(portable)
     bytes_free(&file);
     close_file(&o);
     /* A type for single bits is wrong for deeper samples. */
-    o = open_file(&codec_pam,
-                  TEXT(PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n")
-                       "\1"),
-                  STRICT);
+    o = open_file(
+        &codec_pam,
+        TEXT(PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n") "\1"), STRICT);
     o.img.maxval = 255;
     file = written(&codec_pam, &o.img, "pam", &warnings);
     CHECK(memmem(file.data, file.size, TEXT("TUPLTYPE GRAYSCALE\n")), "%.*s",
