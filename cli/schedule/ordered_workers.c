@@ -1,17 +1,12 @@
 /* Workers that do tasks side by side, and report them in order. In the ring of
  * tasks
  *
- *     reported <= given <= reported + window
+ *     reported <= taken <= given <= reported + window
  *
- * are counted from the first one on. A given task is held, or it is released:
- * then it stands in a queue, in which
- *
- *     taken <= released <= given
- *
- * are counted. The first `taken` are under way, parked or done, the others wait
- * for a worker. A parked task that is resumed stands in a second queue, from
- * which other threads take: so tasks that have what others wait for, such as
- * memory, are not behind those that wait for it. */
+ * are counted from the first one on. The first `taken` are under way, parked or
+ * done, the others wait for a worker. A parked task that is resumed stands in a
+ * queue, from which other threads take: so tasks that have what others wait
+ * for, such as memory, are not behind those that wait for it. */
 #include "cli/schedule/ordered_workers.h"
 
 #include <pthread.h>
@@ -28,16 +23,14 @@ struct ordered_workers {
     pthread_t *thread; /* the one that ticks, workers and resumers */
     unsigned threads;
     int refused;        /* why there are not more of them: an errno, or 0 */
-    bool has_worker;    /* else those who give and release tasks do them, */
-    bool doing;         /* one of them at a time, which does now */
+    bool has_worker;    /* else who gives a task does it */
     unsigned started;   /* workers that have taken their number */
     unsigned restarted; /* and resumers */
     unsigned char *task;
     bool *done;
-    size_t *queue;  /* the slots of tasks, as they were released */
-    size_t *parked; /* and of those that are to be resumed */
-    size_t reported, given, taken, released;
-    size_t resumed, retaken; /* of the second queue */
+    size_t *parked; /* the slots of tasks that are to be resumed */
+    size_t reported, given, taken;
+    size_t resumed, retaken; /* of the parked ones */
     unsigned busy, allowed;  /* workers that are, and that may be */
     bool closing;
     bool reporting; /* some thread does, also what is done meanwhile */
@@ -106,16 +99,15 @@ static void *work(void *argument)
     pthread_mutex_lock(&workers->lock);
     unsigned number = workers->started++;
     for (;;) {
-        bool idle = workers->taken == workers->released;
-        if (idle && workers->closing && workers->released == workers->given)
+        bool idle = workers->taken == workers->given;
+        if (idle && workers->closing)
             break;
         if (idle || workers->busy >= workers->allowed) {
             pthread_cond_wait(&workers->work, &workers->lock);
             continue;
         }
-        size_t slot = workers->queue[workers->taken++ % workers->opts.window];
         workers->busy++;
-        do_slot(workers, number, slot);
+        do_slot(workers, number, workers->taken++ % workers->opts.window);
         workers->busy--;
     }
     /* Some still wait to be allowed. */
@@ -214,15 +206,14 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
         calloc(opts->workers + opts->resumers + 1, sizeof *workers->thread);
     workers->task = calloc(opts->window, opts->task_size);
     workers->done = calloc(opts->window, sizeof *workers->done);
-    workers->queue = calloc(opts->window, sizeof *workers->queue);
     workers->parked = calloc(opts->window, sizeof *workers->parked);
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->room, NULL);
     pthread_cond_init(&workers->work, NULL);
     pthread_cond_init(&workers->resume, NULL);
     pthread_cond_init(&workers->all_reported, NULL);
-    if (workers->thread && workers->task && workers->done && workers->queue &&
-        workers->parked && start_threads(workers))
+    if (workers->thread && workers->task && workers->done && workers->parked &&
+        start_threads(workers))
         return workers;
     ordered_workers_close(workers);
     return NULL;
@@ -244,42 +235,15 @@ void *ordered_workers_room(struct ordered_workers *workers,
     return task;
 }
 
-/* The lock is held. */
-static void release(struct ordered_workers *workers, size_t slot)
-{
-    workers->queue[workers->released++ % workers->opts.window] = slot;
-    /* A worker that is busy finds it without being woken. */
-    if (workers->busy < workers->allowed)
-        pthread_cond_signal(&workers->work);
-    if (!workers->has_worker && !workers->doing) {
-        /* Does what stands in the queue, also what is put there meanwhile. */
-        const size_t window = workers->opts.window;
-        workers->doing = true;
-        while (workers->taken < workers->released)
-            do_slot(workers, 0, workers->queue[workers->taken++ % window]);
-        workers->doing = false;
-    }
-}
-
 void ordered_workers_give(struct ordered_workers *workers)
 {
     pthread_mutex_lock(&workers->lock);
-    release(workers, workers->given++ % workers->opts.window);
-    pthread_mutex_unlock(&workers->lock);
-}
-
-void ordered_workers_hold(struct ordered_workers *workers)
-{
-    pthread_mutex_lock(&workers->lock);
     workers->given++;
-    pthread_mutex_unlock(&workers->lock);
-}
-
-void ordered_workers_release(struct ordered_workers *workers, void *task)
-{
-    size_t at = (size_t)((unsigned char *)task - workers->task);
-    pthread_mutex_lock(&workers->lock);
-    release(workers, at / workers->opts.task_size);
+    /* A worker that is busy finds it without being woken. */
+    if (workers->busy < workers->allowed)
+        pthread_cond_signal(&workers->work);
+    if (!workers->has_worker)
+        do_slot(workers, 0, workers->taken++ % workers->opts.window);
     pthread_mutex_unlock(&workers->lock);
 }
 
@@ -322,7 +286,6 @@ void ordered_workers_close(struct ordered_workers *workers)
     free(workers->thread);
     free(workers->task);
     free(workers->done);
-    free(workers->queue);
     free(workers->parked);
     free(workers);
 }

@@ -33,9 +33,8 @@ struct ordered_workers_opts {
 };
 
 /* Starts the workers, of which all may be busy at first, or as many as the
- * system allows. Without any the thread that gives a task, or releases it, does
- * it. Returns NULL if there is no memory, or no resumer although they are
- * wanted. */
+ * system allows. Without any the thread that gives a task does it. Returns NULL
+ * if there is no memory, or no resumer although they are wanted. */
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts);
 
@@ -48,12 +47,6 @@ int ordered_workers_refused(const struct ordered_workers *workers);
 void *ordered_workers_room(struct ordered_workers *workers,
                            bool (*stop)(void *context));
 void ordered_workers_give(struct ordered_workers *workers);
-
-/* The same in two steps: a task that is held has its place in the order, but no
- * worker takes it before it is released. Any thread may release it, once. Every
- * held task must be released, at the latest by the work on another one. */
-void ordered_workers_hold(struct ordered_workers *workers);
-void ordered_workers_release(struct ordered_workers *workers, void *task);
 
 /* Has a parked task done on. Any thread may call it, once each time. */
 void ordered_workers_resume(struct ordered_workers *workers, void *task);

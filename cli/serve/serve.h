@@ -32,10 +32,6 @@ struct serve_root {
 int serve_root_open(struct serve_root *root, const char *name, struct err *err);
 void serve_root_close(struct serve_root *root);
 
-/* Returns a name relative to the root: without the name or the path of the root
- * if it begins with either, else as it is. */
-const char *serve_root_below(const struct serve_root *root, const char *name);
-
 enum { SERVE_OPTIONS_MAX = 32, SERVE_WORDS_MAX = SERVE_OPTIONS_MAX + 5 };
 
 /* {0} at first. */

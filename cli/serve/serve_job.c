@@ -50,16 +50,18 @@ static const char *behind(const char *name, const char *directory)
     return *name ? name : ".";
 }
 
-const char *serve_root_below(const struct serve_root *root, const char *name)
+/* Returns a name relative to the root: without the name or the path of the root
+ * if it begins with either, else as it is. */
+static const char *below(const struct serve_root *root, const char *name)
 {
-    const char *below = NULL;
+    const char *rest = NULL;
     if (*name != '/')
         return name;
     if (*root->root.name == '/')
-        below = behind(name, root->root.name);
-    if (!below)
-        below = behind(name, root->path);
-    return below ? below : name;
+        rest = behind(name, root->root.name);
+    if (!rest)
+        rest = behind(name, root->path);
+    return rest ? rest : name;
 }
 
 /* ---- A job ----------------------------------------------------------------
@@ -188,8 +190,8 @@ static void take_names(struct serve_job *serve, struct serve_root *root)
     job->served = true;
     if (!root)
         return;
-    job->input = serve_root_below(root, job->input);
-    job->output = serve_root_below(root, job->output);
+    job->input = below(root, job->input);
+    job->output = below(root, job->output);
     job->input_root = job->output_root = &root->root;
 }
 
