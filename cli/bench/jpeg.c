@@ -23,8 +23,7 @@ enum {
     STREAMS = 3,      /* batches at a time, at most */
     SOURCES = 8,      /* different pictures */
     EACH = 4,         /* pictures of a processor */
-    BATCH = 32 << 20, /* bytes of a batch, about, */
-    COUNT_MOST = 256, /* and the most pictures */
+    BATCH = 32 << 20, /* bytes of a batch, about */
     QUALITY = 88,     /* the highest one that is 4:2:0 */
 };
 
@@ -46,8 +45,8 @@ struct jpeg_size {
 /* A batch on its way through a device, again and again. */
 struct jpeg_stream {
     struct scan_engine *engine;
-    struct scan_job *job;
-    struct entropy_scan *to; /* of each job */
+    struct scan_job job[SUITE_BATCH];
+    struct entropy_scan to[SUITE_BATCH]; /* of each job */
     bool failed;
     struct err err;
 };
@@ -271,7 +270,7 @@ static int find_pictures(struct jpeg_bed *bed, struct suite_shape shape,
         all += aligned(data_of(bed, i).size);
     }
     const size_t count = BATCH / (all / SOURCES) + 1;
-    size->count = count < COUNT_MOST ? (unsigned)count : COUNT_MOST;
+    size->count = count < SUITE_BATCH ? (unsigned)count : SUITE_BATCH;
     for (unsigned i = 0; i < size->count; i++)
         size->bytes += aligned(data_of(bed, i).size);
     return 0;
@@ -373,10 +372,6 @@ static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
                                                           ? bed->kernels
                                                           : NULL };
     size_t room, at = 0;
-    s->job = calloc(bed->size->count, sizeof *s->job);
-    s->to = calloc(bed->size->count, sizeof *s->to);
-    if (!s->job || !s->to)
-        return fail(err, "no memory for a batch");
     if (bed->type->open(&s->engine, &opts, err))
         return -1;
     uint8_t *input = bed->type->input(s->engine, &room);
@@ -455,12 +450,8 @@ static void jpeg_close(void *context)
     if (bed->size->reference == 0 && !bed->jcase->kernels && spent->rounds)
         bed->size->reference = spent->seconds / spent->rounds / bed->files;
     for (unsigned i = 0; i < STREAMS; i++) {
-        struct jpeg_stream *s = &bed->stream[i];
-        if (s->engine)
-            bed->type->close(s->engine);
-        free(s->job);
-        free(s->to);
-        *s = (struct jpeg_stream){ 0 };
+        bed->type->close(bed->stream[i].engine);
+        bed->stream[i].engine = NULL;
     }
     if (bed->codec)
         bed->place.suite->codec_close(bed->codec);

@@ -392,7 +392,7 @@ struct way {
 struct suite_bus {
     unsigned nways;
     size_t bytes;    /* of a copy */
-    struct way *way; /* to the first device, from it, to the second, ... */
+    struct way *way; /* behind this: to the first device, from it, ... */
 };
 
 static void bus_close(struct suite_bus *bus)
@@ -405,20 +405,17 @@ static void bus_close(struct suite_bus *bus)
         if (way->stream)
             (void)cudaStreamDestroy(way->stream);
     }
-    if (bus)
-        free(bus->way);
     free(bus);
 }
 
 static int bus_open(struct suite_bus **bus, const struct suite_place *place,
                     size_t bytes, struct err *err)
 {
-    struct suite_bus *made = *bus = (struct suite_bus *)calloc(1, sizeof *made);
-    if (made)
-        made->way =
-            (struct way *)calloc(2 * place->ndevices, sizeof *made->way);
-    if (!made || !made->way)
+    struct suite_bus *made = *bus = (struct suite_bus *)calloc(
+        1, sizeof *made + 2 * place->ndevices * sizeof *made->way);
+    if (!made)
         return fail(err, "no memory");
+    made->way = (struct way *)(made + 1);
     made->bytes = bytes;
     cudaError_t status = cudaSuccess;
     while (made->nways < 2 * place->ndevices && !status) {

@@ -41,6 +41,7 @@ enum {
     SUITE_ROUNDS = 1000, /* of a case, at most */
     SUITE_PARTS = 20,
     SUITE_TIMES = 2 + SUITE_PARTS,
+    SUITE_BATCH = 256, /* JPEG files of a batch, at most */
 };
 
 /* What a launch turns, and how. */
@@ -127,7 +128,8 @@ struct suite_bed_type {
     void (*close)(void *bed);
 };
 
-/* Pictures for NVIDIA's codec of JPEG: so many, of these files in turns. */
+/* Pictures for NVIDIA's codec of JPEG: as many as a batch has, or fewer, of
+ * these files in turns. */
 struct suite_jpeg {
     const struct bytes *file;
     unsigned files, pictures;

@@ -252,9 +252,9 @@ struct suite_codec {
     nvjpeg_handle decoder, encoder;
     nvjpeg_state state;
     cudaStream_t stream;
-    const unsigned char **file;
-    size_t *size;
-    struct nvjpeg_image *image;
+    const unsigned char *file[SUITE_BATCH];
+    size_t size[SUITE_BATCH];
+    struct nvjpeg_image image[SUITE_BATCH];
     uint8_t *samples; /* of all */
     struct thread_pool *pool;
     struct nvjpeg_worker worker[ENCODERS];
@@ -265,11 +265,8 @@ static int open_pictures(struct suite_codec *c, struct err *err)
     const struct suite_jpeg *task = &c->task;
     const size_t width = (task->shape.width + 15) / 16 * 16,
                  height = (task->shape.height + 15) / 16 * 16;
-    c->file = (const unsigned char **)calloc(task->pictures, sizeof *c->file);
-    c->size = (size_t *)calloc(task->pictures, sizeof *c->size);
-    c->image = (struct nvjpeg_image *)calloc(task->pictures, sizeof *c->image);
     c->pool = thread_pool_open(ENCODERS);
-    if (!c->file || !c->size || !c->image || !c->pool)
+    if (!c->pool)
         return fail(err, "no memory for nvJPEG");
     if (gpu_check(cudaMalloc((void **)&c->samples,
                              width * height * 3 / 2 * task->pictures),
@@ -377,9 +374,6 @@ void libraries_codec_close(struct suite_codec *c)
     (void)cudaFree(c->samples);
     (void)cudaGetLastError();
     thread_pool_close(c->pool);
-    free(c->file);
-    free(c->size);
-    free(c->image);
     free(c);
 }
 
