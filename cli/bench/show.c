@@ -9,6 +9,16 @@
 #include "cli/files/file_write.h"
 #include "cli/json/json.h"
 
+static const struct {
+    const char *form, *title, *color;
+} origins[] = {
+    [SUITE_PUBLISHED] = { "published", "as published", "#b4bfca" },
+    [SUITE_MEANT] = { "meant", "as meant", "#6f8fb0" },
+    [SUITE_LIBRARY] = { "library", "library", "#d9a441" },
+    [SUITE_OURS] = { "gimgxf", "gimgxf", "#2a9d6e" },
+};
+enum { ORIGINS = sizeof origins / sizeof origins[0] };
+
 /* ---- The table ----------------------------------------------------------- */
 
 enum { BAR = 24 }; /* characters for a share of 1 */
@@ -99,16 +109,12 @@ static void json_result(struct json_writer *json, const struct bench_row *row)
 
 static void json_row(struct json_writer *json, const struct bench_row *row)
 {
-    static const char *const forms[] = { [SUITE_PUBLISHED] = "published",
-                                         [SUITE_MEANT] = "meant",
-                                         [SUITE_LIBRARY] = "library",
-                                         [SUITE_OURS] = "gimgxf" };
     const struct suite_entry *e = &row->entry;
     json_open(json, NULL, '{');
     json_string(json, "section", e->section->name);
     json_string(json, "source", e->section->source);
     json_string(json, "name", row->name);
-    json_string(json, "form", forms[e->origin]);
+    json_string(json, "form", origins[e->origin].form);
     json_string(json, "note", e->note);
     json_string(json, "turn", xform_name(e->work.turn));
     json_string(json, "cell", row->cell);
@@ -160,16 +166,6 @@ enum {
 /* Longer bars are cut off; the number beside them is right. */
 static const double SHARE_MAX = 1.15;
 static const double WIDTH = LEFT + UNIT * 1.15 + RIGHT;
-
-static const struct {
-    const char *color, *title;
-} origins[] = {
-    [SUITE_PUBLISHED] = { "#b4bfca", "as published" },
-    [SUITE_MEANT] = { "#6f8fb0", "as meant" },
-    [SUITE_LIBRARY] = { "#d9a441", "library" },
-    [SUITE_OURS] = { "#2a9d6e", "gimgxf" },
-};
-enum { ORIGINS = sizeof origins / sizeof origins[0] };
 
 /* Writes text of at most 400 characters. */
 __attribute__((format(printf, 5, 6))) static void
