@@ -375,7 +375,7 @@ static enum outcome do_all(struct batch *batch)
     if (status == 0)
         conclude(batch);
     if (batch->stack) {
-        /* Writes the array if all pictures are in it. */
+        /* The array is written if all pictures are in it. */
         const struct batch_progress *progress = &batch->progress;
         size_t missing = progress->all - progress->done;
         enum written written = WRITTEN_NOT;

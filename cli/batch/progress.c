@@ -301,7 +301,7 @@ void progress_report_ending(enum ending ending, int signal,
     struct err text, next;
     if (ending == ENDING_PIPE)
         return;
-    /* Says what to type so that only the other files are done. */
+    /* What to type so that only the other files are done. */
     if (opts->stack)
         fail(&next, "the same call begins again");
     else if (opts->manifest)

@@ -68,7 +68,7 @@ static int check_resume(const struct options *opts, struct err *err)
                     opts->resume);
     if (!begins(opts) && strcmp(opts->resume, "-") != 0 &&
         stat(opts->resume, &st) && errno == ENOENT) {
-        /* Says how to begin a manifest that is not there. */
+        /* How to begin a manifest that is not there. */
         if (option_table_given(opts, "manifest"))
             return fail(err, "--resume: %s: %s; leave --resume out to begin",
                         opts->resume, strerror(ENOENT));

@@ -133,7 +133,7 @@ static void print_picture(const char *file,
     print_color(file, &description->img, &description->result);
     if (description->result.from->lossy) /* of the others each is lossless */
         print_turns(description->turns);
-    /* Prints the names of the blocks, each once, with how often it is there. */
+    /* The names of the blocks, each once, with how often it is there. */
     const char *lead = "  metadata: ";
     for (size_t i = 0; i < listed(meta->nblocks); i++) {
         size_t count = 0, before = 0;

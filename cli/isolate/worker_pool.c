@@ -216,7 +216,7 @@ static void start_process(struct worker_pool *pool)
         (worker->pid = signals_fork()) >= 0) {
         if (worker->pid == 0) {
             close(fds[0]);
-            /* Runs the process that has been started, which knows nothing of
+            /* This is the process that has been started, which knows nothing of
              * the others. */
             const struct worker_start start = {
                 .fd = fds[1],

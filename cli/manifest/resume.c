@@ -216,9 +216,8 @@ enum verdict resume_check(const struct resume *resume, size_t i,
     const size_t found = resume->found[i];
     const struct entry *entry = found ? &resume->index.entry[found - 1] : NULL;
     if (entry && entry->facts.status == STATUS_DONE) {
-        /* Decides about a job that is done. Its input may be gone once its
-         * output is there. An input that is the same file under another name
-         * was replaced. */
+        /* Its input may be gone once its output is there. An input that is the
+         * same file under another name was replaced. */
         struct stat in, out;
         if (entry->in_place)
             return of_replaced(resume, job, entry, err);
@@ -237,9 +236,8 @@ enum verdict resume_check(const struct resume *resume, size_t i,
     if (!entry || entry->facts.status != STATUS_READY)
         return VERDICT_TODO;
     job->facts = entry->facts;
-    /* Decides about a job that is "ready": its input became the output, or did
-     * not. The bytes decide first, since size and times may be the same before
-     * and after. */
+    /* It is "ready": its input became the output, or did not. The bytes decide
+     * first, since size and times may be the same before and after. */
     struct stat st;
     if (!resolve_stat(job->output_root, job->output, true, &st))
         return leave_ready(err);

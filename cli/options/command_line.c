@@ -480,7 +480,6 @@ int command_line_parse_job(struct options *opts, const struct options *base,
     *opts = *base;
     if (read_options(opts, &table, argc, argv, &first, err))
         return -1;
-    /* Checks one job: an operation, an input and an output. Sets them. */
     const int n = argc - first;
     const char *const *word = (const char *const *)argv + first;
     if (n != 3)

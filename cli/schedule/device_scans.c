@@ -201,7 +201,6 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
     bool starts = false;
     pthread_mutex_lock(&scans->lock);
     if (!scans->started) {
-        /* Adds a picture. */
         scans->load.pictures++;
         for (unsigned i = 0; i < count; i++) {
             scans->load.bytes += (double)turn[i].coded.size;
@@ -256,7 +255,7 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
     }
     picture->use = uses[place];
     if (place != SCAN_PLACE_OPENING) {
-        /* Gives that processor back. */
+        /* The processor that was left to opening the devices. */
         pthread_mutex_lock(&all->lock);
         struct resource_share opening = all->opening;
         all->opening.processors = 0;

@@ -253,8 +253,7 @@ static void *start(void *argument)
     int status = devices ? 0 : p->all.opts.engine->devices(&devices, &err);
     pthread_mutex_lock(&p->all.lock);
     if (status == 0) {
-        /* Makes the slots of so many devices, as many as it can, and starts to
-         * open them. The lock is held. */
+        /* As many slots as can be made, each of which opens its device. */
         const struct scan_pipeline_opts *opts = &p->all.opts;
         const unsigned slots = devices * opts->slots;
         const uint64_t each = opts->memory / slots;
@@ -525,8 +524,7 @@ void scan_pipeline_release(struct scan_pipeline *p, struct scan_ticket *ticket)
     ticket->slot = NULL;
     ticket->scans = NULL;
     if (slot) {
-        /* Gives back the place of a picture that was turned. The lock is held.
-         */
+        /* Its place in the slot may be used again. */
         if (--slot->held == 0)
             empty(slot);
     }

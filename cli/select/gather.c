@@ -395,8 +395,7 @@ int gather_check_found(const struct inputs *inputs, const struct options *opts,
     struct err why;
     if (!inputs->none)
         return 0;
-    /* Says which options left nothing, and what may have been meant. `whose` is
-     * "its" or "the". */
+    /* Which options left nothing, and what may have been meant. */
     const char *whose = directory ? "its" : "the";
     const struct globs *include = &opts->include;
     const char *plural = inputs->seen == 1 ? "" : "s";

@@ -286,8 +286,7 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         .opts = outputs->opts,
     };
     struct err why;
-    /* Puts the name together. Without --output the tree below a directory is
-     * mirrored. */
+    /* Without --output the tree below a directory is mirrored. */
     const struct options *opts = outputs->opts;
     const char *below = input->name + input->below;
     const char *slash = input->below ? strrchr(below, '/') : NULL;

@@ -189,8 +189,7 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
     if (file_identity_find(&c->identities, c->plan->output[i], &identity, err))
         return -1;
     if (c->folder && !file_identity_is_below(&identity, c->folder)) {
-        /* Says which component of an output is the link that leaves the folder.
-         */
+        /* Some component of the output is the link that leaves the folder. */
         const char *output = c->plan->output[i];
         size_t end = c->outputs->start, n = strlen(output);
         struct file_identity at = identity;
@@ -247,7 +246,6 @@ static int check_input_by(struct output_check *c, uint32_t i,
     uint32_t k = slot->number - 1;
     if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
         return 0;
-    /* Refuses that the k-th output is the i-th input, as `by` has found. */
     const char *output = c->plan->output[k];
     const char *input = c->plan->inputs.list[i].name;
     const char *whose = c->plan->inputs.list[k].name;

@@ -382,7 +382,7 @@ static int take_guarded(struct jpeg_reader *r)
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
     libjpeg_arrays_finish(&r->arrays);
     if (r->blocks == &r->decoded) {
-        /* Makes samples of the blocks, which are freed. */
+        /* Samples are made of the blocks, which are freed. */
         struct jpeg_parameters *p = parameters_of(r->img->meta);
         const struct block_holder blocks = { r->blocks, p->coded };
         struct samples samples[COMPONENTS];
@@ -405,8 +405,8 @@ static int take_guarded(struct jpeg_reader *r)
         samples_realign(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
     if (xform_transposes(r->img->turned) && r->blocks == r->img) {
-        /* Gives img the shape that it has when its axes are exchanged: its
-         * blocks are turned as they are written. */
+        /* Its blocks are turned as they are written: it has the shape of then.
+         */
         struct image *img = r->img;
         const struct image was = *img;
         img->width = was.height;

@@ -301,8 +301,7 @@ static void write_samples(struct jpeg_writer *w)
         check_time(w);
     }
     if (again) {
-        /* Gives the tables of c finer steps where the picture would lose too
-         * much. */
+        /* The tables get finer steps where the picture would lose too much. */
         unsigned cap[NUM_QUANT_TBLS];
         for (int i = 0; i < NUM_QUANT_TBLS; i++)
             cap[i] = UINT16_MAX;

@@ -128,8 +128,7 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
         return fail(err, "it has another shape");
     if (inner->view)
         trim(plan, inner->outer, save->warnings);
-    /* Chooses the representation closest to the file in which it can be turned.
-     */
+    /* The representation closest to the file in which it can be turned. */
     const struct alignment *alignment =
         &plan->info.alignment[REPRESENTATION_COEFFICIENTS];
     plan->representation = REPRESENTATION_COEFFICIENTS;

@@ -218,8 +218,8 @@ static int turn_inlays(struct trailer *trailer, struct err *err)
     if (status == 0)
         status = trailer->turned->format->close(trailer->block, &made, err);
     if (status == 0 && trailer->mpf.count) {
-        /* Makes the list in MPF true of the new trailer. The old one had `size`
-         * bytes. */
+        /* The list in MPF becomes true of the new trailer; the old one had
+         * `size` bytes. */
         for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
             struct mpf_entry entry = mpf_get(&trailer->mpf, i);
             if (entry.offset < trailer->begin ||

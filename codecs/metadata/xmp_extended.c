@@ -177,8 +177,8 @@ static int turn_packet(struct extended_packet *packet,
     uint8_t *was = packet->list->body.data;
     make_guid(guid, &packet->text);
     const bool is_digest = packet->whole && !memcmp(guid, was, GUID);
-    /* Turns the text and gives it back to its portions. It is cut where it was
-     * cut before: the last portion takes what it has grown by. */
+    /* The text is cut where it was cut before: the last portion takes what it
+     * has grown by. */
     struct bytes *text = &packet->text;
     const size_t before = text->size;
     size_t room = before, at = 0;

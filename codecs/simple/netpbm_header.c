@@ -166,8 +166,7 @@ static int read_pam(struct image *img, struct netpbm_reader *r,
         if (strcmp(word, "ENDHDR") == 0)
             break;
         if (strcmp(word, "TUPLTYPE") == 0) {
-            /* Reads the rest of a TUPLTYPE line. There may be several, which
-             * are joined by a blank. */
+            /* There may be several such lines, which are joined by a blank. */
             const size_t room = sizeof state->type;
             size_t n = strlen(type);
             if (n > 0 && n + 1 < room)

@@ -289,7 +289,7 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down,
         else
             row = s->rows.data + (size_t)i * img->width * s->pixel;
         if (s->palette || (s->pixel == 2 && img->nplanes == 3)) {
-            /* Makes colors of indices, or of three fields. An index that the
+            /* Indices become colors, or three fields do. An index that the
              * palette does not have counts as 0. */
             static const unsigned order[] = { 2, 1, 0, 3 };
             for (uint32_t x = 0; x < img->width; x++) {
@@ -455,7 +455,7 @@ static int encode(struct bytes *file, const struct image *img,
     if (!bytes_append(file, head, sizeof head) ||
         (id && !bytes_append(file, id->data, id->size)))
         return fail_memory(err, "no memory for the file");
-    /* Writes rows from the bottom up. A run ends with its row. */
+    /* From the bottom row up. A run ends with its row. */
     const bool packed = state->packed;
     struct image view = simple_bgr_view(img);
     size_t row = (size_t)img->width * img->nplanes;

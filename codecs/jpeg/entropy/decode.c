@@ -401,9 +401,9 @@ static void chain(const struct part *p, struct part *next)
     struct guess *guess = &next->guess;
     bool found[ENTROPY_COMPONENTS] = { false };
     if (guess->first % blocks != guess->place % blocks) {
-        /* Lets the blocks of `next`, all components of which are coded alike,
-         * belong to those components that they have where it meets the part
-         * before it. */
+        /* The blocks of `next`, all components of which are coded alike, belong
+         * to those components that they have where it meets the part before it.
+         */
         int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
         const size_t shift = next->guess.place % coding->blocks +
                              coding->blocks -
@@ -570,8 +570,7 @@ static int decode(struct decoding *d, struct bytes data,
         return fail_memory(err, full);
     if (!unstuff(d, data))
         return fail(err, odd);
-    /* Shares out the work, by intervals where there are enough of them. Returns
-     * false without memory. */
+    /* By intervals where there are enough of them. */
     const size_t threads = thread_pool_threads(pool);
     const size_t most = d->size / PART_BYTES + 1;
     size_t parts = threads < most ? threads : most;

@@ -49,8 +49,8 @@ bool huffman_decoder_make(struct huffman_decoder *decoder,
         decoder->limit[length] = code << (16 - length);
     }
     if (ac) {
-        /* Adds to entries what they have of the symbol behind their own, if all
-         * of it is known. */
+        /* An entry has the symbol behind its own as well, if all of it is
+         * known. */
         enum { ENTRIES = 1 << HUFFMAN_LOOKUP };
         uint32_t single[ENTRIES];
         for (uint32_t i = 0; i < ENTRIES; i++)
