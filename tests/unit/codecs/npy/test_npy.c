@@ -79,6 +79,11 @@ TEST(files)
           1, SAMPLES(1, -2));
     taken(1, DICTIONARY(">f4", "(2, 1)"), TEXT("\x3f\x80\0\0\xc0\0\0\0"), 1, 2,
           1, SAMPLES(1, -2));
+    /* As other programs write them. */
+    taken(1, "{'shape':(2,3),'fortran_order':False,'descr':'=u1'}",
+          TEXT("abcdef"), 3, 2, 1, SAMPLES(97, 98, 99, 100, 101, 102));
+    taken(1, "{\"descr\": \"|u1\", 'fortran_order': False, 'shape': (2L, 1L)}",
+          TEXT("ab"), 1, 2, 1, SAMPLES(97, 98));
     /* C x H x W: all of a plane, then all of the next. H x W x C: all of a
      * pixel. */
     taken_as(LAYOUT_CHW, 1, DICTIONARY("|u1", "(3, 1, 2)"), TEXT("abcdef"), 2,
@@ -287,6 +292,13 @@ static const struct {
     { "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1), 'x': 1}",
       TEXT("a"), MALFORMED },
     { "", TEXT("a"), MALFORMED },
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1)} more",
+      TEXT("a"), MALFORMED },
+    { "{'descr': '|u1' 'fortran_order': False 'shape': (1, 1)}", TEXT("a"),
+      MALFORMED },
+    { "{'descr': '|u1', 'fortran_order': False}", TEXT("a"), MALFORMED },
+    { DICTIONARY("|u1", "(1, 18446744073709551619)"), TEXT("a"),
+      "an axis of its shape is too large" },
     { DICTIONARY("|u1", "(1, 2)"), TEXT("a"),
       "1 bytes of data, where its shape needs 2" },
     { DICTIONARY("<u2", "(1, 2)"), TEXT("abcde"),
