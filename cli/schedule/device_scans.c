@@ -293,11 +293,6 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
     return result->from == &codec_jpeg ? &picture->turner : NULL;
 }
 
-bool device_scans_has(const struct device_picture *picture)
-{
-    return picture->ticket.scans != NULL;
-}
-
 bool device_scans_park(struct device_picture *picture,
                        void (*resume)(void *context), void *context)
 {
@@ -305,19 +300,13 @@ bool device_scans_park(struct device_picture *picture,
                               resume, context);
 }
 
-void device_scans_abandon(struct device_picture *picture)
-{
-    scan_pipeline_await(picture->scans->pipeline, &picture->ticket);
-    device_scans_release(picture);
-}
-
 void device_scans_release(struct device_picture *picture)
 {
     if (!picture->scans)
         return;
+    scan_pipeline_release(picture->scans->pipeline, &picture->ticket);
     if (picture->ticket.turned)
         picture->use = DEVICE_TURNED;
-    scan_pipeline_release(picture->scans->pipeline, &picture->ticket);
 }
 
 void device_scans_note(const struct device_picture *picture,

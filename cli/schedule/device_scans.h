@@ -104,11 +104,7 @@ bool scan_pipeline_park(struct scan_pipeline *pipeline,
                         struct scan_ticket *ticket,
                         void (*resume)(void *context), void *context);
 
-/* Waits until the scans are done, for a picture that has failed meanwhile. */
-void scan_pipeline_await(struct scan_pipeline *pipeline,
-                         struct scan_ticket *ticket);
-
-/* Gives the place back, of scans that are done. Fine if there is none. */
+/* Gives the place back, once the scans are done. Fine if there is none. */
 void scan_pipeline_release(struct scan_pipeline *pipeline,
                            struct scan_ticket *ticket);
 
@@ -170,7 +166,8 @@ struct device_picture {
                                      picture */
     size_t left;                  /* jobs that are to be done */
     enum device_use use;
-    struct scan_ticket ticket;
+    struct scan_ticket ticket; /* has scans once the turner has taken the
+                                  picture, until it is released */
     struct scan_turner turner;
 };
 
@@ -183,19 +180,12 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
                                                struct resource_share *share,
                                                size_t left);
 
-/* Returns whether the turner has taken the picture, even if the device has
- * refused it meanwhile, until it is released. */
-bool device_scans_has(const struct device_picture *picture);
-
 /* See scan_pipeline_park(). */
 bool device_scans_park(struct device_picture *picture,
                        void (*resume)(void *context), void *context);
 
-/* Waits for a picture that has failed after it was taken, and gives its place
- * back. */
-void device_scans_abandon(struct device_picture *picture);
-
-/* Gives the place back of a picture that is encoded, or was refused. */
+/* Gives the place back of a picture that is encoded, was refused, or has failed
+ * after it was taken: waits until the device is done with it. */
 void device_scans_release(struct device_picture *picture);
 
 /* Sets what the device did for the job, whose result is complete. */

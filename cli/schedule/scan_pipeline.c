@@ -25,7 +25,7 @@ enum slot_state {
 /* All but the input, and the engine while it runs, is for who holds the lock.
  */
 struct scan_slot {
-    struct scan_slots *all;
+    struct scan_pipeline *all;
     unsigned device; /* of those of the pipeline, from 0 */
     int number;      /* of the device */
     pthread_t thread;
@@ -43,8 +43,12 @@ struct scan_slot {
     struct scan_ticket *tickets;
 };
 
-struct scan_slots {
+struct scan_pipeline {
     struct scan_pipeline_opts opts;
+    pthread_t starter;
+    bool started; /* it has been asked to */
+    bool counted; /* the slots are there */
+    bool told;    /* what has failed */
     pthread_mutex_t lock;
     pthread_cond_t place, done; /* a slot, or a batch */
     struct scan_slot *slot;
@@ -57,7 +61,7 @@ struct scan_slots {
 };
 
 /* Returns whether a device has nothing to do. The lock is held. */
-static bool is_idle(const struct scan_slots *all, unsigned device)
+static bool is_idle(const struct scan_pipeline *all, unsigned device)
 {
     for (unsigned i = 0; i < all->count; i++)
         if (all->slot[i].device == device && all->slot[i].state == SLOT_RUNNING)
@@ -88,7 +92,7 @@ static void empty(struct scan_slot *slot)
 }
 
 /* The lock is held. */
-static void note_failure(struct scan_slots *all, const struct err *why)
+static void note_failure(struct scan_pipeline *all, const struct err *why)
 {
     if (all->failed)
         return;
@@ -121,7 +125,7 @@ static int open_engine(const struct scan_slot *slot, size_t input,
  * held. */
 static void open_slot(struct scan_slot *slot, size_t input)
 {
-    struct scan_slots *all = slot->all;
+    struct scan_pipeline *all = slot->all;
     struct scan_engine *engine = slot->engine;
     struct err err;
     slot->state = SLOT_OPENING;
@@ -146,7 +150,7 @@ static void open_slot(struct scan_slot *slot, size_t input)
 static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
                                         double seconds)
 {
-    const struct scan_slots *all = slot->all;
+    const struct scan_pipeline *all = slot->all;
     const uint8_t *out = ran ? all->opts.engine->output(slot->engine) : NULL;
     struct scan_ticket *next, *parked = NULL;
     for (struct scan_ticket *t = slot->tickets; t; t = next) {
@@ -177,7 +181,7 @@ static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
 /* Runs a batch. The lock is held before and after. */
 static void run(struct scan_slot *slot)
 {
-    struct scan_slots *all = slot->all;
+    struct scan_pipeline *all = slot->all;
     struct err err = { .memory = false };
     slot->state = SLOT_RUNNING;
     if (all->filling == slot)
@@ -216,7 +220,7 @@ static void run(struct scan_slot *slot)
 static void *run_slot(void *argument)
 {
     struct scan_slot *slot = argument;
-    struct scan_slots *all = slot->all;
+    struct scan_pipeline *all = slot->all;
     signals_block();
     pthread_mutex_lock(&all->lock);
     open_slot(slot, all->input);
@@ -231,37 +235,27 @@ static void *run_slot(void *argument)
     return NULL;
 }
 
-/* ---- The pipeline -------------------------------------------------------- */
-
-struct scan_pipeline {
-    struct scan_slots all;
-    pthread_t starter;
-    bool started; /* it has been asked to */
-    bool counted; /* the slots are there */
-    bool told;    /* what has failed */
-};
-
 /* ---- Opening and closing --------------------------------------------------
  */
 
 static void *start(void *argument)
 {
     struct scan_pipeline *p = argument;
-    unsigned devices = p->all.opts.devices;
+    unsigned devices = p->opts.devices;
     struct err err;
     signals_block();
-    int status = devices ? 0 : p->all.opts.engine->devices(&devices, &err);
-    pthread_mutex_lock(&p->all.lock);
+    int status = devices ? 0 : p->opts.engine->devices(&devices, &err);
+    pthread_mutex_lock(&p->lock);
     if (status == 0) {
         /* As many slots as can be made, each of which opens its device. */
-        const struct scan_pipeline_opts *opts = &p->all.opts;
+        const struct scan_pipeline_opts *opts = &p->opts;
         const unsigned slots = devices * opts->slots;
         const uint64_t each = opts->memory / slots;
-        p->all.input = each < opts->input ? (size_t)each : opts->input;
-        p->all.slot = calloc(slots, sizeof *p->all.slot);
-        for (unsigned i = 0; p->all.slot && i < slots; i++) {
-            struct scan_slot *slot = &p->all.slot[i];
-            slot->all = &p->all;
+        p->input = each < opts->input ? (size_t)each : opts->input;
+        p->slot = calloc(slots, sizeof *p->slot);
+        for (unsigned i = 0; p->slot && i < slots; i++) {
+            struct scan_slot *slot = &p->slot[i];
+            slot->all = p;
             slot->device = i % devices;
             slot->number =
                 opts->devices ? opts->device[slot->device] : (int)slot->device;
@@ -270,16 +264,16 @@ static void *start(void *argument)
                 pthread_cond_destroy(&slot->go);
                 break;
             }
-            p->all.count++;
+            p->count++;
         }
     }
-    if (status == 0 && !p->all.count)
+    if (status == 0 && !p->count)
         status = fail(&err, "no memory for batches");
     if (status)
-        note_failure(&p->all, &err);
+        note_failure(p, &err);
     p->counted = true;
-    pthread_cond_broadcast(&p->all.place);
-    pthread_mutex_unlock(&p->all.lock);
+    pthread_cond_broadcast(&p->place);
+    pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
@@ -288,19 +282,19 @@ struct scan_pipeline *scan_pipeline_open(const struct scan_pipeline_opts *opts)
     struct scan_pipeline *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->all.opts = *opts;
-    pthread_mutex_init(&p->all.lock, NULL);
-    pthread_cond_init(&p->all.place, NULL);
-    pthread_cond_init(&p->all.done, NULL);
+    p->opts = *opts;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->place, NULL);
+    pthread_cond_init(&p->done, NULL);
     return p;
 }
 
 void scan_pipeline_start(struct scan_pipeline *p)
 {
-    pthread_mutex_lock(&p->all.lock);
+    pthread_mutex_lock(&p->lock);
     if (!p->started)
         p->started = pthread_create(&p->starter, NULL, start, p) == 0;
-    pthread_mutex_unlock(&p->all.lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 void scan_pipeline_close(struct scan_pipeline *p)
@@ -309,29 +303,29 @@ void scan_pipeline_close(struct scan_pipeline *p)
         return;
     if (p->started)
         pthread_join(p->starter, NULL);
-    pthread_mutex_lock(&p->all.lock);
-    p->all.closing = true;
-    for (unsigned i = 0; i < p->all.count; i++)
-        pthread_cond_signal(&p->all.slot[i].go);
-    pthread_mutex_unlock(&p->all.lock);
-    for (unsigned i = 0; i < p->all.count; i++) {
-        pthread_join(p->all.slot[i].thread, NULL);
-        pthread_cond_destroy(&p->all.slot[i].go);
+    pthread_mutex_lock(&p->lock);
+    p->closing = true;
+    for (unsigned i = 0; i < p->count; i++)
+        pthread_cond_signal(&p->slot[i].go);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < p->count; i++) {
+        pthread_join(p->slot[i].thread, NULL);
+        pthread_cond_destroy(&p->slot[i].go);
     }
-    pthread_mutex_destroy(&p->all.lock);
-    pthread_cond_destroy(&p->all.place);
-    pthread_cond_destroy(&p->all.done);
-    free(p->all.slot);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->place);
+    pthread_cond_destroy(&p->done);
+    free(p->slot);
     free(p);
 }
 
 bool scan_pipeline_failure(struct scan_pipeline *p, struct err *why)
 {
-    pthread_mutex_lock(&p->all.lock);
-    bool tells = p->all.failed && !p->told;
-    p->told = p->all.failed;
-    *why = p->all.why;
-    pthread_mutex_unlock(&p->all.lock);
+    pthread_mutex_lock(&p->lock);
+    bool tells = p->failed && !p->told;
+    p->told = p->failed;
+    *why = p->why;
+    pthread_mutex_unlock(&p->lock);
     return tells;
 }
 
@@ -342,8 +336,8 @@ static unsigned count_slots(const struct scan_pipeline *p,
                             enum slot_state state, size_t room)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < p->all.count; i++)
-        n += p->all.slot[i].state == state && p->all.slot[i].room >= room;
+    for (unsigned i = 0; i < p->count; i++)
+        n += p->slot[i].state == state && p->slot[i].room >= room;
     return n;
 }
 
@@ -385,34 +379,33 @@ static struct scan_slot *slot_for(struct scan_pipeline *p,
 {
     const size_t size = size_of(scans, count);
     struct scan_slot *found = NULL;
-    for (unsigned i = 0; i < p->all.count; i++) {
-        struct scan_slot *slot = &p->all.slot[i];
+    for (unsigned i = 0; i < p->count; i++) {
+        struct scan_slot *slot = &p->slot[i];
         if (slot->state == SLOT_FREE && slot->room >= size &&
-            (!found || (is_idle(&p->all, slot->device) &&
-                        !is_idle(&p->all, found->device))))
+            (!found ||
+             (is_idle(p, slot->device) && !is_idle(p, found->device))))
             found = slot;
     }
-    struct scan_slot *slot = p->all.filling, *other = found;
+    struct scan_slot *slot = p->filling, *other = found;
     const bool fits = slot && has_room(slot, scans, count);
-    if (fits && (!other || is_idle(&p->all, slot->device) ||
-                 !is_idle(&p->all, other->device)))
+    if (fits &&
+        (!other || is_idle(p, slot->device) || !is_idle(p, other->device)))
         return slot;
     if (slot && !fits && (other || size <= slot->room)) {
         slot->full = true;
-        p->all.filling = NULL;
+        p->filling = NULL;
         wake(slot);
     }
     if (!other)
         return NULL;
     other->state = SLOT_FILLING;
-    return p->all.filling = other;
+    return p->filling = other;
 }
 
 /* Why slot_for() has found none. The lock is held. */
 static enum scan_admission why_not(const struct scan_pipeline *p, size_t size)
 {
-    if (!p->started ||
-        (p->counted && count_slots(p, SLOT_GONE, 0) == p->all.count))
+    if (!p->started || (p->counted && count_slots(p, SLOT_GONE, 0) == p->count))
         return SCAN_PLACE_DEAD;
     unsigned large = 0;
     for (int state = SLOT_FREE; state < SLOT_GONE; state++)
@@ -461,24 +454,24 @@ enum scan_admission scan_pipeline_begin(struct scan_pipeline *p,
                                         struct scan_turn *scans, unsigned count)
 {
     enum scan_admission place = SCAN_PLACE_TAKEN;
-    if (made_of(scans, count) > p->all.opts.output)
+    if (made_of(scans, count) > p->opts.output)
         return SCAN_PLACE_SMALL;
-    pthread_mutex_lock(&p->all.lock);
+    pthread_mutex_lock(&p->lock);
     struct scan_slot *slot = slot_for(p, scans, count);
     if (slot)
         take_place(slot, ticket, scans, count);
     else
         place = why_not(p, size_of(scans, count));
-    pthread_mutex_unlock(&p->all.lock);
+    pthread_mutex_unlock(&p->lock);
     if (!slot)
         return place;
     for (unsigned i = 0; i < count; i++)
         memcpy(slot->input + slot->job[ticket->job + i].at, scans[i].coded.data,
                scans[i].coded.size);
-    pthread_mutex_lock(&p->all.lock);
+    pthread_mutex_lock(&p->lock);
     slot->copying--;
     wake(slot);
-    pthread_mutex_unlock(&p->all.lock);
+    pthread_mutex_unlock(&p->lock);
     return place;
 }
 
@@ -487,46 +480,37 @@ void scan_pipeline_await_place(struct scan_pipeline *p,
 {
     const size_t size = size_of(scans, count);
     enum scan_admission why;
-    pthread_mutex_lock(&p->all.lock);
-    while (!(p->all.filling && has_room(p->all.filling, scans, count)) &&
+    pthread_mutex_lock(&p->lock);
+    while (!(p->filling && has_room(p->filling, scans, count)) &&
            !count_slots(p, SLOT_FREE, size) &&
            ((why = why_not(p, size)) == SCAN_PLACE_NONE_YET ||
             why == SCAN_PLACE_OPENING))
-        pthread_cond_wait(&p->all.place, &p->all.lock);
-    pthread_mutex_unlock(&p->all.lock);
+        pthread_cond_wait(&p->place, &p->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 bool scan_pipeline_park(struct scan_pipeline *p, struct scan_ticket *ticket,
                         void (*resume)(void *context), void *context)
 {
-    pthread_mutex_lock(&p->all.lock);
+    pthread_mutex_lock(&p->lock);
     bool done = ticket->done;
     if (!done) {
         ticket->resume = resume;
         ticket->context = context;
     }
-    pthread_mutex_unlock(&p->all.lock);
+    pthread_mutex_unlock(&p->lock);
     return !done;
-}
-
-void scan_pipeline_await(struct scan_pipeline *p, struct scan_ticket *ticket)
-{
-    pthread_mutex_lock(&p->all.lock);
-    while (ticket->slot && !ticket->done)
-        pthread_cond_wait(&p->all.done, &p->all.lock);
-    pthread_mutex_unlock(&p->all.lock);
 }
 
 void scan_pipeline_release(struct scan_pipeline *p, struct scan_ticket *ticket)
 {
-    pthread_mutex_lock(&p->all.lock);
+    pthread_mutex_lock(&p->lock);
+    while (ticket->slot && !ticket->done)
+        pthread_cond_wait(&p->done, &p->lock);
     struct scan_slot *slot = ticket->slot;
     ticket->slot = NULL;
     ticket->scans = NULL;
-    if (slot) {
-        /* Its place in the slot may be used again. */
-        if (--slot->held == 0)
-            empty(slot);
-    }
-    pthread_mutex_unlock(&p->all.lock);
+    if (slot && --slot->held == 0)
+        empty(slot);
+    pthread_mutex_unlock(&p->lock);
 }

@@ -199,14 +199,14 @@ static int begin(struct scheduler *scheduler, struct scheduled_job *s)
     if (!job->scan_turner)
         take_processors(s);
     int status = job_begin(s->state, &s->err);
-    if (status == 0 && !device_scans_has(&s->picture)) {
+    if (status == 0 && !s->picture.ticket.scans) {
         if (s->share.processors == 0) /* its scans were not offered */
             take_processors(s);
         status = job_finish(s->state, &s->err);
     }
     return_processors(s);
-    if (status && device_scans_has(&s->picture))
-        device_scans_abandon(&s->picture);
+    if (status && s->picture.ticket.scans)
+        device_scans_release(&s->picture);
     return status;
 }
 
@@ -257,7 +257,7 @@ static bool first_part(struct scheduler *scheduler, struct scheduled_job *s)
         return true;
     }
     s->status = begin(scheduler, s);
-    if (!device_scans_has(&s->picture))
+    if (!s->picture.ticket.scans)
         return true;
     if (device_scans_park(&s->picture, s->resume, s))
         return false; /* another thread may have the job already */
