@@ -359,9 +359,9 @@ static enum outcome do_all(struct batch *batch)
         return outcome == OUTCOME_DONE && has_failed(batch) ? OUTCOME_FAILED
                                                             : outcome;
     }
-    sandbox_enter_for_batch(
-        &batch->plan, opts,
-        scheduler_may_use_device(opts, batch->backend, count));
+    sandbox_enter_for_batch(&batch->plan, opts,
+                            batch->backend != &backend_cpu ||
+                                device_scans_may_start(opts, count));
     if (scheduler_open(&batch->scheduler, opts, batch->backend, count, NULL,
                        &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,

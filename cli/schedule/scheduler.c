@@ -23,12 +23,6 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
     return no_device ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
 }
 
-bool scheduler_may_use_device(const struct options *opts,
-                              const struct backend *backend, size_t jobs)
-{
-    return backend != &backend_cpu || device_scans_may_start(opts, jobs);
-}
-
 bool scheduler_finds_device(const struct options *opts,
                             const struct backend *backend, size_t jobs)
 {

@@ -28,12 +28,8 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
                               const struct backend *backend,
                               const struct err *why);
 
-/* Returns whether a device, if there is one, may be used for so many jobs;
- * SIZE_MAX if nobody knows. */
-bool scheduler_may_use_device(const struct options *opts,
-                              const struct backend *backend, size_t jobs);
-
-/* Returns whether there is one, as far as can be told without asking it. */
+/* Returns whether a device may be used for so many jobs, SIZE_MAX if nobody
+ * knows, and there is one, as far as can be told without asking it. */
 bool scheduler_finds_device(const struct options *opts,
                             const struct backend *backend, size_t jobs);
 

@@ -1,4 +1,4 @@
-/* libjpeg's memory, arrays of blocks, files and errors. */
+/* libjpeg's memory, arrays of blocks and errors. */
 #include "codecs/jpeg/libjpeg.h"
 
 #include <stdio.h>
@@ -179,50 +179,7 @@ void libjpeg_arrays_finish(struct libjpeg_arrays *blocks)
             clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
 }
 
-/* ---- Files and errors ---------------------------------------------------- */
-
-enum { ROOM = 1 << 16 }; /* the least that is reserved when the file is full */
-
-/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory when memory
- * runs out. */
-static void on_begin(j_compress_ptr c)
-{
-    struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
-    struct bytes *file = target->file;
-    size_t size = file->size;
-    if (!bytes_reserve(file, ROOM)) {
-        c->err->msg_code = JERR_OUT_OF_MEMORY;
-        c->err->msg_parm.i[0] = 0;
-        c->err->error_exit((j_common_ptr)c);
-    }
-    target->to.next_output_byte = file->data + size;
-    target->to.free_in_buffer = file->capacity - size;
-    file->size = file->capacity;
-}
-
-static boolean on_full(j_compress_ptr c)
-{
-    on_begin(c);
-    return TRUE;
-}
-
-static void on_end(j_compress_ptr c)
-{
-    struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
-    target->file->size -= target->to.free_in_buffer;
-}
-
-void libjpeg_set_target(struct libjpeg_target *target, j_compress_ptr c,
-                        struct bytes *file)
-{
-    *target = (struct libjpeg_target){
-        { .init_destination = on_begin,
-          .empty_output_buffer = on_full,
-          .term_destination = on_end },
-        file,
-    };
-    c->dest = &target->to;
-}
+/* ---- Errors ---------------------------------------------------- */
 
 void libjpeg_describe_error(j_common_ptr cinfo, struct err *err)
 {
@@ -233,17 +190,3 @@ void libjpeg_describe_error(j_common_ptr cinfo, struct err *err)
     else
         fail(err, "%s", text);
 }
-
-#if JPEG_LIB_VERSION >= 80
-void libjpeg_set_size(j_compress_ptr c)
-{
-    c->jpeg_width = c->image_width;
-    c->jpeg_height = c->image_height;
-    c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
-}
-#else
-void libjpeg_set_size(j_compress_ptr c)
-{
-    (void)c;
-}
-#endif

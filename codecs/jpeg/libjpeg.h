@@ -1,5 +1,5 @@
 /* What libjpeg is lent and asked: memory that is counted, planes of blocks as
- * its arrays, a file to append to; and what it says of errors. */
+ * its arrays; and what it says of errors. */
 #ifndef CODECS_JPEG_LIBJPEG_H
 #define CODECS_JPEG_LIBJPEG_H
 
@@ -54,25 +54,10 @@ void libjpeg_arrays_offer(j_common_ptr cinfo);
 /* Zeroes the rows that have not been written to. */
 void libjpeg_arrays_finish(struct libjpeg_arrays *blocks);
 
-/* ---- Files and errors ---------------------------------------------------- */
-
-/* The destination that libjpeg writes to. */
-struct libjpeg_target {
-    struct jpeg_destination_mgr to;
-    struct bytes *file;
-};
-
-/* Makes c append to a file. Until it has ended, file->size is the capacity. */
-void libjpeg_set_target(struct libjpeg_target *target, j_compress_ptr c,
-                        struct bytes *file);
+/* ---- Errors ---------------------------------------------------- */
 
 /* Sets err to the message of libjpeg's error, which may be that memory has run
  * out. */
 void libjpeg_describe_error(j_common_ptr cinfo, struct err *err);
-
-/* Sets the size of the picture that coefficients make. Version 8 of the
- * interface, Ubuntu's, needs that; in 6b, Debian's, it is always the size of
- * the image. */
-void libjpeg_set_size(j_compress_ptr c);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 #include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/arithmetic.h"
@@ -19,6 +21,13 @@
 enum {
     QUALITY = 98,      /* where none is asked for */
     QUALITY_FULL = 90, /* from here on chroma is not subsampled */
+};
+
+/* The destination that libjpeg writes to. Until it has ended, file->size is the
+ * capacity. */
+struct libjpeg_target {
+    struct jpeg_destination_mgr to;
+    struct bytes *file;
 };
 
 struct jpeg_writer {
@@ -74,6 +83,39 @@ static void check_time(struct jpeg_writer *w)
 static void on_progress(j_common_ptr cinfo)
 {
     check_time(cinfo->client_data);
+}
+
+/* ---- The file of libjpeg ---- */
+
+enum { ROOM = 1 << 16 }; /* the least that is reserved when the file is full */
+
+/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory when memory
+ * runs out. */
+static void on_begin(j_compress_ptr c)
+{
+    struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
+    struct bytes *file = target->file;
+    size_t size = file->size;
+    if (!bytes_reserve(file, ROOM)) {
+        c->err->msg_code = JERR_OUT_OF_MEMORY;
+        c->err->msg_parm.i[0] = 0;
+        c->err->error_exit((j_common_ptr)c);
+    }
+    target->to.next_output_byte = file->data + size;
+    target->to.free_in_buffer = file->capacity - size;
+    file->size = file->capacity;
+}
+
+static boolean on_full(j_compress_ptr c)
+{
+    on_begin(c);
+    return TRUE;
+}
+
+static void on_end(j_compress_ptr c)
+{
+    struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
+    target->file->size -= target->to.free_in_buffer;
 }
 
 /* ---- By our own coder ---------------------------------------------------- */
@@ -213,10 +255,27 @@ static void set_density(struct jpeg_writer *w)
     w->c.Y_density = (UINT16)(d.y + 0.5);
 }
 
+/* Sets the size of the picture that coefficients make. Version 8 of the
+ * interface, Ubuntu's, needs that; in 6b, Debian's, it is always the size of
+ * the image. */
+#if JPEG_LIB_VERSION >= 80
+static void set_size(j_compress_ptr c)
+{
+    c->jpeg_width = c->image_width;
+    c->jpeg_height = c->image_height;
+    c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
+}
+#else
+static void set_size(j_compress_ptr c)
+{
+    (void)c;
+}
+#endif
+
 static void write_blocks(struct jpeg_writer *w, const struct image *img)
 {
     const struct meta *meta = w->img->meta;
-    libjpeg_set_size(&w->c);
+    set_size(&w->c);
     libjpeg_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
     jpeg_write_coefficients(&w->c, w->blocks.list);
     for (size_t i = 0; meta && i < meta->nblocks; i++) {
@@ -344,7 +403,13 @@ static void set_up(struct jpeg_writer *w)
     const int quality = w->opts->quality ? w->opts->quality : QUALITY;
     jpeg_create_compress(c);
     libjpeg_memory_count(&w->memory, (j_common_ptr)c);
-    libjpeg_set_target(&w->target, c, w->file);
+    w->target = (struct libjpeg_target){
+        { .init_destination = on_begin,
+          .empty_output_buffer = on_full,
+          .term_destination = on_end },
+        w->file,
+    };
+    c->dest = &w->target.to;
     w->progress.progress_monitor = on_progress;
     c->progress = &w->progress;
     c->image_width = img->width;
