@@ -45,11 +45,13 @@
 #include "cli/batch/batch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
@@ -84,6 +86,17 @@ struct job batch_planned_job(void *context, size_t i)
     };
 }
 
+/* Has the system read a file ahead, if there is one. */
+static void prefetch(struct root *root, const char *name)
+{
+    struct err err;
+    int fd = resolve_open(root, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, &err);
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    close(fd);
+}
+
 /* Notes that the output is about to be written. */
 static int note_ready(struct scheduled_job *s, struct bytes output)
 {
@@ -111,7 +124,7 @@ bool batch_task_begin(struct batch_task *task, struct batch *batch, size_t i)
     if (scheduler_waits_for_files(batch->scheduler) &&
         next < batch->plan.inputs.count) {
         const struct input *input = &batch->plan.inputs.list[next];
-        file_prefetch(input->root, input->name);
+        prefetch(input->root, input->name);
     }
     s->job = batch_planned_job(batch, i);
     s->job.put = batch->stack ? put_on_stack : NULL;

@@ -133,16 +133,6 @@ bool file_checksum(struct root *root, const char *name, uint64_t *size,
     return n == 0;
 }
 
-void file_prefetch(struct root *root, const char *name)
-{
-    struct err err;
-    int fd = resolve_open(root, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, &err);
-    if (fd < 0)
-        return;
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
-    close(fd);
-}
-
 /* ---- Looking ------------------------------------------------------------ */
 
 bool file_is_newer(struct root *root, const char *name, struct root *than_root,

@@ -48,9 +48,6 @@ int file_read(const char *name, const struct read_opts *opts,
 bool file_checksum(struct root *root, const char *name, uint64_t *size,
                    uint32_t *crc);
 
-/* Has the system read a file ahead, if there is one. */
-void file_prefetch(struct root *root, const char *name);
-
 /* Returns whether both files exist, and the first was modified no earlier. */
 bool file_is_newer(struct root *root, const char *name, struct root *than_root,
                    const char *than);

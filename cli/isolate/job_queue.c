@@ -78,20 +78,6 @@ void job_queue_give(struct job_queue *queue, const struct job *job,
     queue->given++;
 }
 
-bool job_queue_take(struct job_queue *queue, bool over, uint64_t *number)
-{
-    bool ended = false;
-    while (!ended && queue->first < queue->given) {
-        ended = job_queue_at(queue, queue->first)->state == REQUEST_ENDED;
-        if (!ended && !over)
-            return false;
-        *number = queue->first++;
-    }
-    if (queue->next < queue->first)
-        queue->next = queue->first;
-    return ended;
-}
-
 struct request *job_queue_next(struct job_queue *queue)
 {
     for (uint64_t i = queue->next; i < queue->given; i++) {
@@ -176,14 +162,6 @@ static bool is_sound(struct job_end *end)
            is_time(end->pace.read) && is_time(end->pace.write) &&
            is_time(end->pace.make) &&
            (done ? is_codec(r->from) && is_codec(r->to) : true);
-}
-
-bool job_queue_is_sent(const struct job_queue *queue, uint32_t slot,
-                       unsigned worker)
-{
-    return slot < queue->opts->window &&
-           queue->request[slot].state == REQUEST_SENT &&
-           queue->request[slot].worker == worker;
 }
 
 bool job_queue_answer(struct job_queue *queue, uint32_t slot, const void *end,

@@ -73,7 +73,18 @@ void worker_pool_give(struct worker_pool *pool, const struct job *job,
 
 bool worker_pool_take(struct worker_pool *pool, uint64_t *number)
 {
-    return job_queue_take(&pool->queue, worker_pool_is_over(pool), number);
+    struct job_queue *queue = &pool->queue;
+    const bool over = worker_pool_is_over(pool);
+    bool ended = false;
+    while (!ended && queue->first < queue->given) {
+        ended = job_queue_at(queue, queue->first)->state == REQUEST_ENDED;
+        if (!ended && !over)
+            return false;
+        *number = queue->first++;
+    }
+    if (queue->next < queue->first)
+        queue->next = queue->first;
+    return ended;
 }
 
 /* ---- Sending ------------------------------------------------------------- */
@@ -322,7 +333,9 @@ static bool on_message(struct worker_pool *pool, unsigned number,
                             message->amount);
         return true;
     case WORKER_ENDED:
-        if (!job_queue_is_sent(queue, message->slot, number) ||
+        if (message->slot >= pool->opts->window ||
+            queue->request[message->slot].state != REQUEST_SENT ||
+            queue->request[message->slot].worker != number ||
             message->size < offsetof(struct job_end, result.warnings.list))
             return false;
         worker->jobs--;

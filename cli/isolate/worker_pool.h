@@ -236,10 +236,9 @@ struct job_queue {
 /* Returns a request by the number of its job. */
 struct request *job_queue_at(const struct job_queue *queue, uint64_t i);
 
-/* See worker_pool_give() and worker_pool_take(). */
+/* See worker_pool_give(). */
 void job_queue_give(struct job_queue *queue, const struct job *job,
                     const void *text, size_t size);
-bool job_queue_take(struct job_queue *queue, bool over, uint64_t *number);
 
 /* Returns the first job that can be sent, or NULL. */
 struct request *job_queue_next(struct job_queue *queue);
@@ -251,13 +250,9 @@ void job_queue_send(struct job_queue *queue, struct request *request,
 /* Tells the client that a job has failed, for this reason. */
 void job_queue_fail(struct job_queue *queue, uint64_t i, const char *why);
 
-/* Returns whether the process has a job in this slot. */
-bool job_queue_is_sent(const struct job_queue *queue, uint32_t slot,
-                       unsigned worker);
-
-/* Tells the client what became of that job: a struct job_end, of which `size`
- * bytes were received. Returns false if that cannot have become of it: then it
- * has failed. */
+/* Tells the client what became of the job in a slot: a struct job_end, of which
+ * `size` bytes were received. Returns false if that cannot have become of it:
+ * then it has failed. */
 bool job_queue_answer(struct job_queue *queue, uint32_t slot, const void *end,
                       size_t size);
 

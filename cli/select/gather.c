@@ -96,6 +96,25 @@ static int by_bytes(const void *a, const void *b)
 
 /* ---- One entry --------------------------------------------------------- */
 
+/* Adds a file that was passed over, with a copy of its name. Returns 0, or -1
+ * with the reason if there is no memory. */
+static int pass_over(struct inputs *inputs, const char *name, size_t below,
+                     const struct foreign *format, struct err *err)
+{
+    struct passed_over *passed = &inputs->passed;
+    const struct passed_file file = {
+        .name = string_arena_keep(&inputs->names, name, strlen(name)),
+        .format = format,
+        .below = (uint16_t)below,
+    };
+    if (!file.name || !bytes_append(&passed->memory, &file, sizeof file))
+        return fail(err, "no memory for the names of files that are passed "
+                         "over");
+    passed->list = (struct passed_file *)(void *)passed->memory.data;
+    passed->count++;
+    return 0;
+}
+
 /* Takes a file if it is wanted. Temporary files are not, nor backups of earlier
  * runs. One that is not a picture to us is counted. Returns 0, or -1 with the
  * reason. */
@@ -122,7 +141,7 @@ static int take_file(struct directory_walk *w, const char *base,
         return entries_add(entries, base, w->err);
     const struct foreign *format = foreign_by_suffix(path_suffix(base));
     if (format)
-        return inputs_pass_over(w->inputs, w->path, w->below, format, w->err);
+        return pass_over(w->inputs, w->path, w->below, format, w->err);
     w->inputs->passed.others++;
     return 0;
 }

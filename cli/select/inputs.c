@@ -59,23 +59,6 @@ struct root *inputs_open_walked(struct inputs *inputs, const char *name,
 /* ---- Files that were passed over ------------------------------------------
  */
 
-int inputs_pass_over(struct inputs *inputs, const char *name, size_t below,
-                     const struct foreign *format, struct err *err)
-{
-    struct passed_over *passed = &inputs->passed;
-    const struct passed_file file = {
-        .name = string_arena_keep(&inputs->names, name, strlen(name)),
-        .format = format,
-        .below = (uint16_t)below,
-    };
-    if (!file.name || !bytes_append(&passed->memory, &file, sizeof file))
-        return fail(err, "no memory for the names of files that are passed "
-                         "over");
-    passed->list = (struct passed_file *)(void *)passed->memory.data;
-    passed->count++;
-    return 0;
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct passed_file *)a)->name,

@@ -65,11 +65,6 @@ int inputs_add(struct inputs *inputs, const struct input *input,
 struct root *inputs_open_walked(struct inputs *inputs, const char *name,
                                 enum root_links links, struct err *err);
 
-/* Adds a file that was passed over, with a copy of its name. Returns 0, or -1
- * with the reason if there is no memory. */
-int inputs_pass_over(struct inputs *inputs, const char *name, size_t below,
-                     const struct foreign *format, struct err *err);
-
 /* Sorts the files that were passed over by their names. */
 void inputs_sort_passed(struct inputs *inputs);
 
