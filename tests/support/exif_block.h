@@ -69,7 +69,14 @@ extern const uint8_t camera_thumbnail[THUMB];
 
 struct camera camera_block(struct camera_kind kind);
 
-/* Calls `test` with every kind of block. */
+/* A test of every kind of block. */
 void each_camera(void (*test)(struct camera_kind kind));
+#define EACH_CAMERA(name)                                                      \
+    static void name##_of(struct camera_kind kind);                            \
+    TEST(name)                                                                 \
+    {                                                                          \
+        each_camera(name##_of);                                                \
+    }                                                                          \
+    static void name##_of(struct camera_kind kind)
 
 #endif

@@ -166,7 +166,7 @@ static void check_rest(const struct camera *c, const struct exif_block *is,
     CHECK(!memcmp(is->data + c->maker, c->b.data + c->maker, MAKER), "maker");
 }
 
-static void check_turn(struct camera_kind kind)
+EACH_CAMERA(turn)
 {
     const struct camera c = camera_block(kind);
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
@@ -190,7 +190,7 @@ static void check_turn(struct camera_kind kind)
     }
 }
 
-static void check_turn_back(struct camera_kind kind)
+EACH_CAMERA(turn_back)
 {
     const struct camera c = camera_block(kind);
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
@@ -270,7 +270,7 @@ static void exercise(const struct exif_block *b)
     bytes_free(&exif);
 }
 
-static void check_damaged(struct camera_kind kind)
+EACH_CAMERA(damaged)
 {
     const struct camera c = camera_block(kind);
     for (size_t size = 1; size < c.b.size; size++) {
@@ -287,7 +287,7 @@ static void check_damaged(struct camera_kind kind)
     }
 }
 
-static void check_hostile(struct camera_kind kind)
+EACH_CAMERA(hostile)
 {
     static const uint32_t numbers[] = { 0,        1,          7,
                                         8,        65535,      0x7fffffff,
@@ -326,24 +326,4 @@ TEST(shared_ifd)
     exif_turn(b.data, b.size, XFORM_TRANSPOSE, 1, W, H);
     CHECK(block_value(&b, 8, 0x0100) == H && block_value(&b, 8, 0x0101) == W,
           "once");
-}
-
-TEST(turn)
-{
-    each_camera(check_turn);
-}
-
-TEST(turn_back)
-{
-    each_camera(check_turn_back);
-}
-
-TEST(damaged)
-{
-    each_camera(check_damaged);
-}
-
-TEST(hostile)
-{
-    each_camera(check_hostile);
 }

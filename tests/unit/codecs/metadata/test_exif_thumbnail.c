@@ -15,7 +15,7 @@ static bool finds(const struct exif_block *b, size_t at, size_t length)
            found_at == at && found_length == length;
 }
 
-static void check_find_thumbnail(struct camera_kind kind)
+EACH_CAMERA(find_thumbnail)
 {
     const struct camera c = camera_block(kind);
     size_t at, length;
@@ -68,7 +68,7 @@ static void check_kept(const struct camera *c, const struct exif_block *is)
         CHECK(may[i] || is->data[i] == c->b.data[i], "byte %zu", i);
 }
 
-static void check_set_thumbnail(struct camera_kind kind)
+EACH_CAMERA(set_thumbnail)
 {
     const struct camera c = camera_block(kind);
     uint8_t file[3 * THUMB] = { 0xff, 0xd8 };
@@ -143,7 +143,7 @@ TEST(overlapping_thumbnail)
     bytes_free(&exif);
 }
 
-static void check_drop_thumbnail(struct camera_kind kind)
+EACH_CAMERA(drop_thumbnail)
 {
     const struct camera c = camera_block(kind);
     struct bytes exif = block_bytes(&c.b);
@@ -193,19 +193,4 @@ TEST(strips)
         CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
         bytes_free(&exif);
     }
-}
-
-TEST(find_thumbnail)
-{
-    each_camera(check_find_thumbnail);
-}
-
-TEST(set_thumbnail)
-{
-    each_camera(check_set_thumbnail);
-}
-
-TEST(drop_thumbnail)
-{
-    each_camera(check_drop_thumbnail);
 }

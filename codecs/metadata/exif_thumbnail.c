@@ -1,0 +1,597 @@
+/* An EXIF block: its directories (EXIF 2.3, 4.5), what they say of orientation
+ * and size, its thumbnail, and its GPS directory. */
+#include "codecs/metadata/exif.h"
+
+#include <string.h>
+
+#include "codecs/base/account.h"
+#include "codecs/metadata/metadata.h"
+#include "codecs/metadata/tiff.h"
+
+enum {
+    TAG_IMAGE_WIDTH = 0x0100,
+    TAG_IMAGE_LENGTH = 0x0101,
+    TAG_COMPRESSION = 0x0103,
+    TAG_STRIP_OFFSETS = 0x0111,
+    TAG_ORIENTATION = 0x0112,
+    TAG_STRIP_BYTE_COUNTS = 0x0117,
+    TAG_X_RESOLUTION = 0x011a,
+    TAG_Y_RESOLUTION = 0x011b,
+    TAG_JPEG_OFFSET = 0x0201,
+    TAG_JPEG_LENGTH = 0x0202,
+    TAG_RELATED_WIDTH = 0x1001,
+    TAG_RELATED_LENGTH = 0x1002,
+    TAG_EXIF_IFD = 0x8769,
+    TAG_GPS_IFD = 0x8825,
+    TAG_SUBJECT_AREA = 0x9214,
+    TAG_PIXEL_X_DIMENSION = 0xa002,
+    TAG_PIXEL_Y_DIMENSION = 0xa003,
+    TAG_INTEROP_IFD = 0xa005,
+    TAG_FOCAL_X_RESOLUTION = 0xa20e,
+    TAG_FOCAL_Y_RESOLUTION = 0xa20f,
+    TAG_SUBJECT_LOCATION = 0xa214,
+};
+
+/* ---- Directories ----------------------------------------------------------
+ *
+ * IFD0 is the picture's; its link leads to IFD1, the thumbnail's; entries lead
+ * to the Exif, GPS and Interoperability directories. These five are all we
+ * follow, each by one known step, so that no chain of links can keep us going.
+ */
+
+enum { IFD0, IFD1, EXIF_IFDS = 5 };
+
+static struct tiff_ifd ifd_of(const struct tiff *tiff,
+                              const struct tiff_ifd *parent, unsigned tag)
+{
+    uint32_t start = 0;
+    tiff_number(tiff, tiff_find(tiff, parent, tag), &start);
+    return tiff_ifd_at(tiff, start);
+}
+
+/* Finds the directories of a block. Those that are not there are empty, and so
+ * are those that are there twice: a change must be made once. What is not an
+ * EXIF block has none. */
+static void open_directories(struct tiff *tiff, struct tiff_ifd ifd[EXIF_IFDS],
+                             const uint8_t *data, size_t size)
+{
+    enum { EXIF = 2, GPS, INTEROP };
+    memset(ifd, 0, EXIF_IFDS * sizeof *ifd);
+    if (!tiff_open(tiff, data, size))
+        return;
+    ifd[IFD0] = tiff_ifd_at(tiff, tiff_get(tiff, 4, 4));
+    ifd[IFD1] = tiff_ifd_at(tiff, ifd->link ? tiff_get(tiff, ifd->link, 4) : 0);
+    ifd[EXIF] = ifd_of(tiff, &ifd[IFD0], TAG_EXIF_IFD);
+    ifd[GPS] = ifd_of(tiff, &ifd[IFD0], TAG_GPS_IFD);
+    ifd[INTEROP] = ifd_of(tiff, &ifd[EXIF], TAG_INTEROP_IFD);
+    for (unsigned i = 1; i < EXIF_IFDS; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (ifd[i].start == ifd[j].start)
+                ifd[i] = (struct tiff_ifd){ 0 };
+}
+
+/* Returns the IFD of the thumbnail; an empty one if there is none. */
+static struct tiff_ifd open_ifd1(struct tiff *tiff, const uint8_t *data,
+                                 size_t size)
+{
+    struct tiff_ifd ifd[EXIF_IFDS];
+    open_directories(tiff, ifd, data, size);
+    return ifd[IFD1];
+}
+
+/* Returns where a directory ends, with its link. */
+static size_t ifd_end(const struct tiff_ifd *ifd)
+{
+    return ifd->link ? ifd->link + 4 : ifd->end;
+}
+
+static bool overlap(size_t a, size_t a_end, size_t b, size_t b_end)
+{
+    return a < b_end && b < a_end;
+}
+
+/* Returns whether a directory or a value lies in the bytes from `from` up to
+ * `to`. A thumbnail that says it lies there has no right to them. */
+static bool is_used(const struct tiff *tiff, size_t from, size_t to)
+{
+    struct tiff same;
+    struct tiff_ifd ifd[EXIF_IFDS];
+    open_directories(&same, ifd, tiff->data, tiff->size);
+    for (unsigned i = 0; i < EXIF_IFDS; i++) {
+        const size_t end = ifd_end(&ifd[i]);
+        size_t entry = ifd[i].start + 2, at, length;
+        if (overlap(from, to, ifd[i].start, end) ||
+            !account_look(end - ifd[i].start))
+            return true;
+        for (; entry < ifd[i].end; entry += TIFF_ENTRY)
+            if (tiff_values(tiff, entry, &at, &length) &&
+                overlap(from, to, at, at + length))
+                return true;
+    }
+    return false;
+}
+
+/* ---- Orientation and size -------------------------------------------------*/
+
+/* Returns the orientation in a directory, 1..8; 0 if it is missing or has
+ * another value. */
+static unsigned get_orientation(const struct tiff *tiff,
+                                const struct tiff_ifd *ifd)
+{
+    uint32_t orientation = 0;
+    tiff_number(tiff, tiff_find(tiff, ifd, TAG_ORIENTATION), &orientation);
+    return orientation <= 8 ? orientation : 0;
+}
+
+unsigned exif_tag(const uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    if (!tiff_open(&tiff, data, size))
+        return 0;
+    struct tiff_ifd ifd0 = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4));
+    return get_orientation(&tiff, &ifd0);
+}
+
+unsigned exif_orientation(const uint8_t *data, size_t size)
+{
+    unsigned orientation = exif_tag(data, size);
+    return orientation ? orientation : 1;
+}
+
+/* Sets the number of an entry, in as many bytes as it has. */
+static void set_value(const struct tiff *tiff, uint8_t *data, size_t entry,
+                      uint32_t value)
+{
+    tiff_put(tiff, data, entry + TIFF_ENTRY_VALUE,
+             tiff_type_size[tiff_type(tiff, entry)], value);
+}
+
+/* All of them: not every reader takes the first. */
+static void set_orientation(const struct tiff *tiff, uint8_t *data,
+                            const struct tiff_ifd *ifd, unsigned orientation)
+{
+    uint32_t old;
+    size_t entry = tiff_find(tiff, ifd, TAG_ORIENTATION);
+    while (entry) {
+        if (tiff_number(tiff, entry, &old))
+            set_value(tiff, data, entry, orientation);
+        entry = tiff_find_from(tiff, ifd, entry + TIFF_ENTRY, TAG_ORIENTATION);
+    }
+}
+
+/* EXIF 2.3, SubjectArea: a point; a circle, with its diameter; or a rectangle,
+ * by its center, width and height. A place outside of the picture, or one that
+ * its type cannot hold after the turn, is left as it is. */
+static void turn_subject(const struct tiff *tiff, uint8_t *data, size_t entry,
+                         enum xform t, const uint32_t size[2])
+{
+    size_t at, length;
+    if (!entry || !tiff_values(tiff, entry, &at, &length))
+        return;
+    uint32_t count = tiff_count(tiff, entry), was[4], is[4];
+    unsigned type = tiff_type(tiff, entry), bytes = tiff_type_size[type];
+    const bool flip = xform_transposes(t);
+    if (count < 2 || count > 4 || (type != TIFF_SHORT && type != TIFF_LONG))
+        return;
+    for (unsigned i = 0; i < count; i++)
+        was[i] = is[i] = tiff_get(tiff, at + i * bytes, bytes);
+    if (was[0] >= size[0] || was[1] >= size[1])
+        return;
+    is[0] = t & XFORM_MIRROR_X ? size[flip] - 1 - was[flip] : was[flip];
+    is[1] = t & XFORM_MIRROR_Y ? size[!flip] - 1 - was[!flip] : was[!flip];
+    if (type == TIFF_SHORT && (is[0] > UINT16_MAX || is[1] > UINT16_MAX))
+        return;
+    if (count == 4 && flip) {
+        is[2] = was[3];
+        is[3] = was[2];
+    }
+    for (unsigned i = 0; i < count; i++)
+        tiff_put(tiff, data, at + i * bytes, bytes, is[i]);
+}
+
+/* Exchanges sizes and densities for x and for y in a directory. Type and count
+ * go with the value, or with its offset: nothing has to move, and the tags stay
+ * in their order. */
+static void exchange_axes(const struct tiff *tiff, uint8_t *data,
+                          const struct tiff_ifd *ifd)
+{
+    static const uint16_t pairs[][2] = {
+        { TAG_IMAGE_WIDTH, TAG_IMAGE_LENGTH },
+        { TAG_X_RESOLUTION, TAG_Y_RESOLUTION },
+        { TAG_RELATED_WIDTH, TAG_RELATED_LENGTH },
+        { TAG_PIXEL_X_DIMENSION, TAG_PIXEL_Y_DIMENSION },
+        { TAG_FOCAL_X_RESOLUTION, TAG_FOCAL_Y_RESOLUTION },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        size_t x = tiff_find(tiff, ifd, pairs[i][0]);
+        size_t y = tiff_find(tiff, ifd, pairs[i][1]);
+        if (x && y)
+            axes_exchange(data + x + TIFF_ENTRY_TYPE,
+                          data + y + TIFF_ENTRY_TYPE,
+                          TIFF_ENTRY - TIFF_ENTRY_TYPE);
+    }
+}
+
+/* A tag is looked for in each directory, also where it does not belong: files
+ * have them there, and no tag has two meanings. */
+void exif_turn(uint8_t *data, size_t size, enum xform t, unsigned orientation,
+               uint32_t width, uint32_t height)
+{
+    const uint32_t shape[2] = { width, height };
+    struct tiff tiff;
+    struct tiff_ifd ifd[EXIF_IFDS];
+    open_directories(&tiff, ifd, data, size);
+    for (unsigned i = 0; i < EXIF_IFDS; i++) {
+        size_t area = tiff_find(&tiff, &ifd[i], TAG_SUBJECT_AREA);
+        size_t location = tiff_find(&tiff, &ifd[i], TAG_SUBJECT_LOCATION);
+        turn_subject(&tiff, data, area, t, shape);
+        turn_subject(&tiff, data, location, t, shape);
+        if (orientation)
+            set_orientation(&tiff, data, &ifd[i], orientation);
+        if (xform_transposes(t))
+            exchange_axes(&tiff, data, &ifd[i]);
+    }
+}
+
+void exif_retag(uint8_t *data, size_t size, unsigned orientation, enum xform t)
+{
+    struct tiff tiff;
+    struct tiff_ifd ifd[EXIF_IFDS];
+    open_directories(&tiff, ifd, data, size);
+    for (unsigned i = 0; i < EXIF_IFDS; i++) {
+        unsigned own = get_orientation(&tiff, &ifd[i]);
+        if (i != IFD1)
+            set_orientation(&tiff, data, &ifd[i], orientation);
+        else if (own)
+            set_orientation(&tiff, data, &ifd[i], xform_retag(own, t));
+    }
+}
+
+void exif_set_size(uint8_t *data, size_t size, uint32_t width, uint32_t height)
+{
+    const struct {
+        unsigned tag;
+        uint32_t size;
+    } sides[] = {
+        { TAG_IMAGE_WIDTH, width },
+        { TAG_IMAGE_LENGTH, height },
+        { TAG_PIXEL_X_DIMENSION, width },
+        { TAG_PIXEL_Y_DIMENSION, height },
+    };
+    struct tiff tiff;
+    struct tiff_ifd ifd[EXIF_IFDS];
+    open_directories(&tiff, ifd, data, size);
+    for (unsigned i = 0; i < EXIF_IFDS; i++)
+        for (unsigned k = 0; k < 4 && i != IFD1; k++) {
+            uint32_t old;
+            size_t entry = tiff_find(&tiff, &ifd[i], sides[k].tag);
+            if (tiff_number(&tiff, entry, &old) && sides[k].size <= old)
+                set_value(&tiff, data, entry, sides[k].size);
+        }
+}
+
+/* ---- A tag that was not there ---------------------------------------------*/
+
+/* Copies the entries of an IFD, which are in the order of their tags, to `to`,
+ * with an orientation among them. Returns how many there are then. */
+static unsigned copy_entries(const struct tiff *tiff,
+                             const struct tiff_ifd *ifd, uint8_t *data,
+                             size_t to, unsigned orientation)
+{
+    unsigned count = 0;
+    size_t at = ifd->start + 2, entry;
+    for (bool put_in = false; at < ifd->end || !put_in; count++) {
+        unsigned tag = at < ifd->end ? tiff_get(tiff, at, 2) : UINT16_MAX + 1;
+        entry = to + count * TIFF_ENTRY;
+        if (tag > TAG_ORIENTATION && !put_in) {
+            memset(data + entry, 0, TIFF_ENTRY);
+            tiff_put(tiff, data, entry, 2, TAG_ORIENTATION);
+            tiff_put(tiff, data, entry + TIFF_ENTRY_TYPE, 2, TIFF_SHORT);
+            tiff_put(tiff, data, entry + TIFF_ENTRY_COUNT, 4, 1);
+            tiff_put(tiff, data, entry + TIFF_ENTRY_VALUE, 2, orientation);
+            put_in = true;
+            continue;
+        }
+        if (tag == TAG_ORIENTATION) /* one that cannot be read */
+            count--;
+        else
+            memcpy(data + entry, data + at, TIFF_ENTRY);
+        at += TIFF_ENTRY;
+    }
+    return count;
+}
+
+/* IFD0 is written anew behind all else, where it may grow. */
+int exif_add_orientation(struct bytes *exif, unsigned orientation)
+{
+    /* A block of nothing but an orientation, which is put at its byte 19. */
+    static const uint8_t smallest[] = {
+        'M',        'M', 0, '*', 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0,
+        TIFF_SHORT, 0,   0, 0,   1, 0, 1, 0, 0, 0, 0,    0,    0,
+    };
+    struct tiff tiff;
+    if (exif->size == 0) {
+        if (!bytes_append(exif, smallest, sizeof smallest))
+            return -1;
+        exif->data[19] = (uint8_t)orientation;
+        return 0;
+    }
+    if (!tiff_open(&tiff, exif->data, exif->size))
+        return -1;
+    struct tiff_ifd ifd0 = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4));
+    size_t to = exif->size + (exif->size & 1);
+    if (!ifd0.start || to > UINT32_MAX ||
+        !bytes_reserve(exif, to - exif->size + ifd0.end - ifd0.start +
+                                 TIFF_ENTRY + 4))
+        return -1;
+    uint8_t *data = exif->data;
+    tiff.data = data;
+    uint32_t link = ifd0.link ? tiff_get(&tiff, ifd0.link, 4) : 0;
+    data[exif->size] = 0;
+    unsigned count = copy_entries(&tiff, &ifd0, data, to + 2, orientation);
+    tiff_put(&tiff, data, to, 2, count);
+    exif->size = to + 2 + count * TIFF_ENTRY + 4;
+    tiff_put(&tiff, data, exif->size - 4, 4, link);
+    tiff_put(&tiff, data, 4, 4, (uint32_t)to);
+    return 0;
+}
+
+/* ---- The thumbnail --------------------------------------------------------*/
+
+/* EXIF 2.3, 4.5.5: a JPEG thumbnail lies where JPEGInterchangeFormat says. */
+static bool find_jpeg(const struct tiff *tiff, const struct tiff_ifd *ifd1,
+                      size_t *at, size_t *length)
+{
+    uint32_t offset, bytes;
+    if (!tiff_number(tiff, tiff_find(tiff, ifd1, TAG_JPEG_OFFSET), &offset) ||
+        !tiff_number(tiff, tiff_find(tiff, ifd1, TAG_JPEG_LENGTH), &bytes))
+        return false;
+    *at = offset;
+    *length = bytes;
+    return offset >= TIFF_HEADER && bytes > 0 &&
+           tiff_contains(tiff, offset, bytes);
+}
+
+/* Number `i` of an entry that holds SHORT or LONG. */
+static bool get_nth(const struct tiff *tiff, size_t entry, size_t i,
+                    uint32_t *number)
+{
+    size_t at, length;
+    if (!entry || !account_look(TIFF_ENTRY) ||
+        !tiff_values(tiff, entry, &at, &length))
+        return false;
+    unsigned type = tiff_type(tiff, entry), bytes = tiff_type_size[type];
+    if ((type != TIFF_SHORT && type != TIFF_LONG) || i >= length / bytes)
+        return false;
+    *number = tiff_get(tiff, at + i * bytes, bytes);
+    return true;
+}
+
+/* Any other one lies in strips (TIFF 6.0, section 3), which follow each other
+ * in all files known: where one does not, we stop. */
+static bool find_strips(const struct tiff *tiff, const struct tiff_ifd *ifd1,
+                        size_t *at, size_t *length)
+{
+    size_t offsets = tiff_find(tiff, ifd1, TAG_STRIP_OFFSETS);
+    size_t counts = tiff_find(tiff, ifd1, TAG_STRIP_BYTE_COUNTS);
+    uint32_t offset, bytes;
+    *length = 0;
+    for (size_t i = 0;
+         get_nth(tiff, offsets, i, &offset) && get_nth(tiff, counts, i, &bytes);
+         i++) {
+        if (i == 0)
+            *at = offset;
+        if (offset < TIFF_HEADER || bytes == 0 || offset != *at + *length ||
+            !tiff_contains(tiff, offset, bytes))
+            break;
+        *length += bytes;
+    }
+    return *length > 0;
+}
+
+unsigned exif_thumbnail_orientation(const uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
+    return get_orientation(&tiff, &ifd1);
+}
+
+void exif_thumbnail_exchange(uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
+    exchange_axes(&tiff, data, &ifd1);
+}
+
+/* The Compression tag is often missing or wrong. It decides only where there
+ * are strips as well. */
+bool exif_thumbnail_find(const uint8_t *data, size_t size, size_t *offset,
+                         size_t *length)
+{
+    enum { COMPRESSION_JPEG = 6 };
+    struct tiff tiff;
+    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
+    if (!find_jpeg(&tiff, &ifd1, offset, length) || *length < 2 ||
+        memcmp(data + *offset, "\xff\xd8", 2) != 0)
+        return false;
+    uint32_t compression = COMPRESSION_JPEG;
+    tiff_number(&tiff, tiff_find(&tiff, &ifd1, TAG_COMPRESSION), &compression);
+    size_t strips, bytes;
+    return compression == COMPRESSION_JPEG ||
+           !find_strips(&tiff, &ifd1, &strips, &bytes);
+}
+
+bool exif_thumbnail_exists(const uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
+    size_t at, length;
+    return find_jpeg(&tiff, &ifd1, &at, &length) ||
+           find_strips(&tiff, &ifd1, &at, &length);
+}
+
+/* Takes `length` bytes away, unless something else stands there. */
+static void erase(struct bytes *exif, size_t at, size_t length)
+{
+    struct tiff tiff;
+    if (!tiff_open(&tiff, exif->data, exif->size) ||
+        !tiff_contains(&tiff, at, length) || is_used(&tiff, at, at + length))
+        return;
+    memset(exif->data + at, 0, length);
+    if (at + length == exif->size)
+        exif->size = at;
+}
+
+/* Puts the file where the old one is, if it fits or if the block ends there;
+ * else behind the end, on a word boundary (TIFF 6.0, section 2). At the end it
+ * is cut rather than filled up, so that turn after turn the block stays as
+ * small as its thumbnail. */
+int exif_thumbnail_set(struct bytes *exif, const void *jpeg, size_t length)
+{
+    size_t at, old;
+    if (!exif_thumbnail_find(exif->data, exif->size, &at, &old))
+        return 0;
+    struct tiff tiff;
+    struct tiff_ifd ifd1 = open_ifd1(&tiff, exif->data, exif->size);
+    const size_t entry[] = { tiff_find(&tiff, &ifd1, TAG_JPEG_OFFSET),
+                             tiff_find(&tiff, &ifd1, TAG_JPEG_LENGTH) };
+    bool stays = !is_used(&tiff, at, at + old) &&
+                 (length <= old || at + old == exif->size);
+    size_t to = stays ? at : exif->size + (exif->size & 1);
+    if (length > UINT32_MAX || to > UINT32_MAX - length)
+        return -1;
+    size_t end = to + length;
+    if (end > exif->size && !bytes_reserve(exif, end - exif->size))
+        return -1;
+
+    erase(exif, at, old);
+    while (exif->size < to)
+        exif->data[exif->size++] = 0;
+    if (exif->size < end)
+        exif->size = end;
+    memcpy(exif->data + to, jpeg, length);
+    for (int i = 0; i < 2; i++) { /* it may no longer fit into a SHORT */
+        tiff_put(&tiff, exif->data, entry[i] + TIFF_ENTRY_TYPE, 2, TIFF_LONG);
+        tiff_put(&tiff, exif->data, entry[i] + TIFF_ENTRY_VALUE, 4,
+                 (uint32_t)(i ? length : to));
+    }
+    return 0;
+}
+
+void exif_thumbnail_drop(struct bytes *exif)
+{
+    struct tiff tiff;
+    struct tiff_ifd ifd1 = open_ifd1(&tiff, exif->data, exif->size);
+    if (!ifd1.start)
+        return;
+    const size_t link = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4)).link;
+    size_t at, length, strips_at, strips_length;
+    bool jpeg = find_jpeg(&tiff, &ifd1, &at, &length);
+    bool strips = find_strips(&tiff, &ifd1, &strips_at, &strips_length);
+    if (jpeg)
+        erase(exif, at, length);
+    if (strips)
+        erase(exif, strips_at, strips_length);
+    tiff_put(&tiff, exif->data, link, 4, 0);
+}
+
+/* ---- What --strip names ---------------------------------------------------*/
+
+/* Puts zeros there. Returns false if the bytes belong to something else as
+ * well. */
+static bool clear(const struct tiff *tiff, uint8_t *data, size_t at,
+                  size_t length)
+{
+    struct tiff same;
+    struct tiff_ifd ifd1;
+    size_t other, bytes;
+    if (at < TIFF_HEADER || !tiff_contains(tiff, at, length) ||
+        is_used(tiff, at, at + length))
+        return false;
+    ifd1 = open_ifd1(&same, data, tiff->size);
+    if ((find_jpeg(tiff, &ifd1, &other, &bytes) &&
+         overlap(at, at + length, other, other + bytes)) ||
+        (find_strips(tiff, &ifd1, &other, &bytes) &&
+         overlap(at, at + length, other, other + bytes)))
+        return false;
+    memset(data + at, 0, length);
+    return true;
+}
+
+/* Clears the values, then the directory, which no entry leads to any more. */
+static bool clear_gps(const struct tiff *tiff, uint8_t *data,
+                      const struct tiff_ifd *gps)
+{
+    enum { GPS_ENTRIES = 64 }; /* EXIF 2.32 has 32 tags */
+    if ((gps->end - gps->start) / TIFF_ENTRY > GPS_ENTRIES)
+        return false;
+    for (size_t entry = gps->start + 2; entry < gps->end; entry += TIFF_ENTRY) {
+        size_t at, length;
+        if (tiff_type(tiff, entry) >= TIFF_TYPES)
+            return false;
+        if (tiff_values(tiff, entry, &at, &length) && length > 4 &&
+            !clear(tiff, data, at, length))
+            return false;
+    }
+    return clear(tiff, data, gps->start, ifd_end(gps) - gps->start);
+}
+
+/* Takes away the entries that lead to GPS, of which a sound block has one, and
+ * what follows each in its directory moves up. */
+static bool drop_gps(uint8_t *data, size_t size)
+{
+    enum { GPS_LINKS = 8 };
+    for (unsigned links = 0; links <= GPS_LINKS; links++) {
+        struct tiff tiff;
+        struct tiff_ifd ifd[EXIF_IFDS];
+        size_t entry = 0;
+        unsigned i;
+        uint32_t start;
+        open_directories(&tiff, ifd, data, size);
+        for (i = 0; i < EXIF_IFDS && !entry; i++)
+            entry = tiff_find(&tiff, &ifd[i], TAG_GPS_IFD);
+        if (!entry)
+            return true;
+        if (!tiff_number(&tiff, entry, &start))
+            return false;
+        const struct tiff_ifd *from = &ifd[i - 1];
+        const size_t last = ifd_end(from) - TIFF_ENTRY;
+        memmove(data + entry, data + entry + TIFF_ENTRY, last - entry);
+        memset(data + last, 0, TIFF_ENTRY);
+        tiff_put(&tiff, data, from->start, 2,
+                 tiff_get(&tiff, from->start, 2) - 1);
+        struct tiff_ifd gps = tiff_ifd_at(&tiff, start);
+        if (gps.start && !clear_gps(&tiff, data, &gps))
+            return false;
+    }
+    return false;
+}
+
+/* What lies in another directory may go with a place that claims to be there.
+ */
+bool exif_gps_drop(uint8_t *data, size_t size)
+{
+    const unsigned orientation = exif_orientation(data, size);
+    return drop_gps(data, size) && exif_orientation(data, size) == orientation;
+}
+
+/* A thumbnail, which is a file, may hold coordinates itself. */
+int exif_drop(struct bytes *exif, unsigned drop, struct err *err)
+{
+    static const char *const heads[] = { "Exif", "http://ns.adobe.com/xap/",
+                                         "Photoshop 3.0" };
+    bool thumbnail = drop & DROP_THUMBNAIL;
+    size_t at, length;
+    if (drop & DROP_GPS &&
+        exif_thumbnail_find(exif->data, exif->size, &at, &length))
+        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+            thumbnail = thumbnail || memmem(exif->data + at, length, heads[i],
+                                            strlen(heads[i]));
+    if (thumbnail)
+        exif_thumbnail_drop(exif);
+    if (drop & DROP_GPS && !exif_gps_drop(exif->data, exif->size))
+        return fail(err, "GPS in EXIF shares bytes with something else, or is "
+                         "malformed, so that it cannot be cut out; "
+                         "--strip=exif drops all of EXIF");
+    return 0;
+}
