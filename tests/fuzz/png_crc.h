@@ -11,7 +11,7 @@ static inline void png_correct_checksums(uint8_t *data, size_t size)
 {
     size_t at = 8;
     while (at <= size && size - at >= 12) {
-        size_t length = read_big32(data + at);
+        size_t length = read_be32(data + at);
         if (length > size - at - 12)
             break;
         uLong crc = crc32(0, data + at + 4, (uInt)length + 4);

@@ -59,12 +59,6 @@ void add_exif(struct bytes *to, struct says s, struct bytes thumbnail)
     must(bytes_append(to, thumbnail.data, thumbnail.size));
 }
 
-uint32_t exif_word(const uint8_t *at)
-{
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-           (uint32_t)at[3] << 24;
-}
-
 void add_text(struct bytes *to, const char *text)
 {
     must(bytes_append(to, text, strlen(text)));

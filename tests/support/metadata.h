@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/base/bytes.h"
 
 /* What a block says of its picture. */
@@ -35,9 +36,6 @@ enum {
 /* An EXIF block from its TIFF header on, and its thumbnail, a JPEG file, if it
  * has any size. */
 void add_exif(struct bytes *to, struct says s, struct bytes thumbnail);
-
-/* Number `i` of the words of 4 bytes, or half of one, at a place of a block. */
-uint32_t exif_word(const uint8_t *at);
 
 /* Appends a text without its NUL. */
 void add_text(struct bytes *to, const char *text);

@@ -79,8 +79,8 @@ static void filter_row(unsigned filter, bool undo, const uint8_t *row,
 
 void add_big32(struct bytes *to, uint32_t value)
 {
-    uint8_t data[4] = { value >> 24 & 255, value >> 16 & 255, value >> 8 & 255,
-                        value & 255 };
+    uint8_t data[4];
+    write_be32(data, value);
     must(bytes_append(to, data, sizeof data));
 }
 
@@ -189,12 +189,6 @@ struct bytes make_png(const struct shape *s, unsigned filter, size_t piece)
 
 /* ---- Reading --------------------------------------------------------------*/
 
-uint32_t read_big32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
-           p[3];
-}
-
 bool read_chunks(struct chunks *list, struct bytes file)
 {
     size_t at = 8;
@@ -204,10 +198,10 @@ bool read_chunks(struct chunks *list, struct bytes file)
     while (file.size - at >= 12 && list->count < CHUNKS_MAX) {
         const uint8_t *p = file.data + at;
         struct chunk *c = &list->chunk[list->count++];
-        *c = (struct chunk){ .data = p + 8, .size = read_big32(p) };
+        *c = (struct chunk){ .data = p + 8, .size = read_be32(p) };
         memcpy(c->name, p + 4, 4);
         if (c->size > file.size - at - 12 ||
-            crc32(0, p + 4, (uInt)(4 + c->size)) != read_big32(p + 8 + c->size))
+            crc32(0, p + 4, (uInt)(4 + c->size)) != read_be32(p + 8 + c->size))
             return false;
         at += 12 + c->size;
         if (strcmp(c->name, "IEND") == 0)
@@ -229,8 +223,8 @@ bool read_shape(const struct chunks *list, struct shape *s)
     const struct chunk *c = &list->chunk[0];
     if (list->count == 0 || strcmp(c->name, "IHDR") != 0 || c->size != 13)
         return false;
-    *s = (struct shape){ read_big32(c->data), read_big32(c->data + 4),
-                         c->data[8], c->data[9], c->data[12] };
+    *s = (struct shape){ read_be32(c->data), read_be32(c->data + 4), c->data[8],
+                         c->data[9], c->data[12] };
     return c->data[10] == 0 && c->data[11] == 0 && c->data[12] <= 1;
 }
 

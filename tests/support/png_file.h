@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/base/bytes.h"
 #include "codecs/image/image.h"
 
@@ -90,9 +91,6 @@ struct chunks {
     struct chunk chunk[CHUNKS_MAX];
     size_t count;
 };
-
-/* An integer, the highest byte first. */
-uint32_t read_big32(const uint8_t *p);
 
 /* Takes a file apart. Returns false if it is not a PNG file from its first byte
  * to its last. */

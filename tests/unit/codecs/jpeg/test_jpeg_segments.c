@@ -254,7 +254,7 @@ static void check_exif(const struct segment_seen *s, struct bytes expected,
           xform_name(t));
     struct bytes is = { .data = (uint8_t *)(uintptr_t)s->data + thumbnail_at,
                         .size = s->size - thumbnail_at };
-    CHECK(exif_word(s->data + length_at) == is.size, "the thumbnail's size");
+    CHECK(read_le32(s->data + length_at) == is.size, "the thumbnail's size");
     struct bytes was = make_jpeg(&small);
     if (t == XFORM_NONE)
         CHECK(is.size == was.size && !memcmp(is.data, was.data, is.size),
@@ -420,13 +420,13 @@ static void check_room(size_t size, bool behind)
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
     CHECK(s && s->size <= SEGMENT_MAX, "its size");
     if (s) {
-        uint32_t next = exif_word(s->data + lead + EXIF_IFD - 4);
+        uint32_t next = read_le32(s->data + lead + EXIF_IFD - 4);
         bool dropped = is_warned(&warnings, "thumbnail");
         CHECK(dropped == !next, "a thumbnail or a warning");
         CHECK(!dropped || size + 600 > SEGMENT_MAX, "%zu: there was room",
               size);
-        uint32_t from = exif_word(s->data + lead + EXIF_IFD1 + 2 + 12 + 8);
-        uint32_t length = exif_word(s->data + lead + EXIF_IFD1 + 2 + 24 + 8);
+        uint32_t from = read_le32(s->data + lead + EXIF_IFD1 + 2 + 12 + 8);
+        uint32_t length = read_le32(s->data + lead + EXIF_IFD1 + 2 + 24 + 8);
         CHECK(dropped || from + length <= s->size - lead, "it lies within");
         if (behind)
             CHECK(s->data[size - 1] == 0x55, "what is behind stays");
@@ -462,7 +462,7 @@ TEST(damaged_thumbnail)
     CHECK(is_warned(&warnings, "thumbnail cannot be turned"), "a warning");
     CHECK(read_segments(&list, made) && list.count == 1, "one segment");
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
-    CHECK(s && exif_word(s->data + 6 + EXIF_IFD - 4) == 0, "no second IFD");
+    CHECK(s && read_le32(s->data + 6 + EXIF_IFD - 4) == 0, "no second IFD");
     bytes_free(&made);
     bytes_free(&data);
     bytes_free(&thumbnail);

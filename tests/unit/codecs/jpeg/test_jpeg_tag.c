@@ -61,14 +61,14 @@ static struct bytes make_other(unsigned tag)
  */
 static bool has_both(const uint8_t *exif, unsigned tag)
 {
-    const uint8_t *ifd = exif + exif_word(exif + 4);
+    const uint8_t *ifd = exif + read_le32(exif + 4);
     const unsigned low = tag < 0x112 ? tag : 0x112;
     const unsigned high = tag < 0x112 ? 0x112 : tag;
-    return (exif_word(ifd) & 0xffff) == 2 &&
-           (exif_word(ifd + 2) & 0xffff) == low &&
-           (exif_word(ifd + 14) & 0xffff) == high &&
-           exif_word(ifd + (tag < 0x112 ? 10 : 22)) == 77 &&
-           exif_word(ifd + 26) == 26;
+    return (read_le32(ifd) & 0xffff) == 2 &&
+           (read_le32(ifd + 2) & 0xffff) == low &&
+           (read_le32(ifd + 14) & 0xffff) == high &&
+           read_le32(ifd + (tag < 0x112 ? 10 : 22)) == 77 &&
+           read_le32(ifd + 26) == 26;
 }
 
 static void check_tagged(const char *name, struct bytes exif, unsigned tag,

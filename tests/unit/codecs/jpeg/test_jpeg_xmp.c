@@ -1,5 +1,6 @@
 /* Extended XMP follows the turn: its pieces still fit together, and its GUID is
  * still the digest of the whole. */
+#include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
 
 #include <stdlib.h>
@@ -15,17 +16,6 @@
 #define MAIN "http://ns.adobe.com/xap/1.0/"
 #define MORE "http://ns.adobe.com/xmp/extension/"
 enum { GUID = 32, LEAD = sizeof MORE + GUID + 8, SEGMENT_MAX = 65533 };
-
-static void write_be32(uint8_t *p, size_t value)
-{
-    for (int i = 3; i >= 0; i--, value >>= 8)
-        p[i] = value & 255;
-}
-
-static size_t get_big32(const uint8_t *p)
-{
-    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
-}
 
 static void print_guid(char guid[GUID + 1], const void *text, size_t size)
 {
@@ -94,8 +84,8 @@ static void check_file(struct bytes file, struct bytes text, const char *guid,
         const uint8_t *p = s[i].data + sizeof MORE;
         CHECK(!memcmp(p, guid, GUID), "GUID %.32s, not %s", (const char *)p,
               guid);
-        CHECK(get_big32(p + GUID) == text.size, "the whole");
-        CHECK(get_big32(p + GUID + 4) == from, "the place");
+        CHECK(read_be32(p + GUID) == text.size, "the whole");
+        CHECK(read_be32(p + GUID + 4) == from, "the place");
         CHECK(s[i].size == LEAD + size &&
                   !memcmp(s[i].data + LEAD, text.data + from, size),
               "%.*s", (int)(s[i].size - LEAD), (const char *)s[i].data + LEAD);
@@ -169,7 +159,7 @@ TEST(missing)
     write_be32(whole, 1000);
     struct bytes made = turned(&file, &warnings);
     must(read_segments(&list, made));
-    CHECK(get_big32(list.segment[1].data + sizeof MORE + GUID) == 1000, "left");
+    CHECK(read_be32(list.segment[1].data + sizeof MORE + GUID) == 1000, "left");
     CHECK(memmem(made.data, made.size, "Orientation='1'", 15) != NULL, "%s",
           "turned");
     bytes_free(&made);

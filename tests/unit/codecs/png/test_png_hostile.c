@@ -90,7 +90,7 @@ TEST(forged)
         size_t at = 8 + test_random(&seed) % (file.size - 8);
         copy.data[at] = (uint8_t)test_random(&seed);
         for (size_t c = 8; copy.size - c >= 12;) {
-            size_t size = read_big32(copy.data + c);
+            size_t size = read_be32(copy.data + c);
             if (size > copy.size - c - 12)
                 break;
             uLong crc = crc32(0, copy.data + c + 4, (uInt)size + 4);

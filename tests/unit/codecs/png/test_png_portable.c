@@ -301,8 +301,8 @@ TEST(written)
               !memcmp(c->data, exif_after.data, c->size),
           "EXIF");
     c = find_chunk(&list, "pHYs");
-    CHECK(c && c->size == 9 && read_big32(c->data) == 2835 &&
-              read_big32(c->data + 4) == 11811 && c->data[8] == 1,
+    CHECK(c && c->size == 9 && read_be32(c->data) == 2835 &&
+              read_be32(c->data + 4) == 11811 && c->data[8] == 1,
           "the density, exchanged, a meter");
     c = find_chunk(&list, "iTXt");
     CHECK(c && c->size == text.size && !memcmp(c->data, text.data, c->size),
@@ -350,8 +350,8 @@ TEST(densities)
         if (given[i].unit == 2)
             CHECK(!c && is_warned(&f->warnings, "density"), "%zu", i);
         else
-            CHECK(c && read_big32(c->data) == given[i].x &&
-                      read_big32(c->data + 4) == given[i].y &&
+            CHECK(c && read_be32(c->data) == given[i].x &&
+                      read_be32(c->data + 4) == given[i].y &&
                       c->data[8] == given[i].unit && !f->warnings.count,
                   "%zu", i);
         fixture_free(f);

@@ -85,10 +85,10 @@ static struct png_range idats_of(struct bytes file)
 {
     struct png_range idats = { 0 };
     for (size_t at = 8; file.size - at >= 12;
-         at += 12 + read_big32(file.data + at))
+         at += 12 + read_be32(file.data + at))
         if (memcmp(file.data + at + 4, "IDAT", 4) == 0) {
             idats.at = idats.size ? idats.at : file.data + at;
-            idats.size += 12 + read_big32(file.data + at);
+            idats.size += 12 + read_be32(file.data + at);
         }
     return idats;
 }
@@ -392,8 +392,9 @@ static void check_write(const struct shape *s, enum kind kind, int level)
     image_free(&img);
 }
 
-/* What compresses is compressed, and more so where more was asked for (but in noise,
- * where the shortest path is by costs that a sample has, it may be a little more). */
+/* What compresses is compressed, and more so where more was asked for (but in
+ * noise, where the shortest path is by costs that a sample has, it may be a
+ * little more). */
 static void check_levels(enum kind kind, double most)
 {
     static const struct shape s = { 900, 700, 8, RGB, false };
