@@ -21,12 +21,17 @@ struct chunk {
 };
 
 /* Finds the chunk at `at`, where `left` bytes of the file are. Returns false if
- * there is not a whole one. */
+ * there is not a whole one: of less than 2 GiB, with four letters as its type.
+ */
 static inline bool chunk_find(struct chunk *chunk, const uint8_t *at,
                               size_t left)
 {
-    if (left < CHUNK_AROUND || read_be32(at) > left - CHUNK_AROUND)
+    if (left < CHUNK_AROUND || read_be32(at) > left - CHUNK_AROUND ||
+        read_be32(at) > INT32_MAX)
         return false;
+    for (unsigned i = 4; i < CHUNK_HEAD; i++)
+        if ((at[i] | 0x20) < 'a' || (at[i] | 0x20) > 'z')
+            return false;
     *chunk = (struct chunk){ at + 4, at + CHUNK_HEAD, read_be32(at) };
     return true;
 }

@@ -1,7 +1,6 @@
-/* Reads PNG. libpng checks the order and the CRC of every chunk, all but the
- * samples, which are left to idat_read.c; so the chunks after the samples are
- * known before these are decoded. Samples that are damaged go through libpng,
- * which reads the whole file then.
+/* Reads PNG. libpng reads the chunks before the samples. The samples are left
+ * to idat_read.c, and the chunks behind them are read here, before the samples
+ * are decoded. If anything is damaged, libpng reads the whole file.
  *
  * libpng leaves by longjmp(). All that changes after setjmp() stands in a
  * struct png_reader, which run_libpng() sets up and takes down. */
@@ -22,15 +21,14 @@ struct png_reader {
     png_structp png;
     png_infop info;
     struct bytes file;
-    struct png_range idats;    /* that bypass libpng; none: it reads all */
-    struct png_range input[3]; /* the bytes that libpng has yet to read */
+    struct png_range idats; /* that bypass libpng; none: it reads all */
+    struct png_range left;  /* the bytes that have yet to be read */
     const struct load_opts *opts;
     struct image *img;
     const struct decode_plan *plan;
     struct row_sink rows;
     struct pass_rows passes; /* of these */
     uint8_t *row;
-    bool after_idat;
     bool pixels;  /* the sink has the samples that were read so far */
     bool cut;     /* and no more: the rest is damaged */
     bool starved; /* memory has run out: libpng may go on without a chunk */
@@ -51,28 +49,32 @@ static void on_warning(png_structp png, png_const_charp text)
     warn(r->opts->warnings, "%s", text);
 }
 
-static size_t left(const struct png_reader *r)
+static void skip(struct png_range *left, size_t size)
 {
-    return r->input[0].size + r->input[1].size + r->input[2].size;
+    left->at += size;
+    left->size -= size;
 }
 
 static void on_read(png_structp png, png_bytep data, size_t size)
 {
     struct png_reader *r = png_get_io_ptr(png);
-    if (size > left(r))
+    if (size > r->left.size)
         png_error(png, "the file is cut short");
-    for (struct png_range *input = r->input; size > 0; input++) {
-        size_t n = size < input->size ? size : input->size;
-        memcpy(data, input->at, n);
-        input->at += n;
-        input->size -= n;
-        data += n;
-        size -= n;
-    }
+    memcpy(data, r->left.at, size);
+    skip(&r->left, size);
 }
 
-static _Noreturn void refuse_chunk(struct png_reader *r)
+static void keep_chunk(struct png_reader *r, const void *type, unsigned where,
+                       const void *data, size_t size)
 {
+    char name[5] = "", text[64];
+    memcpy(name, type, 4);
+    if (!(name[0] & 0x20)) {
+        snprintf(text, sizeof text, "unknown critical chunk %s", name);
+        png_error(r->png, text);
+    }
+    if (chunks_add(r->img->meta, name, where, data, size))
+        return;
     r->starved = !meta_is_full(r->img->meta);
     png_error(r->png, r->starved
                           ? "no memory for a chunk"
@@ -81,26 +83,14 @@ static _Noreturn void refuse_chunk(struct png_reader *r)
 
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
-    struct png_reader *r = png_get_user_chunk_ptr(png);
-    const char *name = (const char *)chunk->name;
-    char text[64];
-    if (r->idats.size && memcmp(name, "IDAT", 4) == 0) {
-        r->after_idat = true;
-        return 1;
-    }
-    if (!(chunk->location & PNG_HAVE_IHDR))
+    const unsigned at = chunk->location;
+    if (!(at & PNG_HAVE_IHDR))
         png_error(png, "missing IHDR"); /* as libpng says of what it knows */
-    if (!(name[0] & 0x20)) {
-        snprintf(text, sizeof text, "unknown critical chunk %.4s", name);
-        png_error(png, text);
-    }
-    /* libpng does not know where samples are that bypass it. */
-    bool after = r->after_idat || chunk->location & PNG_AFTER_IDAT;
-    unsigned where = after                             ? PNG_PLACE_AFTER_IDAT
-                     : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
-                                                       : PNG_PLACE_BEFORE_PLTE;
-    if (!chunks_add(r->img->meta, name, where, chunk->data, chunk->size))
-        refuse_chunk(r);
+    unsigned where = at & PNG_AFTER_IDAT  ? PNG_PLACE_AFTER_IDAT
+                     : at & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
+                                          : PNG_PLACE_BEFORE_PLTE;
+    keep_chunk(png_get_user_chunk_ptr(png), chunk->name, where, chunk->data,
+               chunk->size);
     return 1; /* taken */
 }
 
@@ -112,9 +102,6 @@ static void set_up(struct png_reader *r)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, NULL, -1);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
                                 (png_const_bytep) "tRNS", 1);
-    if (r->idats.size)
-        png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
-                                    (png_const_bytep) "IDAT", 1);
     png_set_read_user_chunk_fn(png, r, on_chunk);
     /* No memory for a chunk that claims to be longer than the file. */
     png_set_chunk_malloc_max(png, r->file.size);
@@ -214,18 +201,49 @@ static void read_head(struct png_reader *r)
     read_palette(r);
 }
 
-static void read_end(struct png_reader *r)
+static void warn_of_bytes_left(const struct png_reader *r)
 {
-    png_read_end(r->png, r->info); /* without info it would skip chunks */
-    if (left(r))
+    if (r->left.size)
         warn(r->opts->warnings,
-             "%zu bytes after the end of the picture are not kept", left(r));
+             "%zu bytes after the end of the picture are not kept",
+             r->left.size);
+}
+
+/* Reads the chunks behind samples that bypass libpng: versions 1.6.47 to 1.6.49
+ * refuse an IEND there. A tolerant reader keeps what libpng would keep. */
+static void read_behind(struct png_reader *r)
+{
+    struct chunk chunk;
+    char text[32];
+    skip(&r->left, (size_t)(r->idats.at + r->idats.size - r->left.at));
+    for (;;) {
+        if (!chunk_find(&chunk, r->left.at, r->left.size))
+            png_error(r->png, "a chunk is cut short or malformed");
+        skip(&r->left, chunk.size + CHUNK_AROUND);
+        const bool sound = chunk_is_sound(&chunk);
+        const bool late = chunk_is(&chunk, "PLTE") || chunk_is(&chunk, "IDAT");
+        if (!sound || late) {
+            snprintf(text, sizeof text, "%.4s: %s", (const char *)chunk.type,
+                     sound ? "out of place" : "CRC error");
+            if (!r->opts->tolerant || (!sound && !(chunk.type[0] & 0x20)))
+                png_error(r->png, text);
+            warn(r->opts->warnings, "%s", text);
+        }
+        if (chunk_is(&chunk, "IEND"))
+            break;
+        if (!late)
+            keep_chunk(r, chunk.type, PNG_PLACE_AFTER_IDAT, chunk.data,
+                       chunk.size);
+    }
+    if (chunk.size)
+        png_error(r->png, "IEND: invalid");
+    warn_of_bytes_left(r);
 }
 
 static void read_chunks(struct png_reader *r)
 {
     read_head(r);
-    read_end(r);
+    read_behind(r);
 }
 
 /* Damage among the chunks behind the samples, which are elsewhere, is as it is
@@ -234,7 +252,7 @@ static void read_around(struct png_reader *r)
 {
     read_head(r);
     r->pixels = true;
-    read_end(r);
+    read_behind(r);
 }
 
 static void warn_of_damage(const struct load_opts *opts, const struct err *err)
@@ -246,7 +264,8 @@ static void read_whole(struct png_reader *r)
 {
     read_head(r);
     read_rows(r);
-    read_end(r);
+    png_read_end(r->png, r->info); /* without info it would skip chunks */
+    warn_of_bytes_left(r);
 }
 
 /* Reads into r->img. If tolerant reading fails once there is a place for rows,
@@ -290,25 +309,6 @@ static struct png_range find_idats(struct bytes file)
         at += whole;
     }
     return (struct png_range){ .at = NULL }; /* the file ends within them */
-}
-
-/* Sets what libpng reads: the file; or, if its chunks IDAT bypass libpng, the
- * file with an empty one in their place. */
-static void set_input(struct png_reader *r)
-{
-    static const uint8_t empty[] = { 0,   0,   0,    0,    'I',  'D',
-                                     'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
-    const uint8_t *begin = r->file.data, *end = begin + r->file.size;
-    if (!r->idats.size) {
-        r->input[0] = (struct png_range){ .at = begin, .size = r->file.size };
-        return;
-    }
-    const uint8_t *after = r->idats.at + r->idats.size;
-    r->input[0] = (struct png_range){ .at = begin,
-                                      .size = (size_t)(r->idats.at - begin) };
-    r->input[1] = (struct png_range){ .at = empty, .size = sizeof empty };
-    r->input[2] =
-        (struct png_range){ .at = after, .size = (size_t)(end - after) };
 }
 
 static int run_libpng(struct reader *reader, struct png_range idats,
@@ -361,13 +361,14 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     static const struct decode_plan no_plan = { .turn = XFORM_NONE };
     struct png_reader r = { .file = reader->file,
                             .idats = idats,
+                            .left = { .at = reader->file.data,
+                                      .size = reader->file.size },
                             .opts = reader->opts,
                             .img = &reader->img,
                             .plan = reader->plan ? reader->plan : &no_plan,
                             .err = err };
     const unsigned warned = reader->opts->warnings->count;
     int status = -1;
-    set_input(&r);
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
                                      on_warning, &r.starved,
                                      libpng_memory_alloc, libpng_memory_free);

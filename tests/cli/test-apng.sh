@@ -219,6 +219,7 @@ done <<'END'
 cut 1
 cut-end 2
 cut-front 2
+cut-late 5
 cut-passes 1
 cut-tagged 1
 END

@@ -219,6 +219,9 @@ def special():
                    chunk(b'tEXt', b'a\0b')[:-3],
         'cut-front': file(0, chunk(b'tEXt', b'a\0b')[:-4] + bytes(4), cut,
                           chunk(b'eXIf', exif(6))),
+        'cut-late': file(0, cut, chunk(b'PLTE', bytes(3)), idat,
+                         chunk(b'tEXt', b'a\0b')[:-4] + bytes(4),
+                         chunk(b'eXIf', exif(6)), chunk(b'e If')),
         'cut-passes': Kind(8, 2, 1).head(8, 6) + cut + chunk(
             b'eXIf', exif(6)) + iend,
         'cut-tagged': file(0, cut, chunk(b'eXIf', exif(6)),

@@ -308,7 +308,10 @@ static long resident_kib(void)
     return usage.ru_maxrss;
 }
 
-/* A chunk that says it is longer than the file. */
+/* A chunk that says it is longer than the file. Of IDAT, some versions of
+ * libpng see that when they come to its end: then there are the rows of the
+ * picture.
+ */
 TEST(lengths)
 {
     static const char names[][5] = { "tEXt", "zTXt", "iTXt", "sPLT", "pCAL",
@@ -317,6 +320,7 @@ TEST(lengths)
                                      "hIST", "acTL", "CrIt" };
     static const uint32_t lengths[] = { 1u << 30, 0x7fffffff, 0x80000000u,
                                         0xffffffffu, 100 };
+    const size_t rows = 256 * 3 * 9; /* of the picture, padded */
     long before = resident_kib();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
@@ -329,7 +333,7 @@ TEST(lengths)
                  bytes_append(&file, "some bytes of it", 16));
             f->load.mem = counted_memory(&counted);
             CHECK(!accepts(f, file), "%s of %u", names[i], lengths[j]);
-            CHECK(counted.calls == (strcmp(names[i], "IDAT") == 0 && j == 4),
+            CHECK(counted.bytes <= (strcmp(names[i], "IDAT") == 0 ? rows : 0),
                   "%s of %u: memory is taken", names[i], lengths[j]);
             f->load.tolerant = f->load.portable = true;
             accepts(f, file);
