@@ -73,8 +73,6 @@ static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
     struct suite_work *work = &bed->kcase.entry.work;
     struct mem mem = { device_alloc, device_free, &work->npictures };
     memset(task, 0, sizeof *task);
-    task->npictures = work->npictures;
-    task->turn = work->turn;
     task->stream = bed->stream;
     task->libraries = bed->libraries;
     task->src.cell = work->cell;
@@ -82,7 +80,7 @@ static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
     task->src.width = shape.width;
     task->src.height = shape.height;
     if (image_alloc(&task->src, mem, err) ||
-        image_like(&task->dst, &task->src, task->turn, mem, err))
+        image_like(&task->dst, &task->src, work->turn, mem, err))
         return -1;
     for (struct image *img : { &task->src, &task->dst })
         if (bed->kcase.entry.origin != SUITE_OURS)
@@ -97,18 +95,20 @@ static constexpr int GARBAGE = 0xa5;
 
 /* Returns plane i of all pictures of a task, before the turn or after it, and
  * what it is verified by. */
-static struct verify_plane plane_at(const struct kernel_task *task,
+static struct verify_plane plane_at(const struct gpu_bed *bed,
                                     const struct image *img, unsigned i)
 {
     const unsigned p = i % img->nplanes;
-    struct verify_plane what = verify_plane_of(img, p, i - p, task->turn);
+    struct verify_plane what =
+        verify_plane_of(img, p, i - p, bed->kcase.entry.work.turn);
     what.plane.data += i / img->nplanes * img->pixels.rows.size;
     return what;
 }
 
-static unsigned planes_of(const struct kernel_task *task)
+static unsigned planes_of(const struct gpu_bed *bed)
 {
-    return task->npictures * task->src.nplanes;
+    const struct suite_work *work = &bed->kcase.entry.work;
+    return work->npictures * work->nplanes;
 }
 
 /* Returns the blocks that go over the cells of a plane. */
@@ -149,16 +149,17 @@ static int prepare(struct gpu_bed *bed, struct err *err)
     cudaError_t status = cudaSuccess;
     for (unsigned n = 0; n < bed->ntasks && !status; n++) {
         const struct kernel_task *task = &bed->task[n];
-        for (unsigned i = 0; i < planes_of(task); i++) {
-            const struct verify_plane what = plane_at(task, &task->src, i);
+        for (unsigned i = 0; i < planes_of(bed); i++) {
+            const struct verify_plane what = plane_at(bed, &task->src, i);
             verify_fill<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
                 what);
         }
         status = cudaGetLastError();
         if (!status)
-            status = cudaMemsetAsync(
-                task->dst.pixels.rows.cells, GARBAGE,
-                task->dst.pixels.rows.size * task->npictures, bed->stream);
+            status = cudaMemsetAsync(task->dst.pixels.rows.cells, GARBAGE,
+                                     task->dst.pixels.rows.size *
+                                         bed->kcase.entry.work.npictures,
+                                     bed->stream);
     }
     return gpu_check(status, "filling", err);
 }
@@ -170,8 +171,8 @@ static int check_task(struct gpu_bed *bed, const struct kernel_task *task,
     unsigned long long found = 0;
     cudaError_t status =
         cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
-    for (unsigned i = 0; i < planes_of(task) && !status; i++) {
-        const struct verify_plane what = plane_at(task, &task->dst, i);
+    for (unsigned i = 0; i < planes_of(bed) && !status; i++) {
+        const struct verify_plane what = plane_at(bed, &task->dst, i);
         verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
             what, bed->wrong);
         status = cudaGetLastError();
@@ -272,7 +273,7 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
             result->left_out = "more than the device has free";
             return 0;
         }
-        if (work->npictures > 1 && kernel_cases_plan(task, err))
+        if (work->npictures > 1 && kernel_cases_plan(kcase, task, err))
             return -1;
     }
     if (bed->timed && warm_up(bed, err))

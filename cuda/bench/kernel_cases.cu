@@ -340,12 +340,12 @@ static int launch_copy(const struct kernel_case *kcase,
                      kcase->name, err);
 }
 
-static int launch_ours(const struct kernel_case *, struct kernel_task *task,
-                       struct err *err)
+static int launch_ours(const struct kernel_case *kcase,
+                       struct kernel_task *task, struct err *err)
 {
-    return gpu_check(
-        kernels_turn(&task->dst, &task->src, task->turn, task->stream),
-        "turning", err);
+    return gpu_check(kernels_turn(&task->dst, &task->src,
+                                  kcase->entry.work.turn, task->stream),
+                     "turning", err);
 }
 
 /* Moves on to the next picture, in place: a struct image is large. */
@@ -356,42 +356,41 @@ static void go_on(struct image *img)
         img->plane[p].data += img->pixels.rows.size;
 }
 
-static size_t plan_size(const struct kernel_task *task)
-{
-    return (size_t)task->npictures * task->src.nplanes *
-           sizeof(struct tiles_plane);
-}
-
 /* Plans a launch for all pictures, and sends the plan. */
-static int send_plan(struct kernel_task *task, struct err *err)
+static int send_plan(const struct kernel_case *kcase, struct kernel_task *task,
+                     struct err *err)
 {
+    const struct suite_work *work = &kcase->entry.work;
     struct image dst = task->dst, src = task->src;
     struct tiles_chip chip;
     if (gpu_check(kernels_chip(&chip), "the device", err))
         return -1;
-    task->tiles = tiles_plan_begin(src.cell, task->turn);
-    for (unsigned i = 0; i < task->npictures; i++) {
+    task->tiles = tiles_plan_begin(src.cell, work->turn);
+    for (unsigned i = 0; i < work->npictures; i++) {
         for (unsigned p = 0; p < src.nplanes; p++)
             tiles_plan_add(&task->tiles, task->planes, &dst.plane[p],
-                           &src.plane[p], task->turn);
+                           &src.plane[p], work->turn);
         go_on(&dst);
         go_on(&src);
     }
     tiles_plan_number(&task->tiles, task->planes, &chip);
     return gpu_check(cudaMemcpyAsync(task->device_planes, task->planes,
-                                     plan_size(task), cudaMemcpyHostToDevice,
-                                     task->stream),
+                                     task->tiles.nplanes * sizeof *task->planes,
+                                     cudaMemcpyHostToDevice, task->stream),
                      "sending the planes", err);
 }
 
-int kernel_cases_plan(struct kernel_task *task, struct err *err)
+int kernel_cases_plan(const struct kernel_case *kcase, struct kernel_task *task,
+                      struct err *err)
 {
-    if (gpu_check(cudaMallocHost(&task->planes, plan_size(task)),
-                  "page-locked memory", err) ||
-        gpu_check(cudaMalloc(&task->device_planes, plan_size(task)),
+    const size_t size = sizeof(struct tiles_plane) * task->src.nplanes *
+                        kcase->entry.work.npictures;
+    if (gpu_check(cudaMallocHost(&task->planes, size), "page-locked memory",
+                  err) ||
+        gpu_check(cudaMalloc(&task->device_planes, size),
                   "memory of the device", err))
         return -1;
-    return send_plan(task, err);
+    return send_plan(kcase, task, err);
 }
 
 static int launch_all(const struct kernel_case *, struct kernel_task *task,
@@ -407,7 +406,7 @@ static int launch_all(const struct kernel_case *, struct kernel_task *task,
 static int launch_planned(const struct kernel_case *kcase,
                           struct kernel_task *task, struct err *err)
 {
-    if (send_plan(task, err) || launch_all(kcase, task, err))
+    if (send_plan(kcase, task, err) || launch_all(kcase, task, err))
         return -1;
     return gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
@@ -417,7 +416,7 @@ static int launch_each(const struct kernel_case *kcase,
 {
     struct kernel_task one = *task;
     int status = 0;
-    for (unsigned i = 0; i < task->npictures && status == 0; i++) {
+    for (unsigned i = 0; i < kcase->entry.work.npictures && !status; i++) {
         status = launch_ours(kcase, &one, err);
         go_on(&one.dst);
         go_on(&one.src);

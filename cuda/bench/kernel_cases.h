@@ -9,15 +9,13 @@
 #include "cuda/bench/kernel_suite.h"
 #include "cuda/gpu/tiles_plan.h"
 
-/* What one launch turns: a picture in the device's memory; or `npictures` of
- * them, which lie one behind the other and of which these are the first. */
+/* What one launch turns: a picture in the device's memory; or as many as the
+ * case has, which lie one behind the other and of which these are the first. */
 struct kernel_task {
     struct image dst, src;
-    unsigned npictures;
     /* The plan of a launch for all, page-locked and on the device. */
     struct tiles_plan tiles;
     struct tiles_plane *planes, *device_planes;
-    enum xform turn;
     cudaStream_t stream;
     struct libraries *libraries;
 };
@@ -92,7 +90,8 @@ struct suite_banks kernel_cases_banks(const struct kernel_case *kcase);
 
 /* Makes the plan of one launch for all pictures of a task, whose memory is to
  * be freed when all launches are done. */
-int kernel_cases_plan(struct kernel_task *task, struct err *err);
+int kernel_cases_plan(const struct kernel_case *kcase, struct kernel_task *task,
+                      struct err *err);
 
 /* ---- The libraries of NVIDIA (libraries.cu) ------------------------------ */
 
