@@ -41,7 +41,7 @@
  * batch ends early by a signal, after --fail-after failures, when the disk is
  * full, when the manifest cannot be written, and when nobody reads the
  * results. Then no more items are begun, those under way are finished, and
- * progress.h says how to go on. */
+ * progress.c says how to go on. */
 #include "cli/batch/batch.h"
 
 #include <errno.h>

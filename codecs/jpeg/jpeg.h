@@ -8,7 +8,7 @@
  * Ours are: the markers and segments of all files; sequential files with
  * Huffman codes of 8 bits, both ways (entropy/); the transform, and what is
  * computed where a picture is encoded again (arithmetic.h); pixels of such
- * files, where several threads may decode them (pixels.h). libjpeg-turbo's are:
+ * files, where several threads may decode them (pixels.c). libjpeg-turbo's are:
  * progressive and arithmetic coding, both ways, as coefficients; pixels of all
  * other files; what is damaged, with or without
  * --tolerant, and what is wrong with it; and the meaning of headers.

@@ -161,7 +161,7 @@ bool read_sequential_offer(const struct jpeg_parameters *p,
 
 /* ---- Samples for a device ------------------------------------------------ */
 
-/* Offers a picture of one scan, which is to become samples, those of pixels.h:
+/* Offers a picture of one scan, which is to become samples, those of pixels.c:
  * the plan says how they are packed. Returns whether it is turned there: then
  * img has its shape after the turn, and its pixels are PIXELS_DEVICE. */
 static bool offer_samples(struct image *img, bool to_rgb,
