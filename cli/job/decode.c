@@ -44,7 +44,7 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
 {
     struct result *result = state->result;
     struct stream_info info = { 0 };
-    struct bytes *input = &state->input, *output = &state->output;
+    struct bytes *input = &state->input.file, *output = &state->output.file;
     if (job_check_tag(result, err))
         return -1;
     if (result->from->retag(output, &info, *input, state->opts->op, load, err))
@@ -55,9 +55,9 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
     warn_of_tags(state, info.orientation);
     result->width = info.width;
     result->height = info.height;
-    state->outline.orientation =
+    state->output.outline.orientation =
         xform_retag(info.orientation.value, state->opts->op);
-    state->made = true;
+    state->output.made = true;
     job_free_input(state);
     return 0;
 }
@@ -77,20 +77,21 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
     enum xform t = state->opts->op;
     load.turner = &turner;
     load.flush = &to_file;
-    if (result->from->turn(&state->output, img, state->input, t, &load, err) ||
-        (state->output_file.made && job_take_flushed(state, err)))
+    if (result->from->turn(&state->output.file, img, state->input.file, t,
+                           &load, err) ||
+        (state->scratch.early.made && job_take_flushed(state, err)))
         return -1;
     result->turned = t;
     result->width = img->width;
     result->height = img->height;
-    state->outline = (struct image){ .width = img->width,
-                                     .height = img->height,
-                                     .turned = t,
-                                     .orientation = 1 };
-    state->made = true;
-    if (state->output.size && job_check(state, NULL, NULL, err))
+    state->output.outline = (struct image){ .width = img->width,
+                                            .height = img->height,
+                                            .turned = t,
+                                            .orientation = 1 };
+    state->output.made = true;
+    if (state->output.file.size && job_check(state, NULL, NULL, err))
         return -1;
-    if (state->output.size == 0)
+    if (state->output.file.size == 0)
         job_keep_input(state);
     job_free_input(state);
     return 0;
@@ -158,7 +159,7 @@ static int read_picture(struct job_state *state, const struct load_opts *load,
 {
     struct result *result = state->result;
     struct reader reader;
-    if (codec_open(&reader, result->from, state->input, load, err))
+    if (codec_open(&reader, result->from, state->input.file, load, err))
         return -1;
     int status =
         job_plan_picture(&state->plan, state->opts, &reader.info, result, err);

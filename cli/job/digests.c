@@ -22,8 +22,8 @@ static int digest(char *text, struct job_state *state,
                   const struct codec *codec, struct bytes file, struct err *err)
 {
     struct image img = { .meta = NULL };
-    struct result unheard = { .bytes_in =
-                                  state->input.size + state->output.size };
+    struct result unheard = { .bytes_in = state->input.file.size +
+                                          state->output.file.size };
     if (codec->turn)
         return 0;
     account_allow_file(&state->account, unheard.bytes_in);
@@ -42,12 +42,13 @@ int job_digest(struct job_state *state, struct err *err)
     struct result *result = state->result;
     struct digests *digests = &result->digests;
     struct err why;
-    if (digest(digests->output, state, result->to, state->output, &why))
+    if (digest(digests->output, state, result->to, state->output.file, &why))
         return fail(err, "--digest: what was made cannot be decoded: %s",
                     why.text);
     if (result->how == HOW_UNCHANGED)
         memcpy(digests->input, digests->output, sizeof digests->input);
-    else if (digest(digests->input, state, result->from, state->input, &why))
+    else if (digest(digests->input, state, result->from, state->input.file,
+                    &why))
         return fail(err, "--digest: the input cannot be decoded: %s", why.text);
     return 0;
 }

@@ -84,13 +84,13 @@ int job_turn(struct job_state *state, struct err *err)
 {
     struct result *result = state->result;
     enum xform t = state->plan.decode.turn;
-    if (state->made)
+    if (state->output.made)
         return 0;
     if (job_has_nothing_to_do(state)) {
         keep_edge_warning(result); /* what else would be lost is not */
         result->width = state->img.width;
         result->height = state->img.height;
-        state->outline.orientation = state->img.orientation;
+        state->output.outline.orientation = state->img.orientation;
         job_keep_input(state);
         return 0;
     }
@@ -131,12 +131,12 @@ static int encode_by(struct job_state *state, const struct turner *turner,
         .account = &state->account,
         .adler = &adler,
         .flush = flushes ? &to_file : NULL,
-        .scratch = state->scratch.make ? &state->scratch : NULL,
+        .scratch = state->scratch.access.make ? &state->scratch.access : NULL,
         .warnings = &result->warnings,
     };
     result->width = state->img.width;
     result->height = state->img.height;
-    state->outline = (struct image){
+    state->output.outline = (struct image){
         .width = state->img.width,
         .height = state->img.height,
         .untrimmed_width = state->img.untrimmed_width,
@@ -146,7 +146,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
             save.orientation ? save.orientation : state->img.orientation,
     };
     if (metadata_turn(&state->img, result->to, &save, err) ||
-        result->to->encode(&state->output, &state->img, &save, err) ||
+        result->to->encode(&state->output.file, &state->img, &save, err) ||
         (flushes && job_take_flushed(state, err)))
         return -1;
     return job_check(state, &state->img, &save, err);
@@ -167,11 +167,11 @@ static int encode(struct job_state *state, struct err *err)
 
 int job_encode(struct job_state *state, struct err *err)
 {
-    if (!state->made && encode(state, err))
+    if (!state->output.made && encode(state, err))
         return -1;
     image_free(&state->img);
-    state->result->scratch = state->place.mapped;
-    state->result->bytes_out = state->output.size;
+    state->result->scratch = state->scratch.place.mapped;
+    state->result->bytes_out = state->output.file.size;
     if (state->opts->verify && job_verify(state, err))
         return -1;
     return state->opts->digest ? job_digest(state, err) : 0;

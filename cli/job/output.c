@@ -77,7 +77,7 @@ mode_t job_mode_of_new(const struct job_state *state)
 {
     return strcmp(state->job->input, "-") == 0
                ? 0666
-               : state->source.st.st_mode & 0777;
+               : state->input.source.st.st_mode & 0777;
 }
 
 /* Nothing is written over a file that would become what it is. */
@@ -89,13 +89,13 @@ static enum written write_picture(struct job_state *state, struct err *err)
     const struct write_opts write = {
         .root = job->output_root,
         .no_clobber = opts->no_clobber,
-        .source = &state->source,
+        .source = &state->input.source,
         .replaces_source = replaces,
         .to_replace = advise_replacing(job),
         .preserve = opts->preserve,
         .mode = job_mode_of_new(state),
         .warnings = &state->result->warnings,
-        .unnamed = state->output_file.made ? &state->output_file.fd : NULL,
+        .unnamed = state->scratch.early.made ? &state->scratch.early.fd : NULL,
         .regular = job->regular,
         .stays = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
@@ -103,7 +103,7 @@ static enum written write_picture(struct job_state *state, struct err *err)
     };
     if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
         return WRITTEN;
-    return file_write(job->output, state->output, &write, err);
+    return file_write(job->output, state->output.file, &write, err);
 }
 
 int job_write_output(struct job_state *state, struct err *err)
@@ -112,7 +112,7 @@ int job_write_output(struct job_state *state, struct err *err)
     struct sidecars sidecars = { 0 };
     enum written written = WRITTEN_NOT;
     if (job->put)
-        return job->put(job->put_context, state->output,
+        return job->put(job->put_context, state->output.file,
                         &state->result->bytes_out, err);
     if (sidecars_begin(&sidecars, state, replaces_input(job), err) == 0)
         written = write_picture(state, err);

@@ -35,10 +35,11 @@ static int read_file(struct job_state *state, size_t head, struct err *err)
         .reserve = job->reserve_file,
         .reserve_context = job->context,
     };
-    if (file_read(job->input, &read, &state->input, &state->source, err))
+    if (file_read(job->input, &read, &state->input.file, &state->input.source,
+                  err))
         return -1;
-    result->mtime = state->source.st.st_mtim;
-    result->bytes_in = state->input.size;
+    result->mtime = state->input.source.st.st_mtim;
+    result->bytes_in = state->input.file.size;
     return result->from ? 0 : fail(err, "the file is empty");
 }
 
@@ -72,15 +73,15 @@ int job_read_input(struct job_state *state, size_t head, struct err *err)
 void job_free_input(struct job_state *state)
 {
     if (!state->opts->verify && !state->opts->digest)
-        bytes_free(&state->input);
+        bytes_free(&state->input.file);
 }
 
 void job_keep_input(struct job_state *state)
 {
     state->result->how = HOW_UNCHANGED;
-    state->output = state->input;
-    state->input = (struct bytes){ 0 };
-    state->made = true;
+    state->output.file = state->input.file;
+    state->input.file = (struct bytes){ 0 };
+    state->output.made = true;
 }
 
 /* Who says how much memory there may be knows what the files are. */
@@ -191,7 +192,7 @@ static int foresee(struct job_state *state, size_t head, bool *known,
     account_allow_file(&state->account, result->bytes_in);
     load = job_load_opts(state->opts, &state->account, result);
     load.warnings = &unheard;
-    if (codec_open(&reader, result->from, state->input, &load, err))
+    if (codec_open(&reader, result->from, state->input.file, &load, err))
         return -1;
     int status =
         job_plan_picture(&state->plan, state->opts, &reader.info, result, err);
@@ -213,9 +214,9 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
     for (size_t i = 0; status && i < sizeof heads / sizeof *heads; i++) {
         bool whole = heads[i] == 0;
         status = foresee(&state, heads[i], known, err);
-        whole = whole || state.input.size < heads[i];
-        permissions_free(&state.source);
-        bytes_free(&state.input);
+        whole = whole || state.input.file.size < heads[i];
+        permissions_free(&state.input.source);
+        bytes_free(&state.input.file);
         if (whole)
             break;
     }
@@ -235,10 +236,10 @@ static int read_picture(struct coded_picture *picture, const char *name,
     struct job_state state = { .job = &job, .opts = opts, .result = &result };
     struct err why;
     int status = read_file(&state, 0, &why);
-    *picture = (struct coded_picture){ .file = state.input,
+    *picture = (struct coded_picture){ .file = state.input.file,
                                        .codec = result.from,
                                        .layout = opts->layout };
-    permissions_free(&state.source);
+    permissions_free(&state.input.source);
     return status ? fail(err, "%s: %s", name, why.text) : 0;
 }
 
@@ -312,7 +313,8 @@ int job_describe(const char *input, struct root *root,
     load.limits.pixels = load.limits.bytes = UINT64_MAX;
     load.portable = true;
     if (status == 0)
-        status = codec_open(&reader, result->from, state.input, &load, err);
+        status =
+            codec_open(&reader, result->from, state.input.file, &load, err);
     if (status == 0)
         status = codec_describe(&reader, img, err);
     if (status == 0)
@@ -322,8 +324,8 @@ int job_describe(const char *input, struct root *root,
     if (status)
         job_explain_memory(&state, err);
     codec_close(&reader);
-    permissions_free(&state.source);
-    bytes_free(&state.input);
+    permissions_free(&state.input.source);
+    bytes_free(&state.input.file);
     account_enter(before);
     return status;
 }

@@ -93,7 +93,7 @@ struct job_state *job_read(const struct job *job, struct result *result,
 
 int job_begin(struct job_state *state, struct err *err)
 {
-    state->warned = state->result->warnings.count;
+    state->input.warned = state->result->warnings.count;
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
 }
 
@@ -102,7 +102,7 @@ int job_retry(struct job_state *state, struct err *err)
     struct account *before = account_enter(&state->account);
     image_free(&state->img);
     account_enter(before);
-    state->result->warnings.count = state->warned;
+    state->result->warnings.count = state->input.warned;
     state->result->edge_warning = 0;
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
 }
@@ -129,12 +129,13 @@ int job_finish(struct job_state *state, struct err *err)
 
 struct bytes job_output(const struct job_state *state)
 {
-    return (struct bytes){ state->output.data, state->output.size, 0 };
+    return (struct bytes){ state->output.file.data, state->output.file.size,
+                           0 };
 }
 
 bool job_borrows_output(const struct job_state *state)
 {
-    return state->output.size && !state->output.capacity;
+    return state->output.file.size && !state->output.file.capacity;
 }
 
 int job_write(struct job_state *state, struct err *err)
@@ -148,10 +149,10 @@ void job_end(struct job_state *state)
         return;
     struct account *before = account_enter(&state->account);
     image_free(&state->img);
-    permissions_free(&state->source);
-    bytes_free(&state->input);
-    bytes_free(&state->output);
-    scratch_file_close(&state->output_file);
+    permissions_free(&state->input.source);
+    bytes_free(&state->input.file);
+    bytes_free(&state->output.file);
+    scratch_file_close(&state->scratch.early);
     account_enter(before);
     free(state);
 }

@@ -36,18 +36,19 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
     const uint64_t file = state->result->bytes_in;
-    scratch_file_close(&state->output_file);
-    state->place = (struct scratch_place){ .beside = job->output,
-                                           .root = job->output_root };
-    state->output_file = (struct scratch_file){
-        .place = &state->place,
+    scratch_file_close(&state->scratch.early);
+    state->scratch.place = (struct scratch_place){ .beside = job->output,
+                                                   .root = job->output_root };
+    state->scratch.early = (struct scratch_file){
+        .place = &state->scratch.place,
         /* It may be given the name of the output, instead of being copied. */
         .mode = job->opts->preserve ? 0600 : job_mode_of_new(state),
     };
     if (!goes_through(state) || limits->bytes < memory_least)
         return;
-    state->scratch = scratch_access(&state->place, rows_memory(limits->bytes));
-    limits->scratch = &state->scratch;
+    state->scratch.access =
+        scratch_access(&state->scratch.place, rows_memory(limits->bytes));
+    limits->scratch = &state->scratch.access;
     limits->stored =
         account_cells_of(file, CELLS_OF_BITS * ACCOUNT_CELLS_OF_BYTE);
     if (limits->file && !state->result->from->turn)
@@ -67,7 +68,7 @@ bool job_flushes(struct job_state *state)
     return pixels->kind == PIXELS_BANDS ||
            (pixels->kind == PIXELS_ROWS && pixels->rows.size >= flushed_from &&
             state->result->to->stores && !state->job->put &&
-            scratch_file_make_output(&state->output_file));
+            scratch_file_make_output(&state->scratch.early));
 }
 
 /* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's
@@ -76,7 +77,7 @@ enum { SPARSE = 500 };
 
 void job_limit_sparse(const struct job_state *state, struct limits *limits)
 {
-    uint64_t size = state->input.size;
+    uint64_t size = state->input.file.size;
     if (!option_table_given(state->opts, "max-memory"))
         limits->sparse_from = SPARSE * size;
 }
@@ -94,14 +95,14 @@ uint64_t job_map_from(const struct options *opts)
 static int flush(void *context, struct bytes *file, struct err *err)
 {
     struct job_state *state = context;
-    return scratch_file_append(&state->output_file, file, err);
+    return scratch_file_append(&state->scratch.early, file, err);
 }
 
 static int replace(void *context, uint64_t at, const void *data, size_t size,
                    struct err *err)
 {
     struct job_state *state = context;
-    return scratch_file_replace(&state->output_file, at, data, size, err);
+    return scratch_file_replace(&state->scratch.early, at, data, size, err);
 }
 
 struct flush job_flush(struct job_state *state)
@@ -111,11 +112,11 @@ struct flush job_flush(struct job_state *state)
 
 int job_take_flushed(struct job_state *state, struct err *err)
 {
-    struct bytes *output = &state->output;
+    struct bytes *output = &state->output.file;
     if (flush(state, output, err))
         return -1;
-    if (!state->place.mapped && !state->output_file.is_output)
-        state->place.mapped = state->output_file.size;
+    if (!state->scratch.place.mapped && !state->scratch.early.is_output)
+        state->scratch.place.mapped = state->scratch.early.size;
     bytes_free(output);
-    return scratch_file_map(&state->output_file, output, err);
+    return scratch_file_map(&state->scratch.early, output, err);
 }

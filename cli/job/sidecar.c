@@ -61,7 +61,7 @@ static bool may_be_anothers(const struct job *job, const struct path_text *name)
 static int make_true(struct bytes *packet, const struct job_state *state,
                      bool replaces, struct err *err)
 {
-    struct image outline = state->outline;
+    struct image outline = state->output.outline;
     const struct lengths none = { 0 };
     const struct save_opts save = { .orientation = outline.orientation,
                                     .warnings = &state->result->warnings };
@@ -94,7 +94,7 @@ static int look_at(struct sidecar *sidecar, const struct job_state *state,
                    struct bytes *packet, bool by_stem, bool replaces,
                    struct err *err)
 {
-    const unsigned is = state->outline.orientation;
+    const unsigned is = state->output.outline.orientation;
     const unsigned says = xmp_orientation(packet->data, packet->size);
     const char *name = sidecar->name.text;
     struct warnings *warnings = &state->result->warnings;

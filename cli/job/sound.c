@@ -7,8 +7,8 @@ static int decode(struct job_state *state, const struct load_opts *load,
                   char *digest, struct err *err)
 {
     struct image *img = &state->img;
-    int status =
-        job_decode_closest(img, state->result->from, state->input, load, err);
+    int status = job_decode_closest(img, state->result->from, state->input.file,
+                                    load, err);
     state->result->width = img->width;
     state->result->height = img->height;
     return status || !digest ? status : digest_picture(digest, img, load, err);
@@ -19,7 +19,7 @@ static int read_within(struct job_state *state, const struct load_opts *load,
                        struct err *err)
 {
     struct result *result = state->result;
-    if (result->from->turn(&state->output, &state->img, state->input,
+    if (result->from->turn(&state->output.file, &state->img, state->input.file,
                            XFORM_NONE, load, err))
         return -1;
     result->width = state->img.width;
@@ -54,9 +54,9 @@ enum soundness job_check_sound(const char *input, struct root *root,
     if (status)
         job_explain_memory(&state, err);
     image_free(&state.img);
-    permissions_free(&state.source);
-    bytes_free(&state.input);
-    bytes_free(&state.output);
+    permissions_free(&state.input.source);
+    bytes_free(&state.input.file);
+    bytes_free(&state.output.file);
     account_enter(before);
     return status == 0 ? SOUND : err->unread ? SOUNDNESS_UNKNOWN : UNSOUND;
 }

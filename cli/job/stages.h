@@ -1,8 +1,5 @@
-/* The stages of a job, in their order, and what it holds on its way.
- *
- * The bytes of the file live until they are decoded, the decoded planes until
- * they are turned, the turned planes until they are encoded. What is left when
- * a stage fails is freed by job_end(). */
+/* The stages of a job, in the order of job.h, and what one hands to the next.
+ */
 #ifndef CLI_JOB_STAGES_H
 #define CLI_JOB_STAGES_H
 
@@ -14,25 +11,40 @@
 #include "codecs/base/account.h"
 #include "codecs/convert/convert.h"
 
+/* What reading hands over. */
+struct job_input {
+    struct bytes file;         /* which stays as job_free_input() says */
+    struct permissions source; /* what it was when it was read */
+    unsigned warned;           /* warnings so far */
+};
+
+/* What encoding hands over; or decoding, if nothing is left to turn or encode
+ * then. */
+struct job_output {
+    struct bytes file;
+    struct image outline; /* the picture in it, with the orientation that its
+                             tags say; without pixels and metadata */
+    bool made;            /* it is there */
+};
+
+/* Temporary files, for a picture that is more than memory is to hold, and for
+ * what is made of it. */
+struct job_scratch {
+    struct scratch_place place;
+    struct scratch access;
+    struct scratch_file early; /* takes the output while it is encoded */
+};
+
 struct job_state {
-    struct account account; /* what it may cost, and has cost */
     const struct job *job;
     const struct options *opts;
     struct result *result;
-    struct bytes input, output; /* the input stays as
-                                   job_free_input() says */
-    struct permissions source;  /* what the input was when it was read */
+    struct account account; /* what it may cost, and has cost */
+    struct job_input input;
     struct job_plan plan;
-    unsigned warned; /* warnings that came before it was decoded */
-    bool made; /* the output is there: nothing is left to turn or encode */
-    struct image img;     /* as decoded, then as turned */
-    struct image outline; /* as written, with the orientation that its tags say;
-                             it has no cells and no metadata */
-    /* For a picture that is more than memory is to hold, and for what is made
-     * of it. */
-    struct scratch_place place;
-    struct scratch scratch;
-    struct scratch_file output_file;
+    struct image img; /* as decoded, then as turned */
+    struct job_output output;
+    struct job_scratch scratch;
 };
 
 /* Lets a picture that is more than the memory of these limits go through a

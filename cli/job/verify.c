@@ -25,13 +25,13 @@ static int relate(struct relation *relation, struct job_state *state,
     const struct result *result = state->result;
     const bool as_stored = opts->ignore_orientation && !opts->tag_only;
     struct coded_picture pair[] = {
-        { .file = state->input,
+        { .file = state->input.file,
           .codec = result->from,
           .layout = opts->layout,
           .as_stored = as_stored,
           .width = state->plan.decode.width,
           .height = state->plan.decode.height },
-        { .file = state->output,
+        { .file = state->output.file,
           .codec = result->to,
           .layout =
               result->to == result->from ? opts->layout : made_layout(opts),
@@ -154,7 +154,7 @@ int job_check(const struct job_state *state, const struct image *img,
               const struct save_opts *save, struct err *err)
 {
     struct err why;
-    if (state->result->to->check(state->output, img, save, &why) == 0)
+    if (state->result->to->check(state->output.file, img, save, &why) == 0)
         return 0;
     return fail(err,
                 "the encoded file is not whole, so it was not written: %s; "

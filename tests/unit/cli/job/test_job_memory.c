@@ -65,7 +65,7 @@ static struct bytes run(const struct ready *ready, long long left,
         atomic_fetch_add(&state->account.taken,
                          (long long)account_memory_of(result.bytes_in) - left);
     const long long before = atomic_load(&state->account.taken),
-                    input = size_of(&state->input);
+                    input = size_of(&state->input.file);
     const bool done =
         job_begin(state, &err) == 0 && job_finish(state, &err) == 0;
     if (!done && left >= 0)
@@ -77,11 +77,12 @@ static struct bytes run(const struct ready *ready, long long left,
     struct bytes output = { 0 };
     if (done) {
         const long long more = atomic_load(&state->account.taken) - before,
-                        output_has = size_of(&state->output),
-                        freed = input - size_of(&state->input);
+                        output_has = size_of(&state->output.file),
+                        freed = input - size_of(&state->input.file);
         CHECK(more == output_has - freed, "%s: %lld bytes are still counted",
               name, more - output_has + freed);
-        must(bytes_append(&output, state->output.data, state->output.size));
+        must(bytes_append(&output, state->output.file.data,
+                          state->output.file.size));
     }
     job_end(state);
     return output;

@@ -30,14 +30,15 @@ TEST(files_of_the_first_time_are_closed)
         .job = &job,
         .opts = &opts,
         .result = &result,
-        .place = { .mapped = 9 },
-        .output_file = { .made = true, .fd = output, .size = 9 },
+        .scratch.place = { .mapped = 9 },
+        .scratch.early = { .made = true, .fd = output, .size = 9 },
     };
     struct limits limits = opts.limits;
     must(is_open(output));
     job_offer_scratch(&state, &limits);
     CHECK(limits.scratch, "it may go through a file");
     CHECK(!is_open(output), "it is open");
-    CHECK(state.place.mapped == 0, "a new one");
-    CHECK(!state.output_file.made && state.output_file.size == 0, "a new one");
+    CHECK(state.scratch.place.mapped == 0, "a new one");
+    CHECK(!state.scratch.early.made && state.scratch.early.size == 0,
+          "a new one");
 }
