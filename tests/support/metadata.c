@@ -21,10 +21,16 @@ struct says says_after(struct says s, bool exchanged, unsigned orientation)
 
 void add_little(struct bytes *to, uint32_t value, unsigned bytes)
 {
-    for (; bytes > 0; bytes--, value >>= 8) {
-        uint8_t byte = value & 255;
-        must(bytes_append(to, &byte, 1));
-    }
+    uint8_t data[4];
+    write_uint(data, bytes, false, value);
+    must(bytes_append(to, data, bytes));
+}
+
+void add_big(struct bytes *to, uint32_t value, unsigned bytes)
+{
+    uint8_t data[4];
+    write_uint(data, bytes, true, value);
+    must(bytes_append(to, data, bytes));
 }
 
 void add_tag(struct bytes *to, unsigned tag, unsigned type, uint32_t value)

@@ -19,8 +19,9 @@ struct says {
 /* What is said after a turn that exchanges axes, or does not. */
 struct says says_after(struct says s, bool exchanged, unsigned orientation);
 
-/* Appends an integer of so many bytes, the lowest first. */
+/* Appends an integer of so many bytes, the lowest or the highest first. */
 void add_little(struct bytes *to, uint32_t value, unsigned bytes);
+void add_big(struct bytes *to, uint32_t value, unsigned bytes);
 
 /* Appends an entry of an IFD with one value. */
 void add_tag(struct bytes *to, unsigned tag, unsigned type, uint32_t value);

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "tests/support/fixture.h"
+#include "tests/support/metadata.h"
 #include "tests/support/must.h"
 
 unsigned shape_channels(const struct shape *s)
@@ -77,21 +78,14 @@ static void filter_row(unsigned filter, bool undo, const uint8_t *row,
 
 /* ---- Making ---------------------------------------------------------------*/
 
-void add_big32(struct bytes *to, uint32_t value)
-{
-    uint8_t data[4];
-    write_be32(data, value);
-    must(bytes_append(to, data, sizeof data));
-}
-
 void add_chunk(struct bytes *file, const char *name, const void *data,
                size_t size)
 {
-    add_big32(file, (uint32_t)size);
+    add_big(file, (uint32_t)size, 4);
     size_t begin = file->size;
     must(bytes_append(file, name, 4) && bytes_append(file, data, size));
     uLong crc = crc32(0, file->data + begin, (uInt)(4 + size));
-    add_big32(file, (uint32_t)crc);
+    add_big(file, (uint32_t)crc, 4);
 }
 
 void add_head(struct bytes *file, const struct shape *s)
@@ -99,8 +93,8 @@ void add_head(struct bytes *file, const struct shape *s)
     struct bytes head = { 0 };
     uint8_t rest[5] = { (uint8_t)s->depth, (uint8_t)s->type, 0, 0, s->adam7 };
     must(bytes_append(file, "\x89PNG\r\n\x1a\n", 8));
-    add_big32(&head, s->width);
-    add_big32(&head, s->height);
+    add_big(&head, s->width, 4);
+    add_big(&head, s->height, 4);
     must(bytes_append(&head, rest, sizeof rest));
     add_chunk(file, "IHDR", head.data, head.size);
     bytes_free(&head);

@@ -45,9 +45,6 @@ size_t pass_row_bytes(const struct shape *s, const struct pass *p);
 
 /* ---- Making ---------------------------------------------------------------*/
 
-/* Appends an integer, the highest byte first. */
-void add_big32(struct bytes *to, uint32_t value);
-
 /* Appends a chunk with its length and checksum. */
 void add_chunk(struct bytes *file, const char *name, const void *data,
                size_t size);

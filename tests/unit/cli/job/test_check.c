@@ -13,6 +13,7 @@
 #include "cuda/backend.h"
 #include "tests/support/fixture.h"
 #include "tests/support/formats.h"
+#include "tests/support/metadata.h"
 #include "tests/support/must.h"
 #include "tests/support/png_file.h"
 
@@ -139,7 +140,7 @@ static struct bytes animation(void)
     add_rows(&raw, &shape, 2);
     for (uint8_t i = 0; i < 2; i++) {
         struct bytes fdat = { 0 };
-        add_big32(&fdat, 2u * i + 2);
+        add_big(&fdat, 2u * i + 2, 4);
         add_deflated(&fdat, raw.data, raw.size);
         add_fctl(&file, (uint8_t)(2 * i + 1), 7);
         add_chunk(&file, "fdAT", fdat.data, fdat.size);

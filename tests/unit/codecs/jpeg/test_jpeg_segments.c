@@ -21,29 +21,21 @@ static const struct says before = { 6, 4800, 320 };
 
 enum { THUMB_W = 5, THUMB_H = 3 };
 
-static void put_big(struct bytes *to, uint32_t value, unsigned bytes)
-{
-    for (; bytes > 0; bytes--) {
-        uint8_t byte = value >> (8 * (bytes - 1)) & 255;
-        must(bytes_append(to, &byte, 1));
-    }
-}
-
 /* T.871: version, unit, densities, and a thumbnail of RGB. */
 static void make_jfif(struct bytes *to, struct says s, enum xform t)
 {
     bool flip = xform_transposes(t);
     unsigned w = flip ? THUMB_H : THUMB_W, h = flip ? THUMB_W : THUMB_H;
     must(bytes_append(to, "JFIF\0\1\2\1", 8));
-    put_big(to, 300 + s.width, 2);
-    put_big(to, 300 + s.height, 2);
-    put_big(to, w, 1);
-    put_big(to, h, 1);
+    add_big(to, 300 + s.width, 2);
+    add_big(to, 300 + s.height, 2);
+    add_big(to, w, 1);
+    add_big(to, h, 1);
     uint32_t sx, sy;
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
             turn_source(t, THUMB_W, THUMB_H, x, y, &sx, &sy);
-            put_big(to, 65536 * sx + 256 * sy + 7 * sx * sy, 3);
+            add_big(to, 65536 * sx + 256 * sy + 7 * sx * sy, 3);
         }
 }
 
@@ -54,15 +46,15 @@ static void make_jfxx(struct bytes *to, unsigned bytes, enum xform t)
     uint32_t w = flip ? THUMB_H : THUMB_W, h = flip ? THUMB_W : THUMB_H;
     uint32_t sx, sy;
     must(bytes_append(to, "JFXX", 5));
-    put_big(to, bytes == 3 ? 0x13 : 0x11, 1);
-    put_big(to, w, 1);
-    put_big(to, h, 1);
+    add_big(to, bytes == 3 ? 0x13 : 0x11, 1);
+    add_big(to, w, 1);
+    add_big(to, h, 1);
     for (unsigned i = 0; i < 256 && bytes == 1; i++)
-        put_big(to, 65793 * i, 3);
+        add_big(to, 65793 * i, 3);
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
             turn_source(t, THUMB_W, THUMB_H, x, y, &sx, &sy);
-            put_big(to, 65536 * sx + 256 * sy + 16 * sy + sx, bytes);
+            add_big(to, 65536 * sx + 256 * sy + 16 * sy + sx, bytes);
         }
 }
 
@@ -91,7 +83,7 @@ static void make_xmp(struct bytes *to, struct says s, enum xform t)
 {
     (void)t;
     add_text(to, "http://ns.adobe.com/xap/1.0/");
-    put_big(to, 0, 1);
+    add_big(to, 0, 1);
     add_xmp(to, s);
 }
 
@@ -113,11 +105,11 @@ static void make_piece(struct bytes *to, struct says s, unsigned i, char guid)
                                         (size_t)(width + 13 - text),
                                         all.size - 1 };
     add_text(to, "http://ns.adobe.com/xmp/extension/");
-    put_big(to, 0, 1);
+    add_big(to, 0, 1);
     for (int k = 0; k < 32; k++)
         must(bytes_append(to, &guid, 1));
-    put_big(to, (uint32_t)all.size - 1, 4);
-    put_big(to, (uint32_t)border[i], 4);
+    add_big(to, (uint32_t)all.size - 1, 4);
+    add_big(to, (uint32_t)border[i], 4);
     must(bytes_append(to, text + border[i], border[i + 1] - border[i]));
     bytes_free(&all);
 }
@@ -355,7 +347,7 @@ TEST(long)
     struct segments list;
     size_t at = 0;
     for (unsigned i = 0; i < SEGMENT_MAX; i++)
-        put_big(&data, i * i >> 7, 1);
+        add_big(&data, i * i >> 7, 1);
     for (unsigned marker = 0xe0; marker < 0xf0; marker++)
         add_segment(&file, &at, marker, data.data, data.size);
     add_segment(&file, &at, 0xfe, data.data, data.size);
@@ -405,12 +397,12 @@ static void check_room(size_t size, bool behind)
     if (behind) {
         add_exif(&data, before, thumbnail);
         while (data.size < size)
-            put_big(&data, 0x55, 1);
+            add_big(&data, 0x55, 1);
     } else {
         struct bytes padded = { 0 };
         must(bytes_append(&padded, thumbnail.data, thumbnail.size));
         while (data.size + EXIF_THUMBNAIL + padded.size < size)
-            put_big(&padded, 0x55, 1); /* after EOI: goes with it */
+            add_big(&padded, 0x55, 1); /* after EOI: goes with it */
         add_exif(&data, before, padded);
         bytes_free(&padded);
     }

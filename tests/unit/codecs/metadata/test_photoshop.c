@@ -9,6 +9,7 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/metadata.h"
 #include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
@@ -17,32 +18,16 @@ enum { W = 48, H = 32, THUMB_W = 24, THUMB_H = 16 };
 static const struct coding thumb_coding = { THUMB_W, THUMB_H, JCS_YCbCr, .h = 2,
                                             .v = 2 };
 
-static void put_big(struct bytes *to, uint32_t value, unsigned bytes)
-{
-    for (; bytes > 0; bytes--) {
-        uint8_t byte = value >> (8 * (bytes - 1)) & 255;
-        must(bytes_append(to, &byte, 1));
-    }
-}
-
-static uint32_t get_big(const uint8_t *p, unsigned bytes)
-{
-    uint32_t value = 0;
-    while (bytes-- > 0)
-        value = value << 8 | *p++;
-    return value;
-}
-
 static void add_resource(struct bytes *to, unsigned number, const char *name,
                          const void *data, size_t size)
 {
     size_t length = strlen(name);
     must(bytes_append(to, "8BIM", 4));
-    put_big(to, number, 2);
-    put_big(to, (uint32_t)length, 1);
+    add_big(to, number, 2);
+    add_big(to, (uint32_t)length, 1);
     must(bytes_append(to, name, length));
     must(bytes_append(to, "", !(length & 1)));
-    put_big(to, (uint32_t)size, 4);
+    add_big(to, (uint32_t)size, 4);
     must(bytes_append(to, data, size) && bytes_append(to, "", size & 1));
 }
 
@@ -50,13 +35,13 @@ static void add_resource(struct bytes *to, unsigned number, const char *name,
 static void add_path(struct bytes *to, uint32_t x, uint32_t y)
 {
     struct bytes data = { 0 };
-    put_big(&data, 6, 2); /* a fill rule, which has no points */
+    add_big(&data, 6, 2); /* a fill rule, which has no points */
     for (int i = 0; i < 6; i++)
-        put_big(&data, 7, 4);
-    put_big(&data, 2, 2);
+        add_big(&data, 7, 4);
+    add_big(&data, 2, 2);
     for (int i = 0; i < 3; i++) {
-        put_big(&data, y, 4);
-        put_big(&data, x, 4);
+        add_big(&data, y, 4);
+        add_big(&data, x, 4);
     }
     add_resource(to, 2001, "a path", data.data, data.size);
     bytes_free(&data);
@@ -65,10 +50,10 @@ static void add_path(struct bytes *to, uint32_t x, uint32_t y)
 static void add_resolution(struct bytes *to, uint32_t x, uint32_t y)
 {
     struct bytes data = { 0 };
-    put_big(&data, x, 4);
-    put_big(&data, 0x10001, 4);
-    put_big(&data, y, 4);
-    put_big(&data, 0x10001, 4);
+    add_big(&data, x, 4);
+    add_big(&data, 0x10001, 4);
+    add_big(&data, y, 4);
+    add_big(&data, 0x10001, 4);
     add_resource(to, 0x03ed, "", data.data, data.size);
     bytes_free(&data);
 }
@@ -76,13 +61,13 @@ static void add_resolution(struct bytes *to, uint32_t x, uint32_t y)
 static void add_thumbnail(struct bytes *to, struct bytes jpeg)
 {
     struct bytes data = { 0 };
-    put_big(&data, 1, 4);
-    put_big(&data, THUMB_W, 4);
-    put_big(&data, THUMB_H, 4);
-    put_big(&data, THUMB_W * 3, 4);
-    put_big(&data, THUMB_W * 3 * THUMB_H, 4);
-    put_big(&data, (uint32_t)jpeg.size, 4);
-    put_big(&data, 24 << 16 | 1, 4);
+    add_big(&data, 1, 4);
+    add_big(&data, THUMB_W, 4);
+    add_big(&data, THUMB_H, 4);
+    add_big(&data, THUMB_W * 3, 4);
+    add_big(&data, THUMB_W * 3 * THUMB_H, 4);
+    add_big(&data, (uint32_t)jpeg.size, 4);
+    add_big(&data, 24 << 16 | 1, 4);
     must(bytes_append(&data, jpeg.data, jpeg.size));
     add_resource(to, 0x040c, "", data.data, data.size);
     bytes_free(&data);
@@ -132,10 +117,10 @@ static void check_thumbnail(const uint8_t *data, size_t size, enum xform t)
 {
     bool flip = xform_transposes(t);
     uint32_t w = flip ? THUMB_H : THUMB_W, h = flip ? THUMB_W : THUMB_H;
-    CHECK(get_big(data + 4, 4) == w && get_big(data + 8, 4) == h, "its size");
-    CHECK(get_big(data + 12, 4) == 3 * w, "bytes of a row");
-    CHECK(get_big(data + 16, 4) == 3 * w * h, "all bytes");
-    CHECK(get_big(data + 20, 4) == size - 28, "bytes of the file");
+    CHECK(read_be32(data + 4) == w && read_be32(data + 8) == h, "its size");
+    CHECK(read_be32(data + 12) == 3 * w, "bytes of a row");
+    CHECK(read_be32(data + 16) == 3 * w * h, "all bytes");
+    CHECK(read_be32(data + 20) == size - 28, "bytes of the file");
     struct bytes is = { .data = (uint8_t *)(uintptr_t)data + 28,
                         .size = size - 28 };
     CHECK(memmem(is.data, is.size, "\xff\xc1\0\x11", 4), "its frame");
@@ -176,7 +161,7 @@ TEST(turns)
             !memcmp(is.data + is.size - behind.size, behind.data, behind.size),
             "behind it");
         const uint8_t *p = is.data + before.size;
-        size_t size = get_big(p + 8, 4);
+        size_t size = read_be32(p + 8);
         CHECK(before.size + 12 + size + (size & 1) + behind.size == is.size,
               "%zu", size);
         check_thumbnail(p + 12, size, t);

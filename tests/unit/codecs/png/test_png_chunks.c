@@ -32,8 +32,8 @@ static void add_keyword(struct bytes *to, const char *keyword, size_t more)
 
 static void make_pair(struct bytes *to, struct says s)
 {
-    add_big32(to, 70000 + s.width);
-    add_big32(to, 70000 + s.height);
+    add_big(to, 70000 + s.width, 4);
+    add_big(to, 70000 + s.height, 4);
 }
 
 static void make_phys(struct bytes *to, struct says s)
@@ -45,8 +45,8 @@ static void make_phys(struct bytes *to, struct says s)
 static void make_canvas(struct bytes *to, struct says s)
 {
     make_pair(to, s);
-    add_big32(to, s.width);
-    add_big32(to, s.height);
+    add_big(to, s.width, 4);
+    add_big(to, s.height, 4);
 }
 
 /* Numbers of different lengths. */

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "tests/support/fixture.h"
+#include "tests/support/metadata.h"
 #include "tests/support/must.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
@@ -119,8 +120,8 @@ static void add_raw_head(struct bytes *file, uint32_t width, uint32_t height,
 {
     struct bytes head = { 0 };
     must(bytes_append(file, "\x89PNG\r\n\x1a\n", 8));
-    add_big32(&head, width);
-    add_big32(&head, height);
+    add_big(&head, width, 4);
+    add_big(&head, height, 4);
     must(bytes_append(&head, rest, 5));
     add_chunk(file, "IHDR", head.data, head.size);
     bytes_free(&head);
@@ -328,7 +329,7 @@ TEST(lengths)
             struct counted counted = { 0 };
             struct fixture *f = fixture_new(&codec_png);
             add_head(&file, &shape);
-            add_big32(&file, lengths[j]);
+            add_big(&file, lengths[j], 4);
             must(bytes_append(&file, names[i], 4) &&
                  bytes_append(&file, "some bytes of it", 16));
             f->load.mem = counted_memory(&counted);

@@ -62,8 +62,8 @@ static void add_density(struct bytes *file, uint32_t x, uint32_t y, int unit)
 {
     struct bytes data = { 0 };
     uint8_t byte = (uint8_t)unit;
-    add_big32(&data, x);
-    add_big32(&data, y);
+    add_big(&data, x, 4);
+    add_big(&data, y, 4);
     must(bytes_append(&data, &byte, 1));
     add_chunk(file, "pHYs", data.data, data.size);
     bytes_free(&data);
