@@ -423,7 +423,7 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
  * It is read in order, in pieces that lie in one place: some pictures, or some
  * rows of one. Each is turned on its own. Where rows stay rows it is a piece of
  * the output, too. Where they become columns it is some columns of all rows:
- * then it goes to the scratch file as it is, and rows of the output are put
+ * then it goes to a temporary file as it is, and rows of the output are put
  * together from all pieces of a picture. */
 
 struct grid_pieces {

@@ -85,9 +85,9 @@ static inline size_t grid_size(const struct npy_grid *grid)
     return (size_t)grid->pictures * grid->rows * grid->columns * grid->pixel;
 }
 
-/* Decides whether a turn goes through memory or, piece by piece, through the
- * scratch file of the limits, and reserves what it takes. Fails if neither can
- * be: the file must hold the grid, and memory a row of it. */
+/* Decides whether a turn goes through memory or, piece by piece, through a
+ * temporary file, by the limits, and reserves what it takes. Fails if neither
+ * can be: the file must hold the grid, and memory a row of it. */
 int grid_plan(struct npy_grid *grid, const struct npy_header *header,
               enum xform t, const struct limits *limits, struct err *err);
 
