@@ -10,7 +10,7 @@ gives 0 '' rotate90 in.png want.png
 # openat2(), and, where there is strace, once as if the kernel had none.
 mkdir -p in/a in/z
 long=$(printf '%0200d' 0)
-for ((i = 100; i < 550; i++)); do
+for ((i = 100; i < 750; i++)); do
     printf 'P5\n1 1\n255\nx' >in/a/$long-$i.pgm
 done
 cp in.png in/z/in.png
@@ -39,7 +39,7 @@ for way in "${ways[@]}"; do
         check "$way $options: it is told" [ "$(cat stderr)" = \
             "gimgxf: out/$swapped/in.png: its name leads out of out" ]
         check "$way $options: the others" \
-            [ "$(find out -name '*.pgm' | wc -l)" = 450 ]
+            [ "$(find out -name '*.pgm' | wc -l)" = 650 ]
     done
 done
 
