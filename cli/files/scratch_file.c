@@ -89,6 +89,9 @@ static int make(void *context, uint64_t size, struct scratch_map *file,
 {
     struct scratch_place *place = context;
     const off_t end = (off_t)size;
+    if (size > SIZE_MAX / 2) /* on 32 bits */
+        return fail_unread(err,
+                           "its temporary file is more than can be mapped");
     file->fd = make_file(place, 0, err);
     if (file->fd < 0)
         return -1;
