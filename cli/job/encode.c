@@ -64,8 +64,8 @@ static int turn_planes(struct job_state *state, enum xform t, struct err *err)
     const struct job *job = state->job;
     struct image *src = &state->img, dst = { 0 };
     struct mem mem = job->backend->memory(job->lane);
-    if (image_has_bands(
-            src)) /* its tag was found behind damage, when it was turned */
+    /* Their tag was found behind damage, when they had been turned. */
+    if (image_has_bands(src))
         return fail(err, "it is damaged; a larger --max-memory reads it");
     if (image_like(&dst, src, t, mem, err))
         return -1;

@@ -13,7 +13,7 @@ enum { BLOCK = 4 << 20 };
  * worth a call of the system. */
 enum { BAND_MOST = 256, BAND_LEAST = 1 << 20 };
 
-/* Shorter rows of a turned band, in bytes, would be little beside what pads
+/* Shorter rows of a turned block, in bytes, would be little beside what pads
  * them to a stride. */
 enum { NARROW = 32 };
 

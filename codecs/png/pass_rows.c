@@ -7,11 +7,16 @@
 #include "codecs/base/scratch.h"
 #include "codecs/png/scanline.h"
 
+/* Bytes of rows that are written at a time, if a row is not longer. */
+enum { BUFFER = 128 << 10 };
+
 /* A pass in a temporary file, its rows as they came, one after the other. */
 struct waiting_pass {
-    size_t at;     /* where they begin */
-    size_t row;    /* bytes of each */
-    uint32_t come; /* rows */
+    size_t at;              /* where they begin */
+    size_t row;             /* bytes of each */
+    uint32_t come, written; /* rows */
+    uint32_t room;          /* of the buffer, in rows */
+    uint8_t *buffer;        /* the rows that have come and are not written */
     struct bytes_passed read;
 };
 
@@ -48,19 +53,20 @@ static int open_waiting(struct pass_rows *p, const struct image *img,
     if (!wait)
         return fail_memory(err, "no memory for the passes");
     for (unsigned i = 0; i < p->passes; i++) {
+        struct waiting_pass *w = &wait->pass[i];
+        if (is_whole(&p->pass[i]))
+            continue;
         one.width = p->pass[i].width;
-        wait->pass[i].at = size;
-        wait->pass[i].row = scanline_size(&one);
-        if (!is_whole(&p->pass[i]))
-            size += (uint64_t)wait->pass[i].row * p->pass[i].height;
+        w->at = size;
+        w->row = scanline_size(&one);
+        w->room = w->row < BUFFER ? (uint32_t)(BUFFER / w->row) : 1;
+        w->buffer = memory_alloc(w->room * w->row);
+        if (!w->buffer)
+            return fail_memory(err, "no memory for the passes");
+        size += (uint64_t)w->row * p->pass[i].height;
     }
     /* The last row of the picture may be the only one. */
-    if (scratch->make(scratch->context, size + !size, &wait->file, err)) {
-        memory_free(wait);
-        p->wait = NULL;
-        return -1;
-    }
-    return 0;
+    return scratch->make(scratch->context, size + !size, &wait->file, err);
 }
 
 int pass_rows_open(struct pass_rows *p, struct row_sink *rows, bool interlaced,
@@ -94,12 +100,24 @@ void pass_rows_blacken(struct pass_rows *p)
 
 /* ---- Waiting ------------------------------------------------------------- */
 
+static int write_waiting(const struct waiting_rows *wait,
+                         struct waiting_pass *w, struct err *err)
+{
+    const uint32_t from = w->written;
+    w->written = w->come;
+    return scratch_write(&wait->file, w->at + from * w->row, w->buffer,
+                         (w->come - from) * w->row, err);
+}
+
 static int wait_row(struct pass_rows *p, unsigned pass, const uint8_t *row,
                     struct err *err)
 {
     struct waiting_pass *w = &p->wait->pass[pass];
-    return scratch_write(&p->wait->file, w->at + w->come++ * w->row, row,
-                         w->row, err);
+    memcpy(w->buffer + (w->come - w->written) * w->row, row, w->row);
+    w->come++;
+    return w->come - w->written == w->room || w->come == p->pass[pass].height
+               ? write_waiting(p->wait, w, err)
+               : 0;
 }
 
 /* Returns row i of a pass; or NULL if it has not come. */
@@ -190,6 +208,9 @@ int pass_rows_put(struct pass_rows *p, unsigned pass, uint32_t i,
 
 int pass_rows_end(struct pass_rows *p, struct err *err)
 {
+    for (unsigned i = 0; p->wait && i < p->passes; i++)
+        if (write_waiting(p->wait, &p->wait->pass[i], err)) /* if it was cut */
+            return -1;
     for (; !p->interlaced && p->complete < p->rows->height; p->complete++) {
         blacken_row(p, p->complete);
         if (row_sink_done(p->rows, p->complete, err))
@@ -200,7 +221,9 @@ int pass_rows_end(struct pass_rows *p, struct err *err)
 
 void pass_rows_close(struct pass_rows *p)
 {
-    if (p->wait)
+    for (unsigned i = 0; p->wait && i < p->passes; i++)
+        memory_free(p->wait->pass[i].buffer);
+    if (p->wait && p->wait->file.bytes.data)
         scratch_close(&p->wait->file);
     memory_free(p->wait);
     image_free(&p->line);
