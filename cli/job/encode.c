@@ -136,15 +136,9 @@ static int encode_by(struct job_state *state, const struct turner *turner,
     };
     result->width = state->img.width;
     result->height = state->img.height;
-    state->output.outline = (struct image){
-        .width = state->img.width,
-        .height = state->img.height,
-        .untrimmed_width = state->img.untrimmed_width,
-        .untrimmed_height = state->img.untrimmed_height,
-        .turned = state->img.turned,
-        .orientation =
-            save.orientation ? save.orientation : state->img.orientation,
-    };
+    state->output.outline = image_kind(&state->img);
+    if (save.orientation)
+        state->output.outline.orientation = save.orientation;
     if (metadata_turn(&state->img, result->to, &save, err) ||
         result->to->encode(&state->output.file, &state->img, &save, err) ||
         (flushes && job_take_flushed(state, err)))

@@ -340,19 +340,13 @@ static int relabel(struct image *img, const struct conversion *plan,
 static struct image shape_of(const struct image *img,
                              const struct conversion *plan)
 {
-    return (struct image){
-        .cell = plan->cell,
-        .color = plan->color,
-        .alpha = plan->alpha,
-        .width = img->width,
-        .height = img->height,
-        .maxval = plan->maxval,
-        .nplanes = planes_of(plan, img),
-        .orientation = img->orientation,
-        .turned = img->turned,
-        .untrimmed_width = img->untrimmed_width,
-        .untrimmed_height = img->untrimmed_height,
-    };
+    struct image made = image_kind(img);
+    made.cell = plan->cell;
+    made.color = plan->color;
+    made.alpha = plan->alpha;
+    made.maxval = plan->maxval;
+    made.nplanes = planes_of(plan, img);
+    return made;
 }
 
 static struct row_colors colors_of(const struct image *img,

@@ -249,8 +249,12 @@ struct image image_kind(const struct image *img)
         .alpha = img->alpha,
         .width = img->width,
         .height = img->height,
+        .untrimmed_width = img->untrimmed_width,
+        .untrimmed_height = img->untrimmed_height,
         .maxval = img->maxval,
         .nplanes = img->nplanes,
+        .orientation = img->orientation,
+        .turned = img->turned,
     };
 }
 
@@ -275,10 +279,7 @@ int image_like(struct image *dst, const struct image *src, enum xform t,
     *dst = image_kind(src);
     dst->width = exchanged ? src->height : src->width;
     dst->height = exchanged ? src->width : src->height;
-    dst->orientation = src->orientation;
     dst->turned = xform_then(src->turned, t);
-    dst->untrimmed_width = src->untrimmed_width;
-    dst->untrimmed_height = src->untrimmed_height;
     for (unsigned i = 0; i < src->nplanes; i++) {
         const struct plane *plane = &src->plane[i];
         dst->plane[i].width = exchanged ? plane->height : plane->width;

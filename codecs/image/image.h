@@ -175,7 +175,7 @@ static inline bool image_has_bands(const struct image *img)
     return img->pixels.kind == PIXELS_BANDS;
 }
 
-/* Returns the shape and the meaning of img, without its pixels. */
+/* Returns what img is, without its pixels, planes and metadata. */
 struct image image_kind(const struct image *img);
 
 /* Returns n columns or rows of a picture in memory, from `first` on. */
