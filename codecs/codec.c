@@ -10,6 +10,14 @@ const struct codec *const codecs[CODECS] = {
     &codec_pnm, &codec_pam,  &codec_pfm, &codec_bmp, &codec_tga,
 };
 
+void codec_load(const struct codec *codec)
+{
+    struct err unheard;
+    for (size_t i = 0; i < CODECS; i++)
+        if (codecs[i]->load && (!codec || codec == codecs[i]))
+            codecs[i]->load(&unheard);
+}
+
 const struct codec *codec_probe(struct bytes file)
 {
     for (size_t i = 0; i < CODECS; i++)
@@ -71,8 +79,16 @@ static int take_image(struct reader *reader, struct image *img, int status)
 int codec_decode(struct reader *reader, struct image *img,
                  const struct decode_plan *plan, struct err *err)
 {
+    const struct codec *codec = reader->codec;
     reader->plan = plan;
-    return take_image(reader, img, reader->codec->decode(reader, err));
+    return take_image(reader, img,
+                      codec->decode
+                          ? codec->decode(reader, err)
+                          : fail_unread(err,
+                                        "the samples of %s are not decoded; "
+                                        "pictures are turned by their "
+                                        "orientation alone",
+                                        codec->title));
 }
 
 int codec_describe(struct reader *reader, struct image *img, struct err *err)

@@ -73,11 +73,13 @@ struct load_opts {
     bool libraries;     /* decode by the libraries of a format alone, where ours
                            would do, so that one can be held against the other */
     enum layout layout; /* how the axes of arrays are read */
-    struct thread_pool *pool;    /* threads that may be kept busy; NULL: the
-                                    caller's */
-    const struct turner *turner; /* that struct codec.turn turns with */
-    const struct flush *flush;   /* of what it makes of a picture that goes
-                                    through limits.scratch */
+    struct thread_pool *pool;     /* threads that may be kept busy; NULL: the
+                                     caller's */
+    const struct turner *turner;  /* that struct codec.turn turns with */
+    const struct save_opts *save; /* how that writes; NULL without a turner */
+    bool as_stored; /* it leaves orientation tags, and turns what is stored */
+    const struct flush *flush; /* of what it makes of a picture that goes
+                                  through limits.scratch */
     struct warnings *warnings;
 };
 
@@ -123,6 +125,7 @@ struct save_opts {
     int effort;         /* to make a PNG small: 1 + 0..9, as zlib counts; 0:
                            what is best for most */
     bool optimize;      /* the smallest file, if that takes longer */
+    bool lossless;      /* fail where a lossy format must encode anew */
     bool no_restart;    /* no restart markers, whatever a JPEG had */
     enum strip strip;
     unsigned drop;        /* what of the metadata is left out beside that:
@@ -140,8 +143,9 @@ struct save_opts {
                                       NULL: all of the file is kept */
     const struct scratch *scratch; /* for frames that memory does not hold, as
                                       animation.stored says */
-    uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
-                        and `check` compares it; NULL or 0: unknown */
+    bool *encoded_anew; /* `turn` sets it where it encodes with loss; NULL */
+    uint32_t *adler;    /* PNG: `encode` stores the Adler-32 of its rows here,
+                           and `check` compares it; NULL or 0: unknown */
     const struct turner *turner;   /* turns embedded JPEG files */
     const struct account *account; /* whose time `encode` looks at, and gives up
                                     when it is over; NULL: it has no end */
@@ -206,6 +210,11 @@ struct codec {
     bool lossy;                  /* samples change when they are encoded */
     bool rounds;                 /* samples of other formats change */
     bool kinds;                  /* the suffix chooses among its kinds */
+    bool
+        oriented; /* all readers show its pictures as its own field says, which
+                     is how they are turned: `retag` does it. Their samples are
+                     not decoded, and `decode`, `encode` and `check` are NULL */
+    bool arrays;  /* it holds arrays, which have no digests */
     enum representation closest; /* to the file that it can decode to */
     bool stores; /* it decodes to bands where limits.scratch asks for that, and
                     encodes pictures that have them, and flushes the file; and
@@ -219,6 +228,11 @@ struct codec {
     const struct block_format *blocks;
     /* Returns whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
+    /* Loads the library that the format takes, once
+     * (codecs/base/shared_library.h). Called before the process gives up its
+     * rights; what needs the library calls it again, to fail with the reason.
+     * NULL: there is none, or it is linked. */
+    int (*load)(struct err *err);
     /* Parses what comes before the pixels, into reader->img, whose meta is
      * empty, and reader->info.alignment. What is behind the pixels may wait
      * until they are decoded: the orientation too. */
@@ -235,15 +249,21 @@ struct codec {
     void (*close)(struct reader *reader);
     /* Appends the file to `out`, with `op` added to its orientation tag. Only
      * the bytes change that must follow from it. info gets the size and the
-     * orientation that the file had. NULL: the format has no such tag. */
+     * orientation that the file had. Of a codec that is `oriented`, XFORM_NONE
+     * stands for `upright`: where only a tag that not all readers obey turns
+     * the picture, its own field does so afterwards, with a warning. NULL: the
+     * format has no such tag. */
     int (*retag)(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err);
     /* Turns all pictures that a file holds, whatever their cells are, within
-     * its format, with the turner of the options. Appends the file to `out`,
-     * which is empty, and stays empty if nothing changes. img is {0}, and gets
-     * only the size of the first picture, as turned. On failure `out` may hold
-     * a part, which the caller frees. NULL: pictures are decoded, turned and
-     * encoded. */
+     * its format, with the turner of the options; each by its own orientation
+     * tag first, which then says 1, unless they are to stay `as_stored`.
+     * Appends the file to `out`, which is empty, and stays empty if nothing
+     * changes. img is {0}, and gets only the size of the first picture, as
+     * turned, and what its tag says then. Without a turner it turns by nothing:
+     * it reads all pictures, and fails if one is damaged. On failure `out` may
+     * hold a part, which the caller frees. NULL: pictures are decoded, turned
+     * and encoded. */
     int (*turn)(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err);
     /* Appends the whole file to `file`, which is empty. The picture fits the
@@ -263,6 +283,10 @@ struct codec {
 /* All codecs. Those that first bytes identify with less certainty come last. */
 extern const struct codec *const codecs[];
 enum { CODECS = 10 };
+
+/* Loads the libraries of a codec, or of all for NULL. What is missing is said
+ * where it is needed. */
+void codec_load(const struct codec *codec);
 
 /* Returns the codec of a file by its first bytes; NULL if no codec reads it. */
 const struct codec *codec_probe(struct bytes file);

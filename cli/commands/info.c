@@ -61,19 +61,16 @@ static void print_color(const char *file, const struct image *img,
     printf(": %s", result->from->title);
     if (img->nplanes || img->width)
         printf(", %u x %u", img->width, img->height);
-    if (!img->nplanes) {
-        putchar('\n');
-        return;
-    }
     if (shown_width(img) != img->width)
         printf(" (shown as %u x %u)", shown_width(img), shown_height(img));
-    printf(", %s%s", image_color_name(img->color),
-           img->alpha ? " with alpha" : "");
-    if (img->color == COLOR_OTHER)
+    if (img->nplanes)
+        printf(", %s%s", image_color_name(img->color),
+               img->alpha ? " with alpha" : "");
+    if (img->nplanes && img->color == COLOR_OTHER)
         printf(" (%u)", img->nplanes);
-    if (img->cell == CELL_F32)
+    if (img->nplanes && img->cell == CELL_F32)
         printf(", 32-bit float");
-    else
+    else if (img->nplanes)
         printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
     if (meta->interlaced)
         printf(", interlaced");
@@ -109,6 +106,7 @@ static void print_turns(const enum how *turns)
         enum how how;
         const char *words;
     } ways[] = { { HOW_LOSSLESS, "lossless" },
+                 { HOW_ORIENTED, "lossless, by its orientation alone" },
                  { HOW_LUMA_LOSSLESS, "color compressed again" },
                  { HOW_REENCODED, "all compressed again" } };
     unsigned count[HOWS] = { 0 };
@@ -131,7 +129,8 @@ static void print_picture(const char *file,
 {
     const struct meta *meta = meta_of(&description->img);
     print_color(file, &description->img, &description->result);
-    if (description->result.from->lossy) /* of the others each is lossless */
+    const struct codec *codec = description->result.from;
+    if (codec->lossy || codec->oriented) /* of the others each is lossless */
         print_turns(description->turns);
     /* The names of the blocks, each once, with how often it is there. */
     const char *lead = "  metadata: ";

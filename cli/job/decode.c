@@ -23,47 +23,62 @@ static void warn_of_tags(struct job_state *state, struct orientation o)
 
 /* ---- Without decoding ---------------------------------------------------- */
 
-int job_check_tag(const struct result *result, struct err *err)
+/* Fails unless the output is read as the input is, but turned. */
+static int check_oriented(const struct job_state *state,
+                          const struct load_opts *load,
+                          const struct stream_info *was, struct err *err)
 {
-    if (result->to != result->from)
+    struct warnings unheard = { 0 };
+    struct load_opts again = *load;
+    struct reader reader;
+    struct err why;
+    again.warnings = &unheard;
+    if (codec_open(&reader, state->result->from, state->output.file, &again,
+                   &why))
         return fail(err,
-                    "--tag-only keeps the format, %s, but the output would be "
-                    "%s; give it the same format",
-                    result->from->title, result->to->title);
-    if (!result->from->retag)
-        return fail(err,
-                    "%s has no orientation tag that --tag-only could set; "
-                    "JPEG, PNG, HDR, TGA and BMP have one",
-                    result->from->title);
-    return 0;
+                    "what was made cannot be read, so it was not written: %s; "
+                    "this is a fault of gimgxf, please report it",
+                    why.text);
+    const unsigned value = reader.info.orientation.value;
+    const bool right = reader.info.width == was->width &&
+                       reader.info.height == was->height &&
+                       (value ? value : 1) == state->output.outline.orientation;
+    codec_close(&reader);
+    return right ? 0
+                 : fail(err, "what was made is not shown turned, so it was not "
+                             "written; this is a fault of gimgxf, please "
+                             "report it");
 }
 
-/* Makes the file as it is, but for its tag. */
+/* Makes the file as it is, but for what says how it is shown. */
 static int set_tag(struct job_state *state, const struct load_opts *load,
                    struct err *err)
 {
     struct result *result = state->result;
+    const struct codec *codec = result->from;
     struct stream_info info = { 0 };
     struct bytes *input = &state->input.file, *output = &state->output.file;
-    if (job_check_tag(result, err))
-        return -1;
-    if (result->from->retag(output, &info, *input, state->opts->op, load, err))
+    if (codec->retag(output, &info, *input, state->opts->op, load, err))
         return -1;
     bool same = output->size == input->size &&
                 memcmp(output->data, input->data, input->size) == 0;
-    result->how = same ? HOW_UNCHANGED : HOW_TAGGED;
+    if (same)
+        result->how = HOW_UNCHANGED;
     warn_of_tags(state, info.orientation);
     result->width = info.width;
     result->height = info.height;
     state->output.outline.orientation =
         xform_retag(info.orientation.value, state->opts->op);
     state->output.made = true;
+    if (!same && codec->oriented && check_oriented(state, load, &info, err))
+        return -1;
     job_free_input(state);
     return 0;
 }
 
-/* Decoding, turning and encoding in one, by the codec: of pictures without a
- * tag. */
+/* Decoding, turning and encoding in one, by the codec: of all that a file
+ * holds.
+ */
 static int turn_within(struct job_state *state, const struct load_opts *opts,
                        struct err *err)
 {
@@ -75,7 +90,12 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
     struct result *result = state->result;
     struct image *img = &state->img;
     enum xform t = state->opts->op;
+    bool encoded_anew = false;
+    struct save_opts save = job_save_opts(state, &turner);
+    save.encoded_anew = &encoded_anew;
     load.turner = &turner;
+    load.save = &save;
+    load.as_stored = state->opts->ignore_orientation;
     load.flush = &to_file;
     if (result->from->turn(&state->output.file, img, state->input.file, t,
                            &load, err) ||
@@ -84,10 +104,14 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
     result->turned = t;
     result->width = img->width;
     result->height = img->height;
-    state->output.outline = (struct image){ .width = img->width,
-                                            .height = img->height,
-                                            .turned = t,
-                                            .orientation = 1 };
+    if (encoded_anew)
+        result->how = HOW_REENCODED;
+    state->output.outline = (struct image){
+        .width = img->width,
+        .height = img->height,
+        .turned = t,
+        .orientation = img->orientation ? img->orientation : 1,
+    };
     state->output.made = true;
     if (state->output.file.size && job_check(state, NULL, NULL, err))
         return -1;
@@ -213,10 +237,15 @@ int job_decode(struct job_state *state, struct err *err)
     load.mem = job->backend->memory(job->lane);
     load.pool = job->pool;
     job_limit_memory(state, &load.limits);
-    if (opts->tag_only)
-        return set_tag(state, &load, err);
     if (job_plan_formats(&state->plan, opts, state->result, err))
         return -1;
+    if (state->plan.tags && state->result->how == HOW_UNCHANGED &&
+        state->result->from->oriented) {
+        job_keep_input(state);
+        return 0;
+    }
+    if (state->plan.tags)
+        return set_tag(state, &load, err);
     load.portable = !state->plan.own;
     load.limits.reserve = job->reserve ? reserve : NULL;
     load.limits.context = state;

@@ -16,15 +16,16 @@ int job_decode_closest(struct image *img, const struct codec *codec,
     return codec_decode_file(codec, img, file, load, &plan, err);
 }
 
-/* Arrays have none. Memory and work are those of a file as large as input and
- * output together: one may be much smaller than the other. */
+/* Arrays have none, nor what is not decoded. Memory and work are those of a
+ * file as large as input and output together: one may be much smaller than the
+ * other. */
 static int digest(char *text, struct job_state *state,
                   const struct codec *codec, struct bytes file, struct err *err)
 {
     struct image img = { .meta = NULL };
     struct result unheard = { .bytes_in = state->input.file.size +
                                           state->output.file.size };
-    if (codec->turn)
+    if (codec->arrays || codec->oriented)
         return 0;
     account_allow_file(&state->account, unheard.bytes_in);
     struct load_opts load =

@@ -105,20 +105,17 @@ int job_turn(struct job_state *state, struct err *err)
 
 /* ---- Encoding ------------------------------------------------------------ */
 
-static int encode_by(struct job_state *state, const struct turner *turner,
-                     struct err *err)
+struct save_opts job_save_opts(struct job_state *state,
+                               const struct turner *turner)
 {
     const struct options *opts = state->opts;
-    struct result *result = state->result;
     unsigned upright = opts->ignore_orientation ? 0 : 1;
-    uint32_t adler = 0;
-    const struct flush to_file = job_flush(state);
-    const bool flushes = job_flushes(state);
-    const struct save_opts save = {
+    return (struct save_opts){
         .suffix = state->job->format_name,
         .quality = opts->quality,
         .effort = opts->effort,
         .optimize = opts->optimize,
+        .lossless = opts->lossless,
         .no_restart = opts->no_restart,
         .strip = opts->strip,
         .drop = opts->drop,
@@ -129,11 +126,21 @@ static int encode_by(struct job_state *state, const struct turner *turner,
         .pool = state->job->pool,
         .turner = turner,
         .account = &state->account,
-        .adler = &adler,
-        .flush = flushes ? &to_file : NULL,
         .scratch = state->scratch.access.make ? &state->scratch.access : NULL,
-        .warnings = &result->warnings,
+        .warnings = &state->result->warnings,
     };
+}
+
+static int encode_by(struct job_state *state, const struct turner *turner,
+                     struct err *err)
+{
+    struct result *result = state->result;
+    uint32_t adler = 0;
+    const struct flush to_file = job_flush(state);
+    const bool flushes = job_flushes(state);
+    struct save_opts save = job_save_opts(state, turner);
+    save.adler = &adler;
+    save.flush = flushes ? &to_file : NULL;
     result->width = state->img.width;
     result->height = state->img.height;
     state->output.outline = image_kind(&state->img);

@@ -61,6 +61,8 @@ enum how {
     HOW_REENCODED, /* by a lossy codec */
     HOW_TRIMMED,   /* the same samples, but for those at an edge */
     HOW_TAGGED,    /* the same samples, where they were; the tag turns them */
+    HOW_ORIENTED,  /* the same bytes but for the field by which all readers turn
+                      the picture */
     HOWS,
 };
 

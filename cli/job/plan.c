@@ -28,6 +28,39 @@ static void warn_of_option(const struct options *opts, struct result *result)
              result->to == &codec_png ? "; --png-level makes it smaller" : "");
 }
 
+/* Plans what changes no sample. What the options ask for beside the turn must
+ * be possible so. */
+static int plan_tags(const struct options *opts, struct result *result,
+                     struct err *err)
+{
+    static const char *const others[] = { "pixels", "strip",
+                                          "ignore-orientation" };
+    const struct codec *from = result->from;
+    const bool still =
+        opts->op == XFORM_NONE && !(from->oriented && opts->upright);
+    result->how = still            ? HOW_UNCHANGED
+                  : from->oriented ? HOW_ORIENTED
+                                   : HOW_TAGGED;
+    if (result->to != from)
+        return fail(err,
+                    "--tag-only keeps the format, %s, but the output would be "
+                    "%s; give it the same format",
+                    from->title, result->to->title);
+    if (!from->retag)
+        return fail(err,
+                    "%s has no orientation tag that --tag-only could set; "
+                    "JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one",
+                    from->title);
+    for (size_t i = 0; from->oriented && i < sizeof others / sizeof *others;
+         i++)
+        if (option_table_given(opts, others[i]))
+            return fail(err,
+                        "%s is turned by its orientation, and its samples stay "
+                        "as they are: --%s is impossible",
+                        from->title, others[i]);
+    return 0;
+}
+
 int job_plan_formats(struct job_plan *plan, const struct options *opts,
                      struct result *result, struct err *err)
 {
@@ -37,8 +70,19 @@ int job_plan_formats(struct job_plan *plan, const struct options *opts,
     *plan =
         (struct job_plan){ .own = to == from && !opts->depth && !opts->stack };
     plan->within = plan->own && from->turn;
-    result->how = to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
     warn_of_option(opts, result);
+    plan->tags = opts->tag_only || (plan->own && from->oriented);
+    if (plan->tags)
+        return plan_tags(opts, result, err);
+    if (from->oriented)
+        return fail(err,
+                    "%s is turned by its orientation alone: its samples are "
+                    "not decoded, so nothing else can be made of it",
+                    from->title);
+    if (!to->encode)
+        return fail(err, "gimgxf turns %s, but does not make it of %s",
+                    to->title, from->title);
+    result->how = to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
     if (!opts->lossless || plan->own)
         return 0;
     if (to->lossy)

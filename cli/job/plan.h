@@ -9,6 +9,7 @@
 struct job_plan {
     bool own;    /* the output has the format of the input, and its depth */
     bool within; /* it is turned within its format: struct codec.turn */
+    bool tags;   /* only what says how it is shown changes: struct codec.retag */
     struct decode_plan decode;
     unsigned tag; /* 1..8: the pixels stay, and this tag turns them; 0: they are
                      turned */

@@ -179,11 +179,9 @@ static int foresee(struct job_state *state, size_t head, bool *known,
         job_plan_formats(&state->plan, state->opts, result, err))
         return -1;
     *known = state->plan.own && result->from->closest != REPRESENTATION_SAMPLES;
-    if (state->opts->tag_only) {
+    if (state->plan.tags) {
         *known = true;
-        result->how =
-            state->opts->op == XFORM_NONE ? HOW_UNCHANGED : HOW_TAGGED;
-        return job_check_tag(result, err);
+        return 0;
     }
     const bool may_stay = state->opts->op == XFORM_NONE && state->plan.own &&
                           !state->opts->tolerant;

@@ -27,6 +27,7 @@ const char *job_how_name(enum how how)
         [HOW_REENCODED] = "reencoded",
         [HOW_TRIMMED] = "trimmed",
         [HOW_TAGGED] = "tagged",
+        [HOW_ORIENTED] = "oriented",
     };
     return names[how];
 }

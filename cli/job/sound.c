@@ -14,7 +14,26 @@ static int decode(struct job_state *state, const struct load_opts *load,
     return status || !digest ? status : digest_picture(digest, img, load, err);
 }
 
-/* Arrays are read as they are when they are turned by nothing. */
+/* What is not decoded is sound as far as its structure goes. */
+static int describe(struct job_state *state, const struct load_opts *load,
+                    struct err *err)
+{
+    struct result *result = state->result;
+    struct reader reader;
+    if (codec_open(&reader, result->from, state->input.file, load, err))
+        return -1;
+    int status = codec_describe(&reader, &state->img, err);
+    codec_close(&reader);
+    result->width = state->img.width;
+    result->height = state->img.height;
+    warn(&result->warnings,
+         "only its structure was checked: the samples of %s "
+         "are not decoded",
+         result->from->title);
+    return status;
+}
+
+/* Files are read whole when they are turned by nothing. */
 static int read_within(struct job_state *state, const struct load_opts *load,
                        struct err *err)
 {
@@ -49,8 +68,9 @@ enum soundness job_check_sound(const char *input, struct root *root,
     load.limits.reserve = reserve;
     load.limits.context = context;
     if (status == 0)
-        status = result->from->turn ? read_within(&state, &load, err)
-                                    : decode(&state, &load, digest, err);
+        status = result->from->oriented ? describe(&state, &load, err)
+                 : result->from->turn   ? read_within(&state, &load, err)
+                                        : decode(&state, &load, digest, err);
     if (status)
         job_explain_memory(&state, err);
     image_free(&state.img);

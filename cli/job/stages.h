@@ -113,6 +113,11 @@ int job_turn(struct job_state *state, struct err *err);
 struct flush job_flush(struct job_state *state);
 int job_take_flushed(struct job_state *state, struct err *err);
 
+/* Returns how a picture is saved, but for where: in memory. The turner is
+ * borrowed. */
+struct save_opts job_save_opts(struct job_state *state,
+                               const struct turner *turner);
+
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);
 
@@ -122,9 +127,6 @@ void job_free_input(struct job_state *state);
 
 /* Returns how the options convert samples. */
 struct convert_opts job_convert_opts(const struct job_state *state);
-
-/* Fails if the output cannot be the input with another tag. */
-int job_check_tag(const struct result *result, struct err *err);
 
 /* Returns whether the output would be the input but for how it is coded, once
  * that is planned and described. Then it is the input: nothing is more

@@ -137,9 +137,13 @@ int job_verify(struct job_state *state, struct err *err)
         result->verified = (struct verified){ .done = true, .same = true };
         return 0;
     }
-    if (state->plan.within) {
+    if (state->plan.within && result->from->arrays) {
         warn(&result->warnings, "--verify is for pictures: arrays that stay "
                                 "arrays are not decoded again");
+        return 0;
+    }
+    if (result->from->oriented) { /* whose new field has been read again */
+        result->verified = (struct verified){ .done = true, .same = true };
         return 0;
     }
     if (relate(&relation, state, 1u << state->opts->op, &why) == 0)

@@ -111,9 +111,12 @@ static int check_lossless(struct options *opts, struct err *err)
 static int check_tag_only(const struct options *opts, struct err *err)
 {
     static const char *const names[] = {
-        "format",     "ignore-orientation", "strip",     "edge",  "quality",
-        "optimize",   "no-restart",         "png-level", "depth", "layout",
-        "background",
+        "format",     "ignore-orientation",
+        "strip",      "edge",
+        "quality",    "optimize",
+        "no-restart", "png-level",
+        "depth",      "layout",
+        "background", "pixels",
     };
     const char *name = first_given(opts, names, COUNT(names));
     return opts->tag_only && name

@@ -71,6 +71,8 @@ static const struct parser_option options[] = {
       SET(true, ignore_orientation) },
     { 0, "tag-only", NULL, ABOUT_SHAPE,
       "set the orientation tag, move no pixel", SET(true, tag_only) },
+    { 0, "pixels", NULL, ABOUT_SHAPE,
+      "move the pixels, never only set how they are shown", SET(true, pixels) },
     { 0, "sidecar", NULL, ABOUT_JOB,
       "set the orientation in .xmp files beside OUTPUT", SET(true, sidecar) },
     { 0, "strip", "[=LIST]", ABOUT_SHAPE | COMMON,

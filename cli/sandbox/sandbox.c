@@ -252,23 +252,20 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 /* What tells the format of a file. */
 enum { HEAD = 64 };
 
-/* Returns whether the picture may go through a file that is written and read:
- * not one of a format that never does, such as JPEG. */
-static bool may_need_scratch(const struct job *job)
+/* Returns the codec of a file; NULL if that is not known. */
+static const struct codec *codec_of(const char *name)
 {
     uint8_t head[HEAD];
-    int fd = strcmp(job->input, "-") == 0
+    int fd = strcmp(name, "-") == 0
                  ? -1
-                 : open(job->input, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+                 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return true;
+        return NULL;
     const ssize_t size = pread(fd, head, sizeof head, 0);
     close(fd);
-    const struct codec *codec =
-        size > 0
-            ? codec_probe((struct bytes){ .data = head, .size = (size_t)size })
-            : NULL;
-    return !codec || codec->stores;
+    return size > 0 ? codec_probe(
+                          (struct bytes){ .data = head, .size = (size_t)size })
+                    : NULL;
 }
 
 /* What is no regular file is written to where it stands. Without the right to
@@ -278,8 +275,15 @@ static bool may_need_scratch(const struct job *job)
  * with the right and without). */
 void sandbox_enter_for_job(const struct job *job, bool device)
 {
-    const unsigned beside =
-        may_need_scratch(job) ? IN_OUTPUTS : IN_OUTPUTS & ~(unsigned)FILES_READ;
+    const struct codec *codec = codec_of(job->input);
+    /* Pictures of some formats, such as JPEG, never go through a file that is
+     * written and read. */
+    const unsigned beside = !codec || codec->stores
+                                ? IN_OUTPUTS
+                                : IN_OUTPUTS & ~(unsigned)FILES_READ;
+    codec_load(codec);
+    if (job->format)
+        codec_load(job->format);
     struct sandbox sandbox;
     struct stat st;
     bool there = stat(job->output, &st) == 0;
@@ -305,6 +309,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
                              const struct options *opts, bool device)
 {
     struct sandbox sandbox;
+    codec_load(NULL);
     if (!begin(&sandbox, opts, calls_to_write(device)))
         return;
     if (sandbox.has_files) {
@@ -323,6 +328,8 @@ void sandbox_enter_for_files(const char *const *name, int count,
                              const struct options *opts)
 {
     struct sandbox sandbox;
+    for (int i = 0; i < count; i++)
+        codec_load(codec_of(name[i]));
     if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
         return;
     for (int i = 0; sandbox.has_files && i < count; i++)
@@ -335,6 +342,7 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
                               const struct options *opts)
 {
     struct sandbox sandbox;
+    codec_load(inputs->count == 1 ? codec_of(inputs->list->name) : NULL);
     if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
         return;
     if (sandbox.has_files)
@@ -345,6 +353,7 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
 void sandbox_enter_to_read(const struct options *opts)
 {
     struct sandbox sandbox;
+    codec_load(NULL);
     if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
         return;
     if (sandbox.has_files)
@@ -356,6 +365,7 @@ void sandbox_enter_for_jobs(const char *root, const struct options *opts,
                             bool device)
 {
     struct sandbox sandbox;
+    codec_load(NULL);
     if (!begin(&sandbox, opts, calls_to_write(device)))
         return;
     if (sandbox.has_files)

@@ -14,6 +14,10 @@
  * says what the kernel lacks. All do nothing with --sandbox=off and in a build
  * with sanitizers.
  *
+ * Libraries of formats that few pictures have are loaded then, too, since they
+ * cannot be opened afterwards (struct codec.load): of one picture only that of
+ * its format, so that no other start waits for it.
+ *
  * `device` says that a GPU may be used, whose driver needs more rules
  * and another filter. It is started afterwards, since it starts threads. */
 #ifndef CLI_SANDBOX_SANDBOX_H

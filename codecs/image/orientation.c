@@ -7,6 +7,9 @@
 const char *orientation_place(enum tag_place place)
 {
     static const char *const names[] = {
+        [TAG_TRANSFORMS] = "irot and imir",
+        [TAG_CODESTREAM] = "the image header",
+        [TAG_IFD] = "the first IFD",
         [TAG_EXIF] = "EXIF",
         [TAG_XMP] = "XMP",
         [TAG_ORNT] = "orNT",

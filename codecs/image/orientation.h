@@ -1,13 +1,17 @@
 /* The orientation tags of a file: which of them counts, and whether they agree.
  *
- * A file may have them in several places. EXIF counts before XMP, as in
- * viewers, and XMP before the tags of single programs. */
+ * A file may have them in several places. A field of the format itself counts
+ * before EXIF; EXIF counts before XMP, as in viewers, and XMP before the tags
+ * of single programs. */
 #ifndef CODECS_IMAGE_ORIENTATION_H
 #define CODECS_IMAGE_ORIENTATION_H
 
 /* Where a tag stands; those that come first count before the others. */
 enum tag_place {
     TAG_NOWHERE,
+    TAG_TRANSFORMS, /* irot and imir of a HEIF file */
+    TAG_CODESTREAM, /* the image header of JPEG XL */
+    TAG_IFD,        /* the first IFD of a TIFF file */
     TAG_EXIF,
     TAG_XMP,
     TAG_ORNT,      /* a chunk of a PNG, which ImageMagick writes */

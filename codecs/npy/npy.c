@@ -370,6 +370,7 @@ const struct codec codec_npy = {
     .title = "NPY",
     .suffixes = (const char *const[]){ "npy", NULL },
     .stores = true,
+    .arrays = true,
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16 | 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,

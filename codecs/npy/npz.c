@@ -281,6 +281,7 @@ const struct codec codec_npz = {
         .alpha = true,
     },
     .stores = true,
+    .arrays = true,
     .probe = probe,
     .open = open,
     .decode = decode,

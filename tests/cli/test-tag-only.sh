@@ -168,9 +168,9 @@ for suffix in ppm npy pfm; do
     gimgxf -q copy stored.ppm in.$suffix 2>/dev/null ||
         gimgxf -q --depth float copy stored.ppm in.$suffix
 done
-gives 1 'gimgxf: in.ppm: PNM has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA and BMP have one' \
+gives 1 'gimgxf: in.ppm: PNM has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one' \
     --tag-only rotate90 in.ppm no.ppm
-gives 1 'gimgxf: in.npy: NPY has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA and BMP have one' \
+gives 1 'gimgxf: in.npy: NPY has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one' \
     --tag-only rotate90 in.npy no.npy
 gives 1 'gimgxf: stored.png: --tag-only keeps the format, PNG, but the output would be JPEG; give it the same format' \
     --tag-only rotate90 stored.png no.jpg
