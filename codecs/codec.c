@@ -7,7 +7,8 @@
 
 const struct codec *const codecs[CODECS] = {
     &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz,
-    &codec_pnm, &codec_pam,  &codec_pfm, &codec_bmp, &codec_tga,
+    &codec_pnm, &codec_pam,  &codec_pfm, &codec_qoi, &codec_bmp,
+    &codec_tga,
 };
 
 void codec_load(const struct codec *codec)

@@ -282,7 +282,7 @@ struct codec {
 
 /* All codecs. Those that first bytes identify with less certainty come last. */
 extern const struct codec *const codecs[];
-enum { CODECS = 10 };
+enum { CODECS = 11 };
 
 /* Loads the libraries of a codec, or of all for NULL. What is missing is said
  * where it is needed. */
@@ -332,6 +332,6 @@ static inline bool codec_is_own(const struct codec *codec,
 }
 
 extern const struct codec codec_png, codec_jpeg, codec_bmp, codec_tga,
-    codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_npy, codec_npz;
+    codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_qoi, codec_npy, codec_npz;
 
 #endif

@@ -103,7 +103,6 @@ static const struct foreign table[] = {
       MAGICS(MAGIC(0, "%!PS"), MAGIC(0, "\xc5\xd0\xd3\xc6")) },
     { "XCF", "a GIMP document (XCF)", SUFFIXES("xcf"),
       MAGICS(MAGIC(0, "gimp xcf ")) },
-    { "QOI", "a QOI picture", SUFFIXES("qoi"), MAGICS(MAGIC(0, "qoif")) },
     { "farbfeld", "a farbfeld picture", SUFFIXES("ff"),
       MAGICS(MAGIC(0, "farbfeld")) },
     { "FITS", "a FITS file", SUFFIXES("fits", "fit", "fts"),

@@ -82,7 +82,7 @@ check-levels:
 # What reads memory that nobody has written: no sanitizer of gcc tells. (libjpeg's
 # vector code reads its own padding, which decides nothing.)
 check-valgrind: $(BUILD)/gimgxf tests
-	for test in png png_hostile jpeg exif xmp mpf pnm npy tga bmp hdr; do \
+	for test in png png_hostile jpeg exif xmp mpf pnm npy tga bmp qoi hdr; do \
 	    ! [ -x $(BUILD)/tests/test_$$test ] || \
 	    JSIMD_FORCENONE=1 valgrind -q --error-exitcode=9 \
 	        $(BUILD)/tests/test_$$test || exit; \

@@ -95,7 +95,7 @@ for file in opaque key palette; do
 done >got
 check "opaque, with a key, with a palette: $(paste want got)" same want got
 for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg f-sideways.jpg \
-    f.ppm f.pgm f.pfm f.hdr f.tga f.bmp; do
+    f.ppm f.pgm f.pfm f.hdr f.tga f.bmp f.qoi; do
     suffix=${file##*.} was=$(digest "$samples/$file")
     check "$file has a digest" [ "${#was}" = 64 ]
     for op in rotate90:rotate270 transverse:transverse fliph:fliph; do

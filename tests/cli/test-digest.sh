@@ -152,7 +152,7 @@ check 'not as a transparent color' \
 # ---- In all formats, as check has it ----
 
 for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
-    f-sideways.jpg f.bmp f.tga f.pfm f.hdr; do
+    f-sideways.jpg f.bmp f.tga f.qoi f.pfm f.hdr; do
     suffix=${file##*.}
     gimgxf -q --json --digest --edge trim rotate90 "$samples/$file" \
         "turned.$suffix" >said

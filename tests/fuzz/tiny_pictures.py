@@ -48,6 +48,14 @@ def tgas():
     yield 'footer', tga(2, 24, RGB) + bytes(8) + b'TRUEVISION-XFILE.\0'
 
 
+def qois():
+    head = b'qoif' + struct.pack('>II', WIDTH, HEIGHT)
+    end = bytes(7) + b'\1'
+    colors = b''.join(b'\xfe' + RGB[i:i + 3] for i in range(0, 21, 3))
+    yield 'rgb', head + b'\3\0' + colors + b'\x6a\x80\x88\xc4\x35' + end
+    yield 'alpha', head + b'\4\1\xff\1\2\3\4' + colors + b'\x0e\xc5' + end
+
+
 def npy(kind, shape, data, fortran=False):
     text = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (
         kind, fortran, shape)
@@ -90,5 +98,7 @@ def pictures():
         yield name + '.bmp', data
     for name, data in tgas():
         yield name + '.tga', data
+    for name, data in qois():
+        yield name + '.qoi', data
     yield from arrays()
     yield from others()

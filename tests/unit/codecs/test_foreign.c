@@ -89,7 +89,6 @@ static const struct {
     { TEXT("%PDF-1.7\n"), "PDF", "pdf" },
     { TEXT("%!PS-Adobe-3.0 EPSF-3.0"), "PostScript", "eps" },
     { TEXT("gimp xcf v011"), "XCF", "xcf" },
-    { TEXT("qoif\0\0\0\1"), "QOI", "qoi" },
     { TEXT("farbfeld\0\0\0\1"), "farbfeld", "ff" },
     { TEXT("\x0a\5\1\x08\0\0\0\0"), "PCX", "pcx" },
     { TEXT("SIMPLE  =                    T"), "FITS", "fits" },
