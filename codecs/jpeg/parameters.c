@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
 
 void parameters_forget_coded(struct jpeg_parameters *p)
@@ -40,6 +41,22 @@ struct parameters_move parameters_move(const struct jpeg_parameters *p,
         move.down =
             -entropy_samples(height, p->component[i].down, down) % DCTSIZE;
     return move;
+}
+
+void parameters_refine(uint16_t step[4][64], unsigned divisor[4],
+                       const struct sequential_component *component,
+                       unsigned moved, uint64_t pixels)
+{
+    unsigned finer = 0, kept = 0;
+    for (unsigned i = 0; i < COMPONENTS && component[i].across; i++)
+        *(moved >> i & 1 ? &finer : &kept) |= 1u << component[i].quantization;
+    for (unsigned n = 0; n < 4; n++) {
+        divisor[n] = finer >> n & ~kept >> n & 1
+                         ? requantize_divisor(step[n], pixels)
+                         : 1;
+        for (unsigned k = 0; k < DCTSIZE2; k++)
+            step[n][k] = requantize_finer(step[n][k], divisor[n]);
+    }
 }
 
 void parameters_trim(struct image *img, uint32_t width, uint32_t height)

@@ -66,6 +66,13 @@ struct parameters_move parameters_move(const struct jpeg_parameters *p,
                                        unsigned i, uint32_t width,
                                        uint32_t height, enum xform turn);
 
+/* Divides coarse steps (arithmetic.h) of tables that no component has which
+ * stays as it is: `moved` has a bit for each that does not. Sets the divisor of
+ * each table. */
+void parameters_refine(uint16_t step[4][64], unsigned divisor[4],
+                       const struct sequential_component *component,
+                       unsigned moved, uint64_t pixels);
+
 /* Leaves the first columns and rows of img, in pixels, by the sampling of its
  * components; 0: all. What is left out of the planes stays in memory. */
 void parameters_trim(struct image *img, uint32_t width, uint32_t height);

@@ -57,7 +57,8 @@ struct jpeg_reader {
     struct bytes file;
     size_t behind; /* bytes after the end of the picture */
     uint8_t *row;
-    bool pixels; /* the planes are there, and hold what has been read */
+    bool unfinished; /* libjpeg smooths it to show it */
+    bool pixels;     /* the planes are there, and hold what has been read */
     struct err *err;
 };
 
@@ -220,6 +221,10 @@ static void shape(struct jpeg_reader *r)
                       "%u components; up to %d can be turned as they "
                       "are",
                       img->nplanes, COMPONENTS));
+    if (representation == REPRESENTATION_PLANES && r->unfinished) {
+        shape_samples(r);
+        return;
+    }
     r->blocks = img;
     if (representation == REPRESENTATION_PLANES) {
         r->blocks = &r->decoded;
@@ -318,8 +323,71 @@ static bool read_coded(struct jpeg_reader *r)
     return verdict == SEQUENTIAL_READ;
 }
 
+/* Returns whether libjpeg smooths the picture to show it: low frequencies,
+ * which are the first nine behind DC in zigzag order, have not all their bits
+ * yet (jdcoefct.c, smoothing_ok()). Encoded anew with all bits, it is shown as
+ * its samples are, so these must be the smooth ones. Of a file that is cut
+ * short that is not known. */
+static bool is_unfinished(const struct jpeg_reader *r)
+{
+    enum { SMOOTHED = 9, FRAME = 1 /* behind the number of components */ };
+    uint8_t missing[COMPONENTS][1 + SMOOTHED];
+    const uint8_t *p = marker_first(r->file),
+                  *end = r->file.data + r->file.size;
+    const int components = r->d.num_components;
+    struct marker m = { .code = 0 };
+    if (!r->d.progressive_mode || components > COMPONENTS)
+        return false;
+    memset(missing, UINT8_MAX, sizeof missing);
+    while (p && marker_read(&m, p, end) && m.code != MARKER_EOI) {
+        const unsigned n = m.code == MARKER_SOS && m.size ? m.data[0] : 0;
+        if (n && m.size >= FRAME + 2 * n + 3) {
+            const uint8_t *last = m.data + FRAME + 2 * n;
+            for (unsigned i = 0; i < n * (unsigned)components; i++)
+                for (unsigned k = last[0];
+                     r->d.comp_info[i % components].component_id ==
+                         m.data[FRAME + 2 * (i / components)] &&
+                     k <= last[1] && k <= SMOOTHED;
+                     k++)
+                    missing[i % components][k] = last[2] & 15;
+        }
+        p = m.code == MARKER_SOS ? marker_find(m.behind, end) : m.behind;
+    }
+    bool all = p && p < end && m.code == MARKER_EOI, unfinished = false;
+    for (int i = 0; i < components; i++)
+        for (unsigned k = 1; k <= SMOOTHED; k++)
+            unfinished = unfinished || missing[i][k];
+    return all && unfinished;
+}
+
+/* Reads the samples that the components store, as they are shown. */
+static void read_stored_samples(struct jpeg_reader *r)
+{
+    JSAMPROW rows[COMPONENTS][MAX_SAMP_FACTOR * DCTSIZE];
+    JSAMPARRAY planes[COMPONENTS];
+    r->d.raw_data_out = TRUE;
+    r->d.out_color_space = r->d.jpeg_color_space;
+    jpeg_start_decompress(&r->d);
+    r->pixels = true;
+    const unsigned step = (unsigned)r->d.max_v_samp_factor * DCTSIZE;
+    while (r->d.output_scanline < r->d.output_height) {
+        for (unsigned i = 0; i < r->img->nplanes; i++) {
+            const jpeg_component_info *info = &r->d.comp_info[i];
+            const unsigned n = (unsigned)info->v_samp_factor * DCTSIZE;
+            const uint32_t first = r->d.output_scanline / step * n;
+            planes[i] = rows[i];
+            for (unsigned k = 0; k < n; k++)
+                rows[i][k] = first + k < info->downsampled_height
+                                 ? plane_row(&r->img->plane[i], first + k)
+                                 : r->row;
+        }
+        jpeg_read_raw_data(&r->d, planes, step);
+    }
+}
+
 static void read_pixels(struct jpeg_reader *r)
 {
+    const bool stored = r->plan->representation == REPRESENTATION_PLANES;
     if (read_coded(r)) {
         r->at = NULL; /* such files have no segments between scans */
         return;
@@ -333,15 +401,20 @@ static void read_pixels(struct jpeg_reader *r)
         libjpeg_arrays_offer((j_common_ptr)&r->d);
         jpeg_read_coefficients(&r->d);
     } else {
-        r->row = memory_alloc((size_t)r->img->width * r->img->nplanes);
+        r->row =
+            memory_alloc((size_t)r->img->width * r->img->nplanes + DCTSIZE);
         if (!r->row)
             check(r, fail_memory(r->err, "no memory for a row"));
         check(r, image_alloc(r->img, r->opts->mem, r->err));
         if (r->opts->tolerant) /* what is not read of a damaged file */
             memset(r->img->pixels.rows.cells, 0, r->img->pixels.rows.size);
-        jpeg_start_decompress(&r->d);
-        r->pixels = true;
-        while (r->d.output_scanline < r->d.output_height) {
+        if (stored) {
+            read_stored_samples(r);
+        } else {
+            jpeg_start_decompress(&r->d);
+            r->pixels = true;
+        }
+        while (!stored && r->d.output_scanline < r->d.output_height) {
             uint32_t y = r->d.output_scanline;
             JSAMPROW row = r->row;
             jpeg_read_scanlines(&r->d, &row, 1);
@@ -399,6 +472,8 @@ static int take_guarded(struct jpeg_reader *r)
             check(r, fail_memory(r->err, "no memory for so many scans"));
         forget_decoded(r);
     }
+    if (r->plan->representation == REPRESENTATION_PLANES && !r->blocks)
+        samples_fill(&r->d, r->img);
     parameters_trim(r->img, r->plan->width, r->plan->height);
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
         !parameters_of(r->img->meta)->turned &&
@@ -457,6 +532,10 @@ int open_jpeg(struct reader *reader, struct err *err)
     account_allow_pixels(r->opts->limits.account,
                          (uint64_t)r->img->width * r->img->height);
     parameters_alignments(&reader->info, &r->d);
+    r->unfinished = is_unfinished(r);
+    if (r->unfinished) /* no part of it stays as it is shown, but all of it */
+        reader->info.alignment[REPRESENTATION_REALIGNED] =
+            reader->info.alignment[REPRESENTATION_COEFFICIENTS];
     return 0;
 }
 

@@ -94,7 +94,16 @@ static bool offer_blocks(const struct jpeg_parameters *p, enum xform turn,
 {
     struct sequential_turned *turned = p->turned;
     const struct sequential *s = p->coded;
+    unsigned moved = 0, divisor[4];
     bool suit = true;
+    sequential_turn(&turned->to, s, turn);
+    for (unsigned i = 0; moves && i < s->components; i++) {
+        const struct parameters_move move =
+            parameters_move(p, i, s->width, s->height, turn);
+        moved |= move.right || move.down ? 1u << i : 0;
+    }
+    parameters_refine(turned->to.steps, divisor, s->component, moved,
+                      (uint64_t)s->width * s->height);
     for (unsigned n = 0; moves && n < s->scans; n++)
         for (unsigned c = 0; c < s->scan[n].coding.components; c++) {
             const struct entropy_component *blocks =
@@ -103,14 +112,16 @@ static bool offer_blocks(const struct jpeg_parameters *p, enum xform turn,
             const struct parameters_move move =
                 parameters_move(p, i, s->width, s->height, turn);
             struct scan_samples *to = &turned->samples[n][c];
-            *to = (struct scan_samples){ .wanted = move.right || move.down,
+            *to = (struct scan_samples){ .wanted = moved >> i & 1,
                                          .width = SIDE * blocks->columns,
                                          .height = SIDE * blocks->rows,
                                          .right = move.right,
                                          .down = move.down };
             suit = (!to->wanted || set_steps(to, s, i, false)) && suit;
+            for (unsigned k = 0; k < 64; k++)
+                to->to_step[k] =
+                    requantize_finer(to->to_step[k], divisor[to->table]);
         }
-    sequential_turn(&turned->to, s, turn);
     return suit && offer_scans(turned, s, turn, moves, false, turner);
 }
 

@@ -216,6 +216,8 @@ int samples_realign(const struct image *img, enum xform turn,
     struct samples samples[COMPONENTS] = { { .wanted = false } };
     uint8_t *memory[COMPONENTS] = { NULL }; /* rows and columns go on by a
                                                block */
+    const uint64_t pixels = (uint64_t)img->width * img->height;
+    unsigned moved = 0, divisor[4];
     int status = 0;
     for (unsigned i = 0; status == 0 && i < img->nplanes; i++) {
         struct samples *s = &samples[i];
@@ -225,8 +227,8 @@ int samples_realign(const struct image *img, enum xform turn,
         if (!s->wanted)
             continue;
         s->transposed = xform_transposes(img->turned);
+        moved |= 1u << i;
         memcpy(s->step, p->step[p->component[i].quantization], sizeof s->step);
-        s->rounding = samples_rounding(s->step, false);
         s->plane = (struct plane){ .stride = SIDE * ((size_t)plane->width + 1),
                                    .width = SIDE * plane->width,
                                    .height = SIDE * plane->height };
@@ -241,9 +243,17 @@ int samples_realign(const struct image *img, enum xform turn,
     }
     if (status == 0) {
         samples_decode(samples, &blocks, pool);
-        for (unsigned i = 0; i < img->nplanes; i++)
-            if (samples[i].wanted)
-                repeat_edges(&samples[i], move[i], memory[i]);
+        parameters_refine(p->step, divisor, p->component, moved, pixels);
+        if (p->coded)
+            parameters_refine(p->coded->steps, divisor, p->coded->component,
+                              moved, pixels);
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            const uint8_t n = p->component[i].quantization;
+            if (!samples[i].wanted)
+                continue;
+            samples[i].rounding = samples_rounding(p->step[n], false);
+            repeat_edges(&samples[i], move[i], memory[i]);
+        }
         status = samples_encode(samples, &blocks, pool, err);
         p->realigned = true;
     }

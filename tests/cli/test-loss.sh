@@ -201,3 +201,39 @@ done
 check "a thumbnail of $first bytes grows to $(thumbnail_bytes)" \
     [ $(($(thumbnail_bytes) * 10)) -le $((first * 11)) ]
 finish
+
+# ---- An unfinished progressive file, which viewers smooth ----
+
+# shown FILE TURN: the least signal to noise, in dB, of out.jpg as djpeg shows it
+# beside FILE, as it shows that, turned a quarter.
+shown() {
+    djpeg -pnm "$1" >was.ppm && djpeg -pnm out.jpg >is.ppm && python3 - <<'PY'
+import math
+def read(name):
+    head, size, most, cells = open(name, 'rb').read().split(b'\n', 3)
+    w, h = map(int, size.split())
+    return w, h, cells
+w, h, was = read('was.ppm')
+W, H, now = read('is.ppm')
+assert (W, H) == (h, w)
+sum = 0
+for y in range(H):
+    for x in range(W):
+        a, b = 3 * (y * W + x), 3 * ((h - 1 - x) * w + y)
+        for c in range(3):
+            sum += (now[a + c] - was[b + c]) ** 2
+print(int(10 * math.log10(255 * 255 * 3 * w * h / max(sum, 1))))
+PY
+}
+printf '0,1,2: 0-0, 0, 1;\n' >dc
+printf '0,1,2: 0-0, 0, 1;\n0: 1-5, 0, 2;\n2: 1-63, 0, 1;\n1: 1-63, 0, 1;\n' >some
+for scans in dc some; do
+    cjpeg -quality 85 -sample 2x2 -scans $scans odd.ppm >unfinished.jpg
+    gimgxf -q rotate90 unfinished.jpg out.jpg
+    check "$scans, is shown the same: $(shown unfinished.jpg) dB" \
+        [ "$(shown unfinished.jpg)" -ge 39 ]
+    picture 96 72 | cjpeg -quality 85 -sample 2x2 -scans $scans >unfinished.jpg
+    gimgxf -q rotate90 unfinished.jpg out.jpg
+    check "$scans, luma of whole blocks: $(shown unfinished.jpg) dB" \
+        [ "$(shown unfinished.jpg)" -ge 39 ]
+done
