@@ -234,6 +234,7 @@ ENTROPY_INLINE void put_block(const struct encoding *e, struct code_writer *out,
 {
     const uint64_t *code = e->ac[in->ac].code;
     const uint16_t *values = values_of(e, b);
+    const uint64_t signs = e->signs; /* which what is stored may not change */
     const unsigned dc = dc_size(difference);
     unsigned k = 0;
     bool stores = true;
@@ -241,15 +242,16 @@ ENTROPY_INLINE void put_block(const struct encoding *e, struct code_writer *out,
                (uint32_t)(difference - (difference < 0)), dc);
     for (uint64_t mask = b ? b->mask : 0; mask;
          mask &= mask - 1, stores = !stores) {
-        const unsigned before = k, size = size_of(*values);
+        const unsigned before = k;
         k = (unsigned)__builtin_ctzll(mask);
         unsigned run = k - before - 1;
         for (; __builtin_expect(run > 15, 0); run -= 16) {
             put_symbol(out, code[ZERO_RUN], 0, 0);
             store(out);
         }
-        const uint32_t changes = e->signs >> k & 1; /* its sign */
-        put_symbol(out, code[run << 4 | size], *values++ ^ (0 - changes), size);
+        const uint32_t value = *values++, changes = signs >> k & 1; /* sign */
+        const unsigned size = size_of(value);
+        put_symbol(out, code[run << 4 | size], value ^ (0 - changes), size);
         if (stores)
             store(out);
     }
