@@ -5,23 +5,22 @@
 
 #include "codecs/base/memory.h"
 
-const struct codec *const codecs[CODECS] = {
-    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz,
-    &codec_pnm, &codec_pam,  &codec_pfm, &codec_qoi, &codec_bmp,
-    &codec_tga,
+const struct codec *const codecs[CODECS_MAX + 1] = {
+    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz, &codec_pnm,
+    &codec_pam, &codec_pfm,  &codec_qoi, &codec_bmp, &codec_tga,
 };
 
 void codec_load(const struct codec *codec)
 {
     struct err unheard;
-    for (size_t i = 0; i < CODECS; i++)
+    for (size_t i = 0; codecs[i]; i++)
         if (codecs[i]->load && (!codec || codec == codecs[i]))
             codecs[i]->load(&unheard);
 }
 
 const struct codec *codec_probe(struct bytes file)
 {
-    for (size_t i = 0; i < CODECS; i++)
+    for (size_t i = 0; codecs[i]; i++)
         if (codecs[i]->probe(file.data, file.size))
             return codecs[i];
     return NULL;
@@ -124,7 +123,7 @@ int codec_decode_file(const struct codec *codec, struct image *img,
 
 const struct codec *codec_by_name(const char *name)
 {
-    for (size_t i = 0; i < CODECS; i++)
+    for (size_t i = 0; codecs[i]; i++)
         for (const char *const *s = codecs[i]->suffixes; *s; s++)
             if (strcasecmp(*s, name) == 0)
                 return codecs[i];

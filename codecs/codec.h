@@ -280,9 +280,10 @@ struct codec {
                  const struct save_opts *opts, struct err *err);
 };
 
-/* All codecs. Those that first bytes identify with less certainty come last. */
-extern const struct codec *const codecs[];
-enum { CODECS = 11 };
+/* All codecs that this program is built with, ended by NULL. Those that first
+ * bytes identify with less certainty come last. */
+enum { CODECS_MAX = 31 };
+extern const struct codec *const codecs[CODECS_MAX + 1];
 
 /* Loads the libraries of a codec, or of all for NULL. What is missing is said
  * where it is needed. */

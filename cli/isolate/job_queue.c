@@ -135,7 +135,7 @@ void job_queue_fail(struct job_queue *queue, uint64_t number, const char *why)
 static bool is_codec(const struct codec *codec)
 {
     bool found = false;
-    for (int i = 0; i < CODECS; i++)
+    for (int i = 0; codecs[i]; i++)
         found = found || codecs[i] == codec;
     return found;
 }

@@ -327,11 +327,11 @@ int hint_option(const char *word, char letter, const struct option *longs,
 
 static const char *suffix_like(const char *word)
 {
-    const char *nearest[CODECS];
+    const char *nearest[CODECS_MAX];
     size_t n = 0;
     if (strlen(word) < 2)
         return NULL;
-    for (size_t i = 0; i < CODECS; i++) {
+    for (size_t i = 0; codecs[i]; i++) {
         size_t count = 0;
         while (codecs[i]->suffixes[count])
             count++;
@@ -345,12 +345,13 @@ static const char *suffix_like(const char *word)
 int hint_format(const char *name, struct err *err)
 {
     const struct foreign *foreign = foreign_by_suffix(name);
-    const char *names[CODECS];
+    const char *names[CODECS_MAX];
+    size_t n = 0;
     if (foreign)
         return foreign_refuse_output(foreign, err);
-    for (size_t i = 0; i < CODECS; i++)
-        names[i] = codecs[i]->name;
-    return expected(name, "a format", names, CODECS, suffix_like(name), err);
+    for (; codecs[n]; n++)
+        names[n] = codecs[n]->name;
+    return expected(name, "a format", names, n, suffix_like(name), err);
 }
 
 int hint_output(const char *output, struct err *err)
