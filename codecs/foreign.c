@@ -86,8 +86,6 @@ static const struct foreign table[] = {
                                MAGIC(4, "mdat"), MAGIC(4, "wide")) },
     { "GIF", "a GIF picture", SUFFIXES("gif"),
       MAGICS(MAGIC(0, "GIF87a"), MAGIC(0, "GIF89a")) },
-    { "JPEG XL", "a JPEG XL picture", SUFFIXES("jxl"),
-      MAGICS(MAGIC(0, "\xff\x0a"), MAGIC(0, "\0\0\0\x0cJXL \r\n\x87\n")) },
     { "PSD", "a Photoshop document (PSD)", SUFFIXES("psd", "psb"),
       MAGICS(MAGIC(0, "8BPS\0\1"), MAGIC(0, "8BPS\0\2")) },
     { "JPEG XR", "a JPEG XR picture", SUFFIXES("jxr", "wdp", "hdp"),

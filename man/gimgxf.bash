@@ -83,7 +83,7 @@ hflip mirror flipv flip vflip transverse upright auto-orient copy identity'
 
 # The suffixes of pictures that can be read and written.
 _gimgxf_suffixes='png|jpeg|jpg|jpe|jfif|bmp|dib|tga|vda|icb|vst|hdr|rgbe|pic'
-_gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz|qoi'
+_gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz|qoi|jxl'
 
 _gimgxf_colors='
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond

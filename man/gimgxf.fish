@@ -30,7 +30,7 @@ set -g __gimgxf_commands \
 
 # The suffixes of pictures that can be read and written.
 set -g __gimgxf_suffixes png jpeg jpg jpe jfif bmp dib tga vda icb vst \
-    hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi
+    hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi jxl
 
 set -g __gimgxf_colors \
     aliceblue antiquewhite aqua aquamarine azure beige bisque black \

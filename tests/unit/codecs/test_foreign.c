@@ -69,8 +69,6 @@ static const struct {
     { TEXT("FUJIFILMCCD-RAW 0201"), "RAW", "raf" },
     { TEXT("GIF87a"), "GIF", "gif" },
     { TEXT("GIF89a"), "GIF", "GIF" },
-    { TEXT("\xff\x0a\xfa\x7f"), "JPEG XL", "jxl" },
-    { TEXT("\0\0\0\x0cJXL \r\n\x87\n"), "JPEG XL", "jxl" },
     { TEXT("8BPS\0\1"), "PSD", "psd" },
     { TEXT("8BPS\0\2"), "PSD", "psb" },
     { TEXT("\0\0\0\x0cjP  \r\n\x87\n"), "JPEG 2000", "jp2" },
