@@ -75,7 +75,6 @@ b     --cpu
 b     --sweep
 b     --rounds              other
 b     --profile
-b     --svg                 file
 '
 
 _gimgxf_operations='rotate90 cw rotate180 rotate270 ccw transpose fliph flop

@@ -26,7 +26,8 @@
 turns: $(BUILD)/gimgxf
 	samples/make-turns $(BUILD)/gimgxf >samples/turns.svg
 chart-kernels: $(BUILD)/gimgxf
-	$(BUILD)/gimgxf bench --only transpose --svg samples/kernels-h200.svg
+	$(BUILD)/gimgxf bench --only transpose --json >$(BUILD)/kernels.json
+	tests/bench/chart-kernels samples/kernels-h200.svg $(BUILD)/kernels.json
 	tests/bench/chart-kernels samples/kernels.svg
 chart-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/chart-files samples/files.svg

@@ -1,10 +1,9 @@
 /* gimgxf bench: times the kernels of the literature, the libraries and
  * gimgxf's own stage, and verifies what they did. In come its options; out
- * go a table, JSON or a chart. What is run are cases of beds
+ * go a table or JSON. What is run are cases of beds
  * (cuda/bench/kernel_suite.h): those of a GPU; planes of the CPU and streams of
  * pictures to GPUs and back (host.c); coded JPEG scans (jpeg.c). bench.c times
- * them all in one loop, show.c prints and draws. The room knows nothing of
- * files, but for the chart that it writes. */
+ * them all in one loop, show.c prints. The room knows nothing of files. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
 
@@ -13,7 +12,7 @@
 
 struct bench_opts {
     bool help, cpu, sweep, profile, json;
-    const char *only, *svg;  /* NULL: not asked for */
+    const char *only;        /* NULL: not asked for */
     struct suite_shape size; /* {0}: each its own */
     struct device_list devices;
     int rounds; /* 0: as many as are good here */
@@ -61,10 +60,9 @@ extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed;
 /* Returns how many processors there are. */
 unsigned bench_processors(void);
 
-/* Print a row, the first one below the name of the machine; all rows as JSON;
- * all rows as an SVG chart, to the file of --svg (show.c). */
+/* Print a row, the first one below the name of the machine; all rows as JSON
+ * (show.c). */
 void bench_show_row(const struct bench *bench, const struct bench_row *row);
 void bench_show_json(const struct bench *bench);
-int bench_show_svg(const struct bench *bench, struct err *err);
 
 #endif

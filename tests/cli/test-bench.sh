@@ -29,7 +29,7 @@ usage() {
 }
 usage "unknown option '--frobnicate'; see --help" --frobnicate
 usage "unknown option '--onyl'; did you mean '--only'?" --onyl x
-usage '--s: could be --size, --sweep or --svg' --s
+usage '--s: could be --size or --sweep' --s
 usage "unknown option '-x'; see --help" -x
 usage '--size: a value is missing; expected --size WxH (run at this size, in pixels)' --size
 usage "--size: '12' is not a size; expected e.g. 4096x4096" --size 12
@@ -42,8 +42,6 @@ usage '--device: --cpu uses no GPU' --cpu --device 0
 usage "--device: '0,0' names a GPU twice" --device 0,0
 usage "--device: 'x' is not a list of GPUs; expected numbers as in 0 or 0,1, \
 or all" --device x
-usage '--svg: --profile times nothing' --svg x.svg --profile
-usage "--svg: '-' is not a file; a file that is called - is ./-" --svg -
 gives 2 'gimgxf: the options of bench follow it: gimgxf bench [options]' -v bench
 
 bench --help
@@ -55,7 +53,7 @@ cp short stdout
 check 'help is on stdout' grep -q '^      --sweep ' stdout
 check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help all)
 
-# The CPU part, as a table, as JSON, as a chart.
+# The CPU part, as a table, as JSON, and as a chart of it.
 bench --cpu --size 67x41 --rounds 3
 check 'table' [ $got = 0 ]
 check 'nothing else is said' [ ! -s stderr ]
@@ -64,7 +62,7 @@ for t in $turns; do
 done
 check 'nothing is wrong' [ "$(grep -ci wrong stdout)" = 0 ]
 
-bench --cpu --size 67x41 --rounds 3 --json --svg chart.svg
+bench --cpu --size 67x41 --rounds 3 --json
 check 'json' [ $got = 0 ]
 check 'all turns' results "set('$turns'.split()) ==
     {r['name'] for r in all if r['form'] == 'gimgxf'}"
@@ -74,15 +72,13 @@ check 'all are timed' results "not any(r['gbs'] <= 0 or r['share'] <= 0 or
     not r['seconds']['min'] <= r['seconds']['median'] <= r['seconds']['max']
     for r in all)"
 check 'the GPU is not there' results "bench['gpu_left_out'] is not None"
+"$ROOT/tests/bench/chart-kernels" chart.svg stdout
 check 'chart' python3 -c 'import sys, xml.etree.ElementTree as tree
 svg = tree.parse("chart.svg").getroot()
 name = "{http://www.w3.org/2000/svg}"
 words = [t.text for t in svg.iter(name + "text")]
 sys.exit(svg.tag != name + "svg" or "rotate90" not in words or
          len(list(svg.iter(name + "rect"))) < 32)'
-bench --cpu --size 67x41 --rounds 1 --svg /dev/null/chart.svg
-check 'a chart that cannot be written' [ $got = 1 ]
-check 'its name is told' grep -q '^gimgxf: /dev/null/chart.svg: ' stderr
 
 bench --cpu --size 67x41 --rounds 1 --json --only ROTATE
 check '--only' results "{r['name'] for r in all} ==
@@ -113,9 +109,8 @@ check 'all pictures are checked, and right' results "
 check 'all are timed' results "not any(r['us_a_picture'] <= 0 or
     r['pictures_a_second'] <= 0 or r['share'] <= 0 or r['cell'] != 'jpeg'
     for r in all if not r['left_out'] and r['name'] != 'all kernels')"
-"$device" bench --only 'stream' --size 64x48 --rounds 1 --svg jpeg.svg >stdout
+"$device" bench --only 'stream' --size 64x48 --rounds 1 >stdout
 check 'a table of JPEG' grep -qE '^  3 streams, 768 files +jpeg 64 x 48 ' stdout
-check 'a chart of JPEG' grep -qE '>[0-9]+/s</text>' jpeg.svg
 
 # Without --cpu it is the GPU's turn, or one line says why not.
 bench --size 8x4 --only rotate90 --json --rounds 1

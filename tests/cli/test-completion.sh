@@ -163,7 +163,7 @@ for line in 'copy -d ' 'copy --directory ' 'copy --directory=' 'copy -rd ' \
     ask "gimgxf $line" sub
 done
 for line in 'copy --manifest ' 'copy --resume=' 'info --files-from ' \
-    'manifest check ' 'manifest merge batch.jsonl ' 'bench --svg '; do
+    'manifest check ' 'manifest merge batch.jsonl '; do
     ls | ask "gimgxf $line"
 done
 
