@@ -9,100 +9,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "codecs/base/byte_order.h"
-
-/* ---- Access control lists ------------------------------------------------ */
-
-/* A header of 4 bytes, the version; then entries of 8: tag and permissions, 16
- * bits each, and the number of a user or group, all little-endian. */
-
-enum { HEADER = 4, ENTRY = 8, VERSION = 2 };
-
-enum tag {
-    TAG_OWNER = 0x01,
-    TAG_USER = 0x02,
-    TAG_OWNING_GROUP = 0x04,
-    TAG_GROUP = 0x08,
-    TAG_MASK = 0x10,
-    TAG_OTHERS = 0x20,
-};
-
-static unsigned allowed_by(const uint8_t *entry)
-{
-    return entry[2] & 7u;
-}
-
-/* Returns the entry with a tag that stands once at most, or NULL. */
-static uint8_t *find(const uint8_t *acl, size_t size, enum tag tag)
-{
-    for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY)
-        if (read_le16(acl + at) == tag)
-            return (uint8_t *)acl + at;
-    return NULL;
-}
-
-bool acl_is_valid(const uint8_t *acl, size_t size)
-{
-    return size >= HEADER && (size - HEADER) % ENTRY == 0 &&
-           acl[0] == VERSION && !acl[1] && !acl[2] && !acl[3] &&
-           find(acl, size, TAG_OWNER) && find(acl, size, TAG_OWNING_GROUP) &&
-           find(acl, size, TAG_OTHERS);
-}
-
-static mode_t mode_of(unsigned owner, unsigned group, unsigned others)
-{
-    return (mode_t)(owner << 6 | group << 3 | others);
-}
-
-mode_t acl_mode(const uint8_t *acl, size_t size)
-{
-    const uint8_t *mask = find(acl, size, TAG_MASK);
-    if (!mask)
-        mask = find(acl, size, TAG_OWNING_GROUP);
-    return mode_of(allowed_by(find(acl, size, TAG_OWNER)), allowed_by(mask),
-                   allowed_by(find(acl, size, TAG_OTHERS)));
-}
-
-/* A user who has an entry may be in the owning group, and is one of the others
- * without it; so is a member of a group that has one. */
-mode_t acl_mode_without(const uint8_t *acl, size_t size)
-{
-    const uint8_t *mask = find(acl, size, TAG_MASK);
-    unsigned most = mask ? allowed_by(mask) : 7;
-    unsigned group = allowed_by(find(acl, size, TAG_OWNING_GROUP)) & most;
-    unsigned others = allowed_by(find(acl, size, TAG_OTHERS));
-    for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY) {
-        unsigned tag = read_le16(acl + at),
-                 allowed = allowed_by(acl + at) & most;
-        if (tag == TAG_USER)
-            group &= allowed;
-        if (tag == TAG_USER || tag == TAG_GROUP)
-            others &= allowed;
-    }
-    return mode_of(allowed_by(find(acl, size, TAG_OWNER)), group, others);
-}
-
-/* A member of the new owning group may be in one that has an entry, and was
- * allowed what that says, and no more. */
-void acl_leave_group(uint8_t *acl, size_t size)
-{
-    const uint8_t *mask = find(acl, size, TAG_MASK);
-    uint8_t *group = find(acl, size, TAG_OWNING_GROUP);
-    uint8_t *others = find(acl, size, TAG_OTHERS);
-    unsigned most = mask ? allowed_by(mask) : 7;
-    unsigned both = allowed_by(group) & most & allowed_by(others);
-    group[2] = others[2] = (uint8_t)both;
-    for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY)
-        if (read_le16(acl + at) == TAG_GROUP)
-            group[2] &= allowed_by(acl + at) & most;
-}
-
-mode_t acl_mode_leave_group(mode_t mode)
-{
-    mode_t both = mode >> 3 & mode & 7;
-    return (mode & ~(mode_t)077) | both << 3 | both;
-}
-
+/* A POSIX list as Linux stores it. libacl would read its entries; here it is
+ * kept as it is, or not at all. */
 #define ACL "system.posix_acl_access"
 
 /* The name that /proc has for a descriptor. A file that may not be read is
@@ -154,8 +62,7 @@ int permissions_read_acl(struct permissions *permissions, int fd,
     if (!permissions->acl)
         return fail(err, "no memory for an access control list");
     permissions->nacl = (size_t)n;
-    if (get(fd, ACL, permissions->acl, (size_t)n) == n &&
-        acl_is_valid(permissions->acl, (size_t)n))
+    if (get(fd, ACL, permissions->acl, (size_t)n) == n)
         return 0;
     permissions_free(permissions);
     permissions->acl_unknown = true;
@@ -192,15 +99,18 @@ static bool drop_acl(int fd)
     return fremovexattr(fd, ACL) == 0 || means_absent(errno);
 }
 
-/* Returns the nine bits of a file without a list that replaces one with it. */
+/* Returns the nine bits of a file that replaces another one, without its list.
+ * Where the list is lost, or the group, nobody knows whom the rest would allow
+ * more than before. */
 static mode_t mode_without_acl(const struct permissions *permissions, bool left,
                                int fd)
 {
     mode_t mode = permissions->st.st_mode & 0777;
+    const mode_t both = mode >> 3 & mode & 7;
     if (permissions->nacl)
-        mode = acl_mode_without(permissions->acl, permissions->nacl);
-    if (left || permissions->acl_unknown)
-        mode = acl_mode_leave_group(mode);
+        mode &= S_IRWXU;
+    else if (left || permissions->acl_unknown)
+        mode = (mode & S_IRWXU) | both << 3 | both;
     return drop_acl(fd) ? mode : mode & ~(mode_t)S_IRWXG;
 }
 
@@ -210,22 +120,21 @@ int permissions_give(const struct permissions *permissions, int fd,
 {
     struct stat st;
     bool group, both = give_owner(&permissions->st, fd, &group);
-    bool left = !group && keep == PERMISSIONS_NARROW;
-    mode_t special = permissions->st.st_mode & (both ? 07000 : S_ISVTX), mode;
-    if (permissions->nacl && left)
-        acl_leave_group(permissions->acl, permissions->nacl);
-    if (permissions->nacl &&
-        fsetxattr(fd, ACL, permissions->acl, permissions->nacl, 0) == 0) {
-        mode = acl_mode(permissions->acl, permissions->nacl);
-    } else {
-        if (permissions->nacl && warnings)
-            warn(warnings,
-                 "the access control list of the output cannot be kept: %s",
-                 strerror(errno));
-        mode = mode_without_acl(permissions, left, fd);
-    }
-    mode |= special;
-    if (fstat(fd, &st) == 0 && (st.st_mode & 07777) == mode)
+    const bool left = !group && keep == PERMISSIONS_NARROW;
+    const bool listed =
+        permissions->nacl && !left &&
+        fsetxattr(fd, ACL, permissions->acl, permissions->nacl, 0) == 0;
+    if (permissions->nacl && !listed && warnings)
+        warn(warnings,
+             "the access control list of the output cannot be kept: %s",
+             left ? "its group cannot be given" : strerror(errno));
+    mode_t mode = listed ? 0 : mode_without_acl(permissions, left, fd);
+    if (fstat(fd, &st))
+        return fail(err, "its mode cannot be read: %s", strerror(errno));
+    if (listed) /* which has set the mode, too */
+        mode = st.st_mode & 0777;
+    mode |= permissions->st.st_mode & (both ? 07000 : S_ISVTX);
+    if ((st.st_mode & 07777) == mode)
         return 0;
     return fchmod(fd, mode)
                ? fail(err, "its mode cannot be kept: %s", strerror(errno))

@@ -223,6 +223,13 @@ if can_be_nobody; then
 2755 755
 600 600
 END
+    if python3 attributes.py give-acl theirs/kept.png access 2>/dev/null; then
+        chown root:65533 theirs/kept.png
+        other "$program" rotate90 in.png theirs/kept.png 2>stderr
+        check 'a list that would speak of another group' \
+            [ "$(acl theirs/kept.png)$(mode theirs/kept.png)" = 600 ]
+        check 'it is told' grep -q 'list of the output cannot be kept: its group' stderr
+    fi
     for mode in 644 664 4755 2755 444; do
         install -m $mode in.png m.png
         rm -f theirs/new.png theirs/by-cp
