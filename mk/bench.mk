@@ -11,6 +11,8 @@
 #   make bench-sandbox what the sandbox and --isolate cost
 #   make bench-guard BEFORE=OTHER/gimgxf
 #                      what is slower, larger or hungrier than in another build
+#   make bench-family BEFORE=OTHER/gimgxf
+#                      sizes and times of 300 PNGs that no benchmark was tuned for
 #   make bench-tables  the tables of BENCHMARKS.md about whole processes
 #   make turns chart-kernels chart-files
 #                      the pictures of the README; the second also those of all
@@ -18,7 +20,7 @@
 
 .PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
         bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard \
-        bench-tables
+        bench-family bench-tables
 
 # The pictures of the README: the turns of a sample, the kernels on a GPU (all as they
 # are measured, the best as BENCHMARKS.md has them), and whole processes beside those
@@ -55,6 +57,9 @@ bench-tables: $(BUILD)/gimgxf
 bench-guard: $(BUILD)/gimgxf
 	@$(if $(BEFORE),,$(error bench-guard needs BEFORE=OTHER/gimgxf))
 	@BUILD=$(BUILD) tests/bench/guard $(BEFORE) $(BUILD)/gimgxf
+bench-family: $(BUILD)/gimgxf
+	@$(if $(BEFORE),,$(error bench-family needs BEFORE=OTHER/gimgxf))
+	@BUILD=$(BUILD) tests/bench/png-family $(BEFORE)
 bench-batch-gpu: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch-gpu
 

@@ -198,24 +198,25 @@ def write_hdr(f, a):
 
 def filtered(rows, step):
     """By PNG's filters, each row by that with the smallest sum, as libpng
-    does it. `rows` are bytes, `step` those of a pixel."""
-    def shifted(a):
-        return numpy.pad(a, (step, 0))[:-step].astype(numpy.int16)
-    above = numpy.zeros_like(rows[0])
-    for row in rows:
-        a, b, c = shifted(row), above.astype(numpy.int16), shifted(above)
+    does it. `rows` are bytes, `step` those of a pixel. Some rows at a time."""
+    above = numpy.zeros_like(rows[:1])
+    for at in range(0, len(rows), 64):
+        part = rows[at:at + 64]
+        b = numpy.concatenate([above, part[:-1]])
+        a, c = (numpy.pad(x, ((0, 0), (step, 0)))[:, :-step] for x in (part, b))
+        above = part[-1:]
+        a, b, c = (x.astype(numpy.int16) for x in (a, b, c))
         pa, pb, pc = abs(b - c), abs(a - c), abs(a + b - 2 * c)
         paeth = numpy.where((pa <= pb) & (pa <= pc), a,
                             numpy.where(pb <= pc, b, c))
         guesses = [0 * a, a, b, (a + b) >> 1, paeth]
-        tries = [(row - guess).astype(numpy.uint8) for guess in guesses]
-        sums = [abs(t.view(numpy.int8).astype(int)).sum() for t in tries]
-        best = sums.index(min(sums))
-        yield bytes([best]) + tries[best].tobytes()
-        above = row
+        tries = [(part - guess).astype(numpy.uint8) for guess in guesses]
+        sums = [abs(t.view(numpy.int8).astype(numpy.int16)).sum(1) for t in tries]
+        for y, best in enumerate(numpy.argmin(sums, 0)):
+            yield bytes([best]) + tries[best][y].tobytes()
 
 
-def write_png(f, a, palette=None):
+def write_png(f, a, palette=None, level=6):
     """Filtered and deflated as libpng does it by default. With a palette, a has
     its indices, and they have as few bits as that needs."""
     height, width, channels = a.shape
@@ -228,7 +229,7 @@ def write_png(f, a, palette=None):
             ..., 8 - bits:].reshape(height, -1), axis=1)
     kind = 3 if palette else {1: 0, 2: 4, 3: 2, 4: 6}[channels]
     step = channels * a.itemsize
-    z = zlib.compressobj(6, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY
+    z = zlib.compressobj(level, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY
                          if palette else zlib.Z_FILTERED)
     rows = ((b'\0' + row.tobytes() for row in rows) if palette
             else filtered(rows, step))
