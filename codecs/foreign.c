@@ -55,8 +55,12 @@ static const struct foreign table[] = {
     [FOREIGN_AVIF] = { "AVIF", "an AVIF picture", SUFFIXES("avif", "avifs"),
                        NULL },
     [FOREIGN_WEBP] = { "WebP", "a WebP picture", SUFFIXES("webp"), NULL },
-    [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES("tif", "tiff"),
-                       NULL },
+#if HAVE_TIFF /* what codec_tiff does not recognize */
+    [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES(NULL), NULL, NULL },
+#else
+    [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES("tif", "tiff", "btf"),
+                       NULL, "libtiff-dev" },
+#endif
     [FOREIGN_DNG] = { "DNG", "a camera's raw picture (DNG)", SUFFIXES("dng"),
                       NULL },
     [FOREIGN_RAW] = { "RAW", "a camera's raw picture",
@@ -341,6 +345,11 @@ int foreign_refuse_input(struct bytes head, struct err *err)
     const struct foreign *foreign = foreign_probe(head);
     if (!foreign)
         return refuse_other(head, err);
+    if (foreign->package)
+        return fail_unread(err,
+                           "%s, which this gimgxf is built without; install %s "
+                           "and build it again",
+                           foreign->what, foreign->package);
     return fail_unread(
         err, "%s, which gimgxf does not read%s", foreign->what,
         foreign == &table[FOREIGN_VIDEO] ? "" : "; convert it to PNG first");

@@ -12,6 +12,7 @@ struct foreign {
     const char *what;            /* "a WebP picture" */
     const char *const *suffixes; /* lower case, ended by NULL */
     const struct magic *magics;  /* by which it is recognized; or NULL */
+    const char *package; /* of a library with which it is read; NULL: none */
 };
 
 /* Returns the format of a file by its first bytes, of which 4096 are enough;

@@ -4,14 +4,14 @@
 mkdir -p in/sub in/.hidden
 cp "$samples/f.jpg" in/a.jpg
 cp "$samples/f-rgb.png" in/sub/b.png
-touch in/{1,2,3}.heic in/sub/{4,5}.HEIC in/x.tif in/sub/y.tiff in/clip.MOV \
+touch in/{1,2,3}.heic in/sub/{4,5}.HEIC in/x.psd in/sub/y.psd in/clip.MOV \
     in/Thumbs.db in/notes.txt in/sub/Makefile in/.hidden/z.webp in/.w.webp
 
 # told COMMAND...: what is said on stderr, less the lines about time and bytes.
 told() {
     gimgxf "$@" 2>&1 >stdout </dev/null | grep 'passed over' | sed 's/^gimgxf: //'
 }
-sum='8 files passed over: 5 HEIC, 2 TIFF, 1 video'
+sum='8 files passed over: 5 HEIC, 2 PSD, 1 video'
 check 'the summary' [ "$(told rotate90 -r -d out in)" = "$sum" ]
 check '--dry-run' [ "$(told rotate90 -r -d out --dry-run in)" = "$sum" ]
 check 'two were done' [ "$(find out -type f | sort | paste -sd ' ')" = \
@@ -24,17 +24,17 @@ in/3.heic: passed over: HEIC is not read
 in/clip.MOV: passed over: video is not read
 in/sub/4.HEIC: passed over: HEIC is not read
 in/sub/5.HEIC: passed over: HEIC is not read
-in/sub/y.tiff: passed over: TIFF is not read
-in/x.tif: passed over: TIFF is not read
-11 files passed over: 5 HEIC, 2 TIFF, 1 video, 3 not pictures" ]
+in/sub/y.psd: passed over: PSD is not read
+in/x.psd: passed over: PSD is not read
+11 files passed over: 5 HEIC, 2 PSD, 1 video, 3 not pictures" ]
 
 # What is not asked for is not missed: by patterns, and by names.
 check '--exclude' [ "$(told rotate90 -r -d out --exclude '*.heic' \
-    --exclude '*.HEIC' --exclude '*.tif*' in)" = \
+    --exclude '*.HEIC' --exclude '*.psd' in)" = \
     '1 file passed over: 1 video' ]
 check '--include' [ -z "$(told rotate90 -r -d out --include '*.png' in)" ]
 check 'no walk' [ -z "$(told rotate90 -d out in/a.jpg in/sub/b.png)" ]
-rm -f in/*.heic in/sub/*.HEIC in/*.MOV in/*.tif in/sub/*.tiff
+rm -f in/*.heic in/sub/*.HEIC in/*.MOV in/*.psd in/sub/*.psd
 check 'none' [ -z "$(told rotate90 -r -d out in)" ]
 touch in/p.avif in/sub/q.cr2
 

@@ -104,9 +104,13 @@ TEST(files)
         struct bytes whole = { head, sizeof head, 0 };
         const struct foreign *f = foreign_probe(whole);
         const char *title = files[i].title;
+        if (codec_by_name(files[i].suffix))
+            continue;
         CHECK(f && strcmp(f->title, title) == 0, "%zu: %s, not %s", i,
               f ? f->title : "none", title);
-        CHECK(!codec_probe(whole), "%zu: %s is read", i, title);
+        CHECK(!codec_probe(whole) ||
+                  codec_probe(whole) == codec_by_name("tiff"),
+              "%zu: %s is read", i, title);
         f = foreign_by_suffix(files[i].suffix);
         CHECK(f && strcmp(f->title, title) == 0, "%zu: .%s", i,
               files[i].suffix);

@@ -1,0 +1,680 @@
+/* From strips and tiles to planes of cells, and back: on several threads, some
+ * rows of strips or tiles at a time. */
+#include "codecs/tiff/strips.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "codecs/base/account.h"
+#include "codecs/base/memory.h"
+#include "codecs/image/interleave.h"
+#include "codecs/image/row_source.h"
+#include "codecs/tiff/libtiff.h"
+
+/* Bytes that are worked on at a time, for each thread. */
+enum { ROUND = 8 << 20 };
+
+static uint32_t least(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+static uint32_t divide_up(uint32_t a, uint32_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* ---- Shapes -------------------------------------------------------------- */
+
+static enum cell cell_of(unsigned bits)
+{
+    return bits <= 8 ? CELL_U8 : bits <= 16 ? CELL_U16 : CELL_F32;
+}
+
+/* Pixels of whole bytes are the largest cells that make them up; others one
+ * cell, or a cell a sample. */
+static struct unit unit_of(const struct coding *c, uint64_t bits)
+{
+    const uint64_t bytes = bits / 8;
+    struct unit unit = { .cell = CELL_U8, .count = 1, .bits = 8 };
+    if (strips_have_blocks(c)) {
+        unit.count = c->sub_x * c->sub_y + 2;
+    } else if (bits % 8 == 0) {
+        unit.cell = bytes % 4 == 0   ? CELL_F32
+                    : bytes % 2 == 0 ? CELL_U16
+                                     : CELL_U8;
+        unit.count = (unsigned)(bytes / cell_size(unit.cell));
+        unit.bits = 8 * (unsigned)cell_size(unit.cell);
+    } else {
+        unit.count = bits <= 32 ? 1 : (unsigned)(bits / c->bits);
+        unit.bits = (unsigned)(bits / unit.count);
+        unit.cell = cell_of(unit.bits);
+    }
+    return unit;
+}
+
+int strips_measure(struct strips *s, struct err *err)
+{
+    const struct coding *c = &s->coding;
+    struct cut *cut = &s->cut;
+    const uint64_t samples = c->separate ? 1 : c->samples;
+    uint64_t bits = strips_have_blocks(c) ? 8 * (c->sub_x * c->sub_y + 2)
+                                          : samples * c->bits;
+    if (cut->width == 0 || cut->height == 0 || c->bits == 0 ||
+        c->samples == 0 || cut->chunk_height == 0 ||
+        (cut->tiled && cut->chunk_width == 0))
+        return fail(err, "an empty picture: %u x %u pixels", cut->width,
+                    cut->height);
+    /* What LogLuv packs into pixels is read as it is. */
+    if (c->compression == 34676 || c->compression == 34677)
+        bits = c->photometric == 32844 ? 16 : 32;
+    if (c->bits > 128 || (bits % 8 && c->bits > 32))
+        return fail_unread(err, "samples of %u bits", c->bits);
+    if (!cut->tiled) {
+        cut->chunk_width = cut->width;
+        cut->chunk_height = least(cut->chunk_height, cut->height);
+    }
+    cut->across = divide_up(cut->width, cut->chunk_width);
+    cut->down = divide_up(cut->height, cut->chunk_height);
+    cut->planes = c->separate ? c->samples : 1;
+    cut->row = (size_t)((cut->chunk_width * bits + 7) / 8);
+    s->unit = unit_of(c, bits);
+    if ((uint64_t)cut->across * cut->down * cut->planes > UINT32_MAX)
+        return fail(err, "it has too many strips or tiles");
+    for (unsigned i = 0; i < sizeof s->order / sizeof *s->order; i++)
+        s->order[i] = i;
+    return 0;
+}
+
+int strips_open(struct strips *s, struct image *img,
+                const struct directories *all, const struct directory *dir,
+                struct err *err)
+{
+    *s = (struct strips){ .file = all->file, .at = dir->at, .opts = all->opts };
+    struct coding *c = &s->coding;
+    struct cut *cut = &s->cut;
+    struct tiff_handle *h =
+        tiff_load(err) ? NULL : tiff_handle_open(s, false, err);
+    if (!h)
+        return -1;
+    int status = tiff_handle_describe(h, s, err);
+    tiff_handle_close(h);
+    if (status)
+        return -1;
+    c->big_endian = all->form.big_endian;
+    c->options = (unsigned)directory_number(
+        all->form, dir,
+        c->compression == CODED_T4 ? TAG_T4_OPTIONS : TAG_T6_OPTIONS, 0, 0);
+    if (c->photometric == 32803)
+        return fail_unread(err, "a camera's raw samples in a TIFF, which are "
+                                "not turned");
+    s->width = cut->width;
+    s->height = cut->height;
+    if (strips_have_blocks(c)) {
+        if (c->bits != 8 || c->samples != 3 || c->sub_x > 4 || c->sub_y > 4)
+            return fail_unread(err, "subsampled chroma of %u x %u bits",
+                               c->samples, c->bits);
+        cut->width = divide_up(cut->width, c->sub_x);
+        cut->height = divide_up(cut->height, c->sub_y);
+        cut->chunk_width = divide_up(cut->chunk_width, c->sub_x);
+        cut->chunk_height = divide_up(cut->chunk_height, c->sub_y);
+    }
+    if (strips_measure(s, err) ||
+        image_check(cut->width, cut->height,
+                    s->unit.count > IMAGE_PLANES ? s->unit.count
+                                                 : s->unit.count * cut->planes,
+                    s->unit.cell, &all->opts->limits, err))
+        return -1;
+    *img = (struct image){ .cell = s->unit.cell,
+                           .color = COLOR_OTHER,
+                           .width = cut->width,
+                           .height = cut->height,
+                           .nplanes = s->unit.count * cut->planes,
+                           .orientation = 1,
+                           .meta = img->meta };
+    return 0;
+}
+
+/* ---- Threads --------------------------------------------------------------
+ */
+
+/* What the threads share: handles that are idle, and the first failure. */
+struct strip_workers {
+    const struct strips *s;
+    bool writes;
+    pthread_mutex_t lock;
+    struct strip_worker *idle;
+    struct err *err;
+    atomic_bool failed;
+    atomic_uint damaged; /* parts that were not read, which is tolerated */
+};
+
+struct strip_worker {
+    struct strip_worker *next;
+    struct tiff_handle *handle;
+    uint8_t *part;  /* room for one */
+    uint8_t *cells; /* room for a row of it, unpacked */
+};
+
+static void worker_free(struct strip_worker *worker)
+{
+    tiff_handle_close(worker->handle);
+    memory_free(worker->part);
+    memory_free(worker->cells);
+    memory_free(worker);
+}
+
+static void note_failure(struct strip_workers *w, const struct err *err)
+{
+    pthread_mutex_lock(&w->lock);
+    if (!atomic_load(&w->failed))
+        *w->err = *err;
+    atomic_store(&w->failed, true);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void give_back(struct strip_workers *w, struct strip_worker *worker)
+{
+    pthread_mutex_lock(&w->lock);
+    worker->next = w->idle;
+    w->idle = worker;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Returns one that no thread uses, or a new one; NULL once something failed. */
+static struct strip_worker *take(struct strip_workers *w)
+{
+    const struct cut *cut = &w->s->cut;
+    struct err err;
+    if (atomic_load(&w->failed))
+        return NULL;
+    pthread_mutex_lock(&w->lock);
+    struct strip_worker *worker = w->idle;
+    if (worker)
+        w->idle = worker->next;
+    pthread_mutex_unlock(&w->lock);
+    if (worker)
+        return worker;
+    worker = memory_alloc_zeroed(1, sizeof *worker);
+    const size_t cells = (size_t)cut->chunk_width * cut->across *
+                         w->s->unit.count * cell_size(w->s->unit.cell);
+    const bool parts = w->writes || cut->tiled;
+    if (worker) {
+        worker->part = memory_alloc(parts ? cut->row * cut->chunk_height : 1);
+        worker->cells = memory_alloc(cells);
+    }
+    if (!worker || !worker->part || !worker->cells)
+        fail_memory(&err, "no memory for a strip or tile");
+    else if ((worker->handle = tiff_handle_open(w->s, w->writes, &err)))
+        return worker;
+    if (worker)
+        worker_free(worker);
+    note_failure(w, &err);
+    return NULL;
+}
+
+static void workers_end(struct strip_workers *w)
+{
+    for (struct strip_worker *worker = w->idle, *next; worker; worker = next) {
+        next = worker->next;
+        worker_free(worker);
+    }
+    pthread_mutex_destroy(&w->lock);
+}
+
+/* ---- Cells of bits --------------------------------------------------------
+ */
+
+/* Unpacks n cells of so many bits, the high bits first. */
+static void unpack(void *cells, enum cell cell, const uint8_t *from, size_t n,
+                   unsigned bits)
+{
+    uint64_t held = 0;
+    unsigned have = 0;
+    if (bits == 1 || bits == 2 || bits == 4) {
+        interleave_unpack(cells, n, from, bits);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (; have < bits; have += 8)
+            held = held << 8 | *from++;
+        have -= bits;
+        const uint32_t value =
+            (uint32_t)(held >> have & ((UINT64_C(1) << bits) - 1));
+        if (cell == CELL_U8)
+            ((uint8_t *)cells)[i] = (uint8_t)value;
+        else if (cell == CELL_U16)
+            ((uint16_t *)cells)[i] = (uint16_t)value;
+        else
+            ((uint32_t *)cells)[i] = value;
+    }
+}
+
+/* The inverse: bits after the last cell are 0. */
+static void pack(uint8_t *to, const void *cells, enum cell cell, size_t n,
+                 unsigned bits)
+{
+    uint64_t held = 0;
+    unsigned have = 0;
+    if (bits == 1 || bits == 2 || bits == 4) {
+        interleave_pack(to, cells, n, bits);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        held =
+            held << bits | (cell == CELL_U8    ? ((const uint8_t *)cells)[i]
+                            : cell == CELL_U16 ? ((const uint16_t *)cells)[i]
+                                               : ((const uint32_t *)cells)[i]);
+        for (have += bits; have >= 8; have -= 8)
+            *to++ = (uint8_t)(held >> (have - 8));
+    }
+    if (have)
+        *to = (uint8_t)(held << (8 - have));
+}
+
+static bool is_packed(const struct unit *unit)
+{
+    return unit->bits != 8 * cell_size(unit->cell);
+}
+
+/* Returns the cells of plane `p` of those that are cut. */
+static struct image plane_view(const struct strips *s, const struct image *img,
+                               unsigned p)
+{
+    struct image view = image_kind(img);
+    view.nplanes = s->unit.count;
+    for (unsigned i = 0; i < s->unit.count; i++)
+        view.plane[i] =
+            img->plane[p * s->unit.count +
+                       (strips_have_blocks(&s->coding) ? s->order[i] : i)];
+    return view;
+}
+
+/* ---- Chroma that is subsampled --------------------------------------------
+ */
+
+void strips_turn_blocks(struct strips *s, enum xform t)
+{
+    const unsigned w = s->coding.sub_x, h = s->coding.sub_y;
+    const bool columns = xform_transposes(t);
+    const uint32_t width = columns ? h : w, height = columns ? w : h;
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
+            uint32_t from_x, from_y;
+            xform_source(t, width, height, x, y, &from_x, &from_y);
+            s->order[from_y * w + from_x] = y * width + x;
+        }
+}
+
+/* Makes a row of pixels of a row of blocks. */
+static void spread_row(const struct strips *s, const struct image *to,
+                       uint32_t row, unsigned y, const uint8_t *from)
+{
+    const unsigned w = s->coding.sub_x, luma = w * s->coding.sub_y;
+    uint8_t *plane[3];
+    for (unsigned i = 0; i < 3; i++)
+        plane[i] = plane_row(&to->plane[i], row);
+    for (uint32_t x = 0; x < to->width; x++) {
+        const uint8_t *block = from + (size_t)(x / w) * (luma + 2);
+        plane[0][x] = block[y * w + x % w];
+        plane[1][x] = block[luma];
+        plane[2][x] = block[luma + 1];
+    }
+}
+
+/* ---- Reading --------------------------------------------------------------
+ */
+
+struct strips_reading {
+    struct strip_workers workers;
+    const struct strips *s;
+    const struct row_sink *sink;
+    uint8_t *rows; /* some of each plane that is cut, one after the other */
+    size_t row;    /* bytes from a row to the next */
+    uint32_t room; /* rows of a plane */
+    uint32_t begin, end; /* rows that are there */
+    uint32_t down, n;    /* rows of parts that are being read */
+    size_t band;         /* the first one that is not complete */
+};
+
+static uint8_t *row_at(const struct strips_reading *r, unsigned plane,
+                       uint32_t y)
+{
+    return r->rows + ((size_t)plane * r->room + (y - r->begin)) * r->row;
+}
+
+/* Reads a part to its place among the rows. */
+static void read_part(void *context, size_t i)
+{
+    struct strips_reading *r = context;
+    const struct cut *cut = &r->s->cut;
+    const uint32_t column = (uint32_t)(i % cut->across),
+                   down = r->down + (uint32_t)(i / cut->across % r->n),
+                   plane = (uint32_t)(i / cut->across / r->n),
+                   y = down * cut->chunk_height,
+                   height = least(cut->chunk_height, cut->height - y);
+    const uint32_t part = (plane * cut->down + down) * cut->across + column;
+    struct strip_worker *worker = take(&r->workers);
+    struct err err;
+    if (!worker)
+        return;
+    uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
+    const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
+    const bool tolerant = r->s->opts->tolerant;
+    if (tolerant)
+        memset(to, 0, size);
+    if (tiff_handle_read(worker->handle, part, to, size, &err)) {
+        if (!tolerant)
+            note_failure(&r->workers, &err);
+        atomic_fetch_add(&r->workers.damaged, 1);
+    }
+    for (uint32_t k = 0; k < height && cut->tiled; k++)
+        memcpy(row_at(r, plane, y + k) + column * cut->row, to + k * cut->row,
+               cut->row);
+    give_back(&r->workers, worker);
+}
+
+/* Puts row y of the picture into row `row` of `to`. */
+static void put_row(const struct strips_reading *r, const struct image *to,
+                    uint32_t row, uint32_t y, void *cells)
+{
+    const struct strips *s = r->s;
+    const struct unit *unit = &s->unit;
+    if (s->spread) {
+        const unsigned height = s->coding.sub_y;
+        spread_row(s, to, row, y % height, row_at(r, 0, y / height));
+        return;
+    }
+    for (unsigned p = 0; p < s->cut.planes; p++) {
+        const struct image view = plane_view(s, to, p);
+        const void *from = row_at(r, p, y);
+        if (is_packed(unit)) {
+            unpack(cells, unit->cell, from, (size_t)view.width * unit->count,
+                   unit->bits);
+            from = cells;
+        }
+        interleave_split_row(&view, row, from);
+    }
+}
+
+static void put_band(void *context, size_t i)
+{
+    struct strips_reading *r = context;
+    struct row_sink band = { 0 };
+    struct err err;
+    uint32_t begin, end, row;
+    struct strip_worker *worker = take(&r->workers);
+    if (!worker)
+        return;
+    int status =
+        row_sink_open_band(&band, r->sink, r->band + i, &begin, &end, &err);
+    for (uint32_t y = begin; y < end && status == 0; y++) {
+        const struct image *to = row_sink_at(&band, y, &row);
+        put_row(r, to, row, y, worker->cells);
+        status = row_sink_done(&band, y, &err);
+    }
+    if (status)
+        note_failure(&r->workers, &err);
+    if (band.turner)
+        row_sink_close(&band);
+    give_back(&r->workers, worker);
+}
+
+/* Passes on the bands of which all rows are there, and keeps the others. */
+static void put_bands(struct strips_reading *r, struct thread_pool *pool)
+{
+    const struct row_sink *sink = r->sink;
+    const uint32_t spread = r->s->spread ? r->s->coding.sub_y : 1;
+    const uint64_t rows = (uint64_t)r->end * spread;
+    const uint32_t first = sink && sink->turner ? sink->end : BAND_ROWS;
+    uint32_t kept = r->end;
+    if (sink) {
+        size_t bands = rows >= sink->height ? row_sink_bands(sink)
+                       : rows < first       ? 0
+                                            : 1 + (rows - first) / sink->step;
+        const bool parallel = !sink->turner || sink->turner->parallel;
+        thread_pool_run(parallel ? pool : NULL, put_band, r, bands - r->band);
+        r->band = bands;
+        const uint64_t done =
+            bands ? first + (uint64_t)(bands - 1) * sink->step : 0;
+        kept = least(done / spread, r->end);
+    }
+    for (unsigned p = 0; p < r->s->cut.planes && kept < r->end; p++)
+        memmove(r->rows + (size_t)p * r->room * r->row, row_at(r, p, kept),
+                (r->end - kept) * r->row);
+    r->begin = kept;
+}
+
+/* Chooses how many rows of parts are read at a time, and makes room. */
+static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
+{
+    const struct cut *cut = &r->s->cut;
+    const struct limits *limits = &r->s->opts->limits;
+    const uint64_t threads = thread_pool_threads(r->s->opts->pool);
+    const uint64_t rest = r->sink ? r->sink->step : 0;
+    const bool bands = r->sink && image_has_bands(r->sink->img);
+    const uint64_t memory = bands ? limits->scratch->memory : limits->bytes;
+    r->row = cut->row * cut->across;
+    const uint64_t part = r->row * cut->chunk_height * cut->planes;
+    const uint64_t all = bands ? memory / 4 : ROUND * threads;
+    *most = least(all > part ? all / part : 1, cut->down);
+    const uint64_t rows = (uint64_t)*most * cut->chunk_height;
+    r->room = least(rows, cut->height) + (uint32_t)rest;
+    const uint64_t need = (uint64_t)r->room * cut->planes * r->row;
+    if (need > memory)
+        return limit_refuse_memory("its strips or tiles need", need, limits,
+                                   err);
+    memory_plan((size_t)need);
+    r->rows = memory_alloc((size_t)need);
+    return r->rows ? 0 : fail_memory(err, "no memory for strips or tiles");
+}
+
+int strips_read(const struct strips *s, struct row_sink *sink, struct err *err)
+{
+    struct strips_reading r = {
+        .workers = { .s = s, .lock = PTHREAD_MUTEX_INITIALIZER, .err = err },
+        .s = s,
+        .sink = sink,
+    };
+    uint32_t most = 1;
+    int status = make_room(&r, &most, err);
+    for (; r.down < s->cut.down && status == 0; r.down += r.n) {
+        r.n = least(most, s->cut.down - r.down);
+        thread_pool_run(s->opts->pool, read_part, &r,
+                        (size_t)r.n * s->cut.across * s->cut.planes);
+        r.end = least((uint64_t)(r.down + r.n) * s->cut.chunk_height,
+                      s->cut.height);
+        if (!atomic_load(&r.workers.failed))
+            put_bands(&r, s->opts->pool);
+        status = atomic_load(&r.workers.failed)
+                     ? -1
+                     : account_check_time(s->opts->limits.account, err);
+    }
+    if (status == 0 && atomic_load(&r.workers.damaged))
+        warn(s->opts->warnings,
+             "%u damaged strips or tiles: what they lack is "
+             "black",
+             atomic_load(&r.workers.damaged));
+    workers_end(&r.workers);
+    memory_free(r.rows);
+    return status;
+}
+
+int strips_read_rgba(const struct strips *s, const struct image *img,
+                     unsigned orientation, struct err *err)
+{
+    const size_t pixels = (size_t)img->width * img->height;
+    uint32_t *all = memory_alloc(pixels * sizeof *all);
+    struct tiff_handle *h = tiff_handle_open(s, false, err);
+    int status = -1;
+    if (h && !all)
+        fail_memory(err, "no memory for the pixels");
+    else if (h)
+        status = tiff_handle_read_rgba(h, all, s, orientation, err);
+    for (uint32_t y = 0; y < img->height && status == 0; y++) {
+        const uint32_t *from = all + (size_t)y * img->width;
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            uint8_t *to = plane_row(&img->plane[i], y);
+            for (uint32_t x = 0; x < img->width; x++)
+                to[x] = (uint8_t)(from[x] >> 8 * i);
+        }
+    }
+    tiff_handle_close(h);
+    memory_free(all);
+    return status;
+}
+
+/* ---- Writing --------------------------------------------------------------
+ */
+
+struct strips_writing {
+    struct strip_workers workers;
+    const struct strips *s;
+    const struct row_source *source;
+    struct bytes *made; /* of each part */
+    uint32_t plane, down;
+};
+
+/* Makes the rows of a part, with zeros where a tile is beyond the picture. */
+static size_t fill_part(const struct strips_writing *w,
+                        const struct strip_worker *worker, uint32_t down,
+                        uint32_t column)
+{
+    const struct cut *cut = &w->s->cut;
+    const struct unit *unit = &w->s->unit;
+    const uint32_t y = down * cut->chunk_height, x = column * cut->chunk_width,
+                   width = least(cut->chunk_width, cut->width - x),
+                   height = least(cut->chunk_height, cut->height - y);
+    const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
+    uint32_t row;
+    const struct image *img = row_source_at(w->source, y, &row);
+    const struct image columns = image_part(img, true, x, width);
+    struct image view = columns;
+    view.nplanes = unit->count;
+    for (unsigned i = 0; i < unit->count; i++)
+        view.plane[i] = columns.plane[w->plane * unit->count + i];
+    if (width < cut->chunk_width || height < cut->chunk_height)
+        memset(worker->part, 0, size);
+    for (uint32_t k = 0; k < height; k++) {
+        uint8_t *to = worker->part + k * cut->row;
+        interleave_join_row(&view, row + k,
+                            is_packed(unit) ? worker->cells : to);
+        if (is_packed(unit))
+            pack(to, worker->cells, unit->cell, (size_t)width * unit->count,
+                 unit->bits);
+    }
+    return size;
+}
+
+static void write_part(void *context, size_t i)
+{
+    struct strips_writing *w = context;
+    const struct cut *cut = &w->s->cut;
+    const uint32_t column = (uint32_t)(i % cut->across),
+                   down = w->down + (uint32_t)(i / cut->across);
+    struct strip_worker *worker = take(&w->workers);
+    struct err err;
+    if (!worker)
+        return;
+    const size_t size = fill_part(w, worker, down, column);
+    if (tiff_handle_write(worker->handle,
+                          (w->plane * cut->down + down) * cut->across + column,
+                          worker->part, size, &w->made[i], &err))
+        note_failure(&w->workers, &err);
+    give_back(&w->workers, worker);
+}
+
+/* Appends what was made of n rows of parts. Rows of one strip that is not
+ * compressed may come in several. */
+static int append_parts(struct strips_writing *w, struct tiff_writer *to,
+                        struct parts *parts, uint32_t n, struct err *err)
+{
+    const size_t count = (size_t)n * w->s->cut.across;
+    int status = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct bytes *made = &w->made[i];
+        uint64_t part =
+            ((uint64_t)w->plane * w->s->cut.down + w->down) * w->s->cut.across +
+            i;
+        if (parts->count == w->s->cut.planes)
+            part = w->plane;
+        if (!parts->size[part])
+            parts->at[part] = tiff_writer_at(to);
+        parts->size[part] += made->size;
+        if (status == 0)
+            status = tiff_writer_append(to, made->data, made->size, err);
+        bytes_free(made);
+    }
+    return status;
+}
+
+static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
+                        struct parts *parts, struct row_source *source,
+                        struct err *err)
+{
+    const struct cut *cut = &w->s->cut;
+    const uint64_t part = (uint64_t)cut->row * cut->across * cut->chunk_height;
+    const uint64_t all = ROUND * thread_pool_threads(w->s->opts->pool);
+    uint32_t most = least(all > part ? all / part : 1, cut->down), n;
+    if (most > 1 &&
+        (uint64_t)most * cut->chunk_height > row_source_most(source))
+        most = row_source_most(source) / cut->chunk_height;
+    most += !most;
+    w->made = memory_alloc_zeroed((size_t)most * cut->across, sizeof *w->made);
+    if (!w->made)
+        return fail_memory(err, "no memory for strips or tiles");
+    int status = 0;
+    for (w->plane = 0; w->plane < cut->planes; w->plane++)
+        for (w->down = 0; w->down < cut->down && status == 0; w->down += n) {
+            n = least(most, cut->down - w->down);
+            status = row_source_hold(
+                source, w->down * cut->chunk_height,
+                least((uint64_t)(w->down + n) * cut->chunk_height, cut->height),
+                err);
+            if (status == 0)
+                thread_pool_run(w->s->opts->pool, write_part, w,
+                                (size_t)n * cut->across);
+            if (status == 0 && !atomic_load(&w->workers.failed))
+                status = append_parts(w, to, parts, n, err);
+            if (atomic_load(&w->workers.failed) ||
+                account_check_time(w->s->opts->limits.account, err))
+                status = -1;
+        }
+    for (size_t i = 0; i < (size_t)most * cut->across; i++)
+        bytes_free(&w->made[i]);
+    memory_free(w->made);
+    return status;
+}
+
+int strips_write(struct tiff_writer *to, struct parts *parts,
+                 const struct strips *s, const struct image *img,
+                 struct err *err)
+{
+    struct strips cut = *s;
+    struct strips_writing w = {
+        .workers = { .s = &cut,
+                     .writes = true,
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .err = err },
+        .s = &cut,
+    };
+    struct row_source source = row_source_open(img, s->opts->pool);
+    w.source = &source;
+    parts->count = (uint64_t)s->cut.planes * s->cut.across * s->cut.down;
+    parts->at = memory_alloc_zeroed((size_t)parts->count, sizeof *parts->at);
+    parts->size =
+        memory_alloc_zeroed((size_t)parts->count, sizeof *parts->size);
+    /* An even number of rows, so that nothing comes between them. */
+    if (s->coding.compression == CODED_NONE && s->cut.down == 1 &&
+        !s->cut.tiled) {
+        cut.cut.chunk_height = least(BAND_ROWS, cut.cut.height);
+        cut.cut.down = divide_up(cut.cut.height, cut.cut.chunk_height);
+    }
+    int status = parts->at && parts->size
+                     ? write_rounds(&w, to, parts, &source, err)
+                     : fail_memory(err, "no memory for strips or tiles");
+    row_source_close(&source);
+    workers_end(&w.workers);
+    return status;
+}

@@ -1,0 +1,598 @@
+/* TIFF as a codec: the first picture for other formats, and from them. */
+#include <string.h>
+
+#include "codecs/base/memory.h"
+#include "codecs/tiff/turn.h"
+
+/* How the samples of the first picture are given to others. */
+enum tiff_way {
+    AS_CELLS,   /* bits without a meaning: no other format has such samples */
+    AS_SAMPLES, /* a plane for each */
+    AS_SHOWN,   /* as libtiff shows them, in 8 bits of red, green and blue */
+};
+
+struct tiff_state {
+    struct directories all;
+    const struct directory *dir;
+    struct strips strips;
+    enum tiff_way way;
+    unsigned extra; /* samples behind the colors, which may be alpha */
+};
+
+/* ---- Reading --------------------------------------------------------------
+ */
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return directories_probe(head, size);
+}
+
+static unsigned colors_of(const struct coding *c)
+{
+    switch (c->photometric) {
+    case MEANS_WHITE_IS_ZERO:
+    case MEANS_BLACK_IS_ZERO:
+    case MEANS_PALETTE:
+        return 1;
+    case MEANS_CMYK:
+        return c->bits == 8 ? 4 : 0;
+    case MEANS_YCC:
+        return c->compression == CODED_JPEG ? 3 : 0;
+    default:
+        return c->photometric == MEANS_RGB ? 3 : 0;
+    }
+}
+
+/* Returns whether the samples are integers or floats as other formats have
+ * them. */
+static bool is_common(const struct coding *c)
+{
+    enum { INTEGER = 1, FLOAT = 3, UNKNOWN = 4 };
+    const bool palette = c->photometric == MEANS_PALETTE;
+    return c->format == FLOAT
+               ? c->bits == 32 && !palette
+               : (c->format == INTEGER || c->format == UNKNOWN) &&
+                     c->bits <= (palette ? 8 : 16);
+}
+
+/* Gives img the shape of a picture whose samples others understand, if it is
+ * one. */
+static void understand(struct tiff_state *state, struct image *img)
+{
+    struct strips *s = &state->strips;
+    const struct coding *c = &s->coding;
+    const unsigned colors = colors_of(c);
+    const struct tiff_form form = state->all.form;
+    const unsigned shown[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
+    for (size_t i = 0; i < sizeof shown / sizeof *shown && !colors; i++)
+        if (c->photometric == shown[i] && c->format != 3)
+            state->way = AS_SHOWN;
+    if (colors && colors <= c->samples && is_common(c)) {
+        state->way = AS_SAMPLES;
+        state->extra = c->samples - colors;
+        s->unit.cell = c->format == 3 ? CELL_F32
+                       : c->bits <= 8 ? CELL_U8
+                                      : CELL_U16;
+        s->unit.bits = c->bits;
+        s->unit.count = c->separate ? 1 : c->samples;
+        img->nplanes = c->samples;
+        img->color = colors == 4                       ? COLOR_CMYK
+                     : colors == 3                     ? COLOR_RGB
+                     : c->photometric == MEANS_PALETTE ? COLOR_INDEXED
+                                                       : COLOR_GRAY;
+        const uint64_t kind =
+            directory_number(form, state->dir, TAG_EXTRA_SAMPLES, 0, 0);
+        img->alpha = state->extra && (kind == 1 || kind == 2);
+        img->maxval = c->format == 3 ? 0 : (1u << c->bits) - 1;
+    } else if (state->way == AS_SHOWN) {
+        s->unit = (struct unit){ CELL_U8, 3, 8 };
+        img->nplanes = 3;
+        img->color = COLOR_RGB;
+        img->maxval = 255;
+        img->width = s->width;
+        img->height = s->height;
+    }
+    img->cell = s->unit.cell;
+}
+
+static void close(struct reader *reader)
+{
+    struct tiff_state *state = reader->state;
+    if (state)
+        directories_free(&state->all);
+    memory_free(state);
+    reader->state = NULL;
+}
+
+static int open(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    struct tiff_state *state = memory_alloc_zeroed(1, sizeof *state);
+    reader->state = state;
+    if (!state)
+        return fail_memory(err, "no memory for a TIFF");
+    if (directories_read(&state->all, reader->file, reader->opts, err))
+        return -1;
+    state->dir = state->all.first;
+    while (state->dir && !directory_is_picture(state->dir))
+        state->dir = state->dir->next;
+    if (!state->dir)
+        return fail(err, "it has no picture");
+    if (strips_open(&state->strips, img, &state->all, state->dir, err))
+        return -1;
+    understand(state, img);
+    const uint64_t tag =
+        directory_number(state->all.form, state->dir, TAG_ORIENTATION, 0, 0);
+    orientation_note(&img->meta->orientation, TAG_IFD,
+                     tag <= 8 ? (unsigned)tag : 0);
+    img->orientation = tag >= 1 && tag <= 8 ? (unsigned)tag : 1;
+    return 0;
+}
+
+/* Entries of 16 bits, or of 8 in files of some programs. */
+static void read_palette(const struct tiff_state *state, struct meta *meta)
+{
+    const struct field *field = directory_find(state->dir, TAG_COLOR_MAP);
+    const unsigned n = 1u << state->strips.coding.bits;
+    bool wide = false;
+    meta->ncolors = n;
+    for (uint64_t i = 0; field && i < field->count; i++)
+        wide = wide || directory_number(state->all.form, state->dir,
+                                        TAG_COLOR_MAP, i, 0) > 255;
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 3; k++)
+            meta->palette[i][k] =
+                (uint8_t)(directory_number(state->all.form, state->dir,
+                                           TAG_COLOR_MAP, k * n + i, 0) >>
+                          (wide ? 8 : 0));
+        meta->palette[i][3] = 255;
+    }
+}
+
+static double ratio_of(const struct tiff_state *state, unsigned tag)
+{
+    const struct field *field = directory_find(state->dir, tag);
+    if (!field || field->type != FIELD_RATIONAL || field->count != 1)
+        return 0;
+    const double below = (double)tiff_read(state->all.form, field->data + 4, 4);
+    return below > 0
+               ? (double)tiff_read(state->all.form, field->data, 4) / below
+               : 0;
+}
+
+/* Makes a block of EXIF of what the directory has of it. */
+static int read_exif(const struct tiff_state *state, struct bytes *exif,
+                     struct err *err)
+{
+    static const uint16_t tags[] = { 270, 271,   272,          305,        306,
+                                     315, 33432, TAG_EXIF_IFD, TAG_GPS_IFD };
+    struct field field[sizeof tags / sizeof *tags];
+    struct directory dir = { .field = field };
+    struct tiff_writer w = { .form = state->all.form, .out = exif };
+    w.form.big = false;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const struct field *found = directory_find(state->dir, tags[i]);
+        if (!found)
+            continue;
+        field[dir.nfields] = *found;
+        field[dir.nfields].owned = false;
+        field[dir.nfields++].type =
+            (uint16_t)(found->child ? FIELD_LONG : found->type);
+    }
+    if (dir.nfields == 0)
+        return 0;
+    int status =
+        tiff_writer_begin(&w, err) || tiff_writer_directory(&w, &dir, err) ? -1
+                                                                           : 0;
+    for (size_t i = 0; i < dir.nfields; i++)
+        if (field[i].owned)
+            memory_free(field[i].data);
+    return status;
+}
+
+static int read_meta(const struct tiff_state *state, struct meta *meta,
+                     struct err *err)
+{
+    const struct field *icc = directory_find(state->dir, TAG_ICC);
+    const struct field *xmp = directory_find(state->dir, TAG_PACKET);
+    const uint64_t unit = directory_number(state->all.form, state->dir,
+                                           TAG_RESOLUTION_UNIT, 0, 2);
+    const double of_meter = unit == 3 ? 100 : 1;
+    meta->density = (struct density){
+        unit == 3   ? DENSITY_METER
+        : unit == 2 ? DENSITY_INCH
+                    : DENSITY_ASPECT,
+        of_meter * ratio_of(state, TAG_X_RESOLUTION),
+        of_meter * ratio_of(state, TAG_Y_RESOLUTION),
+    };
+    if (!(meta->density.x > 0) || !(meta->density.y > 0))
+        meta->density.unit = DENSITY_NONE;
+    if ((icc && !bytes_append(&meta->icc, icc->data, icc->size)) ||
+        (xmp && !bytes_append(&meta->xmp, xmp->data, xmp->size)))
+        return fail_memory(err, "no memory for a tag");
+    return read_exif(state, &meta->exif, err);
+}
+
+/* Gray of which 0 is white; and colors that were multiplied by alpha. */
+static void correct(const struct tiff_state *state, const struct image *img)
+{
+    const struct coding *c = &state->strips.coding;
+    const bool white = c->photometric == MEANS_WHITE_IS_ZERO;
+    const bool multiplied =
+        img->alpha && directory_number(state->all.form, state->dir,
+                                       TAG_EXTRA_SAMPLES, 0, 0) == 1;
+    const unsigned colors = img->nplanes - img->alpha;
+    for (uint32_t y = 0; y < img->height && (white || multiplied); y++)
+        for (unsigned i = 0; i < colors; i++) {
+            uint8_t *p8 = plane_row(&img->plane[i], y);
+            const uint8_t *a8 = plane_row(&img->plane[img->nplanes - 1], y);
+            for (uint32_t x = 0; x < img->width; x++) {
+                uint32_t v, a;
+                if (img->cell == CELL_F32) {
+                    float *f = (float *)(void *)p8 + x;
+                    const float alpha = ((const float *)(const void *)a8)[x];
+                    *f = white ? 1 - *f : alpha > 0 ? *f / alpha : 0;
+                    continue;
+                }
+                const bool wide = img->cell == CELL_U16;
+                v = wide ? ((uint16_t *)(void *)p8)[x] : p8[x];
+                a = wide ? ((const uint16_t *)(const void *)a8)[x] : a8[x];
+                v = white ? img->maxval - v : v;
+                if (multiplied && a)
+                    v = (uint32_t)(((uint64_t)v * img->maxval + a / 2) / a);
+                v = v < img->maxval ? v : img->maxval;
+                if (wide)
+                    ((uint16_t *)(void *)p8)[x] = (uint16_t)v;
+                else
+                    p8[x] = (uint8_t)v;
+            }
+        }
+}
+
+/* What the file says beside its samples, and what is lost without its format.
+ */
+static int describe(struct reader *reader, struct err *err)
+{
+    struct tiff_state *state = reader->state;
+    struct meta *meta = reader->img.meta;
+    if (reader->img.color == COLOR_INDEXED)
+        read_palette(state, meta);
+    (void)err;
+    return 0;
+}
+
+static int read_samples(struct reader *reader, struct err *err)
+{
+    struct tiff_state *state = reader->state;
+    struct image *img = &reader->img;
+    struct row_sink sink = { 0 };
+    const struct row_sink_opts how = { .t = reader->plan->turn,
+                                       .turner = reader->plan->turner,
+                                       .limits = &reader->opts->limits,
+                                       .mem = reader->opts->mem };
+    if (state->way == AS_SHOWN)
+        return image_alloc(img, reader->opts->mem, err) ||
+                       strips_read_rgba(&state->strips, img, img->orientation,
+                                        err)
+                   ? -1
+                   : 0;
+    int status = row_sink_open(&sink, img, &how, err) ||
+                         strips_read(&state->strips, &sink, err)
+                     ? -1
+                     : 0;
+    row_sink_close(&sink);
+    if (status == 0 && state->way == AS_SAMPLES) {
+        const unsigned more = state->extra - img->alpha;
+        img->nplanes -= more;
+        correct(state, img);
+        if (more)
+            warn(reader->opts->warnings,
+                 "%u sample%s of each pixel %s neither color nor alpha: not "
+                 "kept",
+                 more, more > 1 ? "s" : "", more > 1 ? "are" : "is");
+    }
+    return status;
+}
+
+static int decode(struct reader *reader, struct err *err)
+{
+    struct tiff_state *state = reader->state;
+    const struct coding *c = &state->strips.coding;
+    const bool portable = reader->opts->portable;
+    struct image *img = &reader->img;
+    if (portable && state->way == AS_CELLS)
+        return fail_unread(err,
+                           "%u samples of %u bits of kind %u, of color %u: no "
+                           "other format holds them",
+                           c->samples, c->bits, c->format, c->photometric);
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &reader->opts->limits, err) ||
+        describe(reader, err) || read_samples(reader, err))
+        return -1;
+    if (portable && state->way == AS_SHOWN)
+        warn(reader->opts->warnings, "its colors are converted to RGB of 8 "
+                                     "bits by libtiff");
+    if (portable && state->dir->next)
+        warn(reader->opts->warnings, "only the first of its pictures is "
+                                     "converted");
+    return portable ? read_meta(state, img->meta, err) : 0;
+}
+
+/* ---- Writing --------------------------------------------------------------
+ */
+
+/* Moves what EXIF says of the picture to its directory. */
+static int move_exif(struct directory *dir, struct directories *exif,
+                     const struct image *img, const struct load_opts *opts,
+                     struct err *err)
+{
+    const struct bytes block =
+        img->meta ? img->meta->exif : (struct bytes){ 0 };
+    struct err unheard;
+    if (block.size == 0 || directories_read(exif, block, opts, &unheard))
+        return 0;
+    struct directory *from = exif->first;
+    for (size_t i = 0; i < from->nfields; i++) {
+        const struct field *field = &from->field[i];
+        if (field->tag < TAG_DESCRIPTION || field->tag == TAG_ORIENTATION ||
+            (field->tag >= 273 && field->tag < 300) ||
+            (field->tag > 512 && field->tag < 540))
+            continue;
+        if (directory_set(dir, field->tag, field->type, field->data,
+                          field->count, err))
+            return -1;
+        struct field *made = directory_find(dir, field->tag);
+        made->child = field->child;
+        from->field[i].child = NULL;
+    }
+    return 0;
+}
+
+static int set_resolution(struct tiff_form form, struct directory *dir,
+                          const struct density *density, struct err *err)
+{
+    const bool meter = density->unit == DENSITY_METER;
+    const double value[] = { density->x, density->y };
+    if (density->unit == DENSITY_NONE)
+        return 0;
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t ratio[8];
+        const double d = meter ? value[i] / 100 : value[i];
+        if (!(d > 0) || d > 1e6)
+            return 0;
+        tiff_write(form, ratio, 4, (uint64_t)(d * 1000 + 0.5));
+        tiff_write(form, ratio + 4, 4, 1000);
+        if (directory_set(dir, TAG_X_RESOLUTION + i, FIELD_RATIONAL, ratio, 1,
+                          err))
+            return -1;
+    }
+    return directory_set_number(form, dir, TAG_RESOLUTION_UNIT,
+                                density->unit == DENSITY_INCH ? 2
+                                : meter                       ? 3
+                                                              : 1,
+                                err);
+}
+
+/* Sets the tags that say how the samples lie. */
+static int set_tags(struct tiff_form form, struct directory *dir,
+                    const struct strips *s, const struct parts *parts,
+                    struct err *err)
+{
+    const struct coding *c = &s->coding;
+    const struct {
+        unsigned tag;
+        uint64_t value, count;
+    } tags[] = {
+        { TAG_WIDTH, s->width, 1 },
+        { TAG_HEIGHT, s->height, 1 },
+        { TAG_BITS, c->bits, c->samples },
+        { TAG_COMPRESSION, c->compression, 1 },
+        { TAG_PHOTOMETRIC, c->photometric, 1 },
+        { TAG_SAMPLES, c->samples, 1 },
+        { TAG_ROWS_PER_STRIP, s->cut.chunk_height, 1 },
+        { TAG_PLANAR, 1, 1 },
+        { TAG_PREDICTOR, c->predictor, c->predictor > 1 },
+        { TAG_EXTRA_SAMPLES, 2, c->samples % 2 == 0 },
+        { TAG_SAMPLE_FORMAT, c->format, c->samples },
+    };
+    const unsigned type = form.big ? FIELD_LONG8 : FIELD_LONG;
+    struct field at = { .tag = TAG_STRIP_OFFSETS,
+                        .type = (uint16_t)type,
+                        .count = parts->count };
+    struct field size = at;
+    size.tag = TAG_STRIP_SIZES;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const uint64_t value = tags[i].value;
+        const uint64_t values[4] = { value, value, value, value };
+        const struct field field = { .tag = (uint16_t)tags[i].tag,
+                                     .type = value > UINT16_MAX ? FIELD_LONG
+                                                                : FIELD_SHORT,
+                                     .count = tags[i].count };
+        if (field.count &&
+            directory_set_numbers(form, dir, &field, values, err))
+            return -1;
+    }
+    return directory_set_numbers(form, dir, &at, parts->at, err) ||
+                   directory_set_numbers(form, dir, &size, parts->size, err)
+               ? -1
+               : 0;
+}
+
+/* Strips of some 256 KiB, coded by Deflate: horizontal differences of integers,
+ * and the predictor of floats. */
+static int plan_strips(struct strips *s, const struct image *img,
+                       const struct load_opts *opts, struct err *err)
+{
+    enum { STRIP = 256 << 10 };
+    const unsigned bits = img->cell == CELL_F32 ? 32 : image_bits(img);
+    const bool floats = img->cell == CELL_F32;
+    const uint64_t row =
+        (uint64_t)img->width * img->nplanes * cell_size(img->cell);
+    *s = (struct strips){
+        .width = img->width,
+        .height = img->height,
+        .coding = { .compression = CODED_DEFLATE,
+                    .predictor = floats     ? 3
+                                 : bits < 8 ? 1
+                                            : 2,
+                    .photometric = img->color == COLOR_RGB
+                                       ? MEANS_RGB
+                                       : MEANS_BLACK_IS_ZERO,
+                    .bits = bits,
+                    .samples = img->nplanes,
+                    .format = floats ? 3 : 1,
+                    .fill_order = 1,
+                    .sub_x = 1,
+                    .sub_y = 1 },
+        .cut = { .width = img->width,
+                 .height = img->height,
+                 .chunk_height = row >= STRIP ? 1 : (uint32_t)(STRIP / row) },
+        .opts = opts,
+    };
+    if (strips_measure(s, err))
+        return -1;
+    s->unit = (struct unit){ img->cell, img->nplanes, bits };
+    return 0;
+}
+
+static int write_file(struct tiff_writer *w, const struct image *img,
+                      struct directory *dir, const struct load_opts *opts,
+                      struct err *err)
+{
+    const struct save_opts *save = opts->save;
+    const bool flip = xform_transposes(img->turned);
+    const struct tiff_turn turn = {
+        .form = w->form,
+        .t = img->turned,
+        .width = flip ? img->height : img->width,
+        .height = flip ? img->width : img->height,
+        .samples = img->nplanes,
+        .save = save,
+    };
+    struct strips s;
+    struct parts parts = { 0 };
+    const struct meta *meta = img->meta;
+    int status = 0;
+    if (meta && meta->xmp.size)
+        status = directory_set(dir, TAG_PACKET, FIELD_BYTE, meta->xmp.data,
+                               meta->xmp.size, err);
+    if (meta && meta->icc.size && status == 0)
+        status = directory_set(dir, TAG_ICC, FIELD_UNDEFINED, meta->icc.data,
+                               meta->icc.size, err);
+    if (status || tags_turn(&turn, dir, err) ||
+        (meta && set_resolution(w->form, dir, &meta->density, err)) ||
+        plan_strips(&s, img, opts, err))
+        return -1;
+    s.coding.big_endian = w->form.big_endian;
+    status = tiff_writer_begin(w, err) ||
+                     strips_write(w, &parts, &s, img, err) ||
+                     set_tags(w->form, dir, &s, &parts, err)
+                 ? -1
+                 : 0;
+    if (status == 0 && save->orientation > 1)
+        status = directory_set_number(w->form, dir, TAG_ORIENTATION,
+                                      save->orientation, err);
+    memory_free(parts.at);
+    memory_free(parts.size);
+    return status ? -1 : tiff_writer_directory(w, dir, err);
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    const uint64_t size = (uint64_t)img->width * img->height * img->nplanes *
+                          cell_size(img->cell);
+    struct directories exif = { 0 };
+    struct directory *dir = memory_alloc_zeroed(1, sizeof *dir);
+    struct warnings unheard = { 0 };
+    const struct load_opts load = {
+        .limits = { .bytes = UINT64_MAX },
+        .tolerant = true,
+        .pool = opts->pool,
+        .save = opts,
+        .warnings = &unheard,
+    };
+    if (tiff_load(err) || !dir) {
+        memory_free(dir);
+        return dir ? -1 : fail_memory(err, "no memory for a directory");
+    }
+    int status = move_exif(dir, &exif, img, &load, err);
+    struct tiff_writer w = {
+        .form = { .big_endian = exif.form.big_endian,
+                  .big = size > UINT32_MAX - (UINT32_MAX >> 4) },
+        .out = file,
+        .flush = opts->flush,
+    };
+    if (status == 0)
+        status = write_file(&w, img, dir, &load, err);
+    directory_free(dir);
+    directories_free(&exif);
+    return status;
+}
+
+/* Fails unless the parts of all pictures are in the file. */
+static int check_parts(const struct directories *all,
+                       const struct directory *dir, struct err *err)
+{
+    for (; dir; dir = dir->next) {
+        const bool tiled = directory_find(dir, TAG_TILE_OFFSETS) != NULL;
+        const struct field *at =
+            directory_find(dir, tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS);
+        const unsigned sizes = tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
+        for (uint64_t i = 0; at && i < at->count; i++) {
+            const uint64_t from =
+                directory_number(all->form, dir, at->tag, i, 0);
+            const uint64_t n = directory_number(all->form, dir, sizes, i, 0);
+            if (from > all->file.size || n > all->file.size - from)
+                return fail(err, "a strip or tile is not in the file");
+        }
+        for (size_t i = 0; i < dir->nfields; i++)
+            for (const struct directory *child = dir->field[i].child; child;
+                 child = child->sibling)
+                if (check_parts(all, child, err))
+                    return -1;
+    }
+    return 0;
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct directories all;
+    struct warnings unheard = { 0 };
+    const struct load_opts load = { .warnings = &unheard };
+    (void)opts;
+    int status = directories_read(&all, file, &load, err);
+    if (status == 0 && img &&
+        (directory_number(all.form, all.first, TAG_WIDTH, 0, 0) != img->width ||
+         directory_number(all.form, all.first, TAG_HEIGHT, 0, 0) !=
+             img->height))
+        status = fail(err, "its header is of another picture");
+    if (status == 0)
+        status = check_parts(&all, all.first, err);
+    directories_free(&all);
+    return status;
+}
+
+const struct codec codec_tiff = {
+    .name = "tiff",
+    .title = "TIFF",
+    .suffixes = (const char *const[]){ "tif", "tiff", "btf", NULL },
+    .stores = true,
+    .capabilities = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16 | 1 << CELL_F32,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
+        .alpha = true,
+        .gray_bits = true,
+        .metadata = HOLDS_ICC | HOLDS_EXIF | HOLDS_XMP | HOLDS_DENSITY,
+    },
+    .probe = probe,
+    .load = tiff_load,
+    .open = open,
+    .decode = decode,
+    .describe = describe,
+    .close = close,
+    .turn = tiff_turn,
+    .encode = encode,
+    .check = check,
+};
