@@ -70,15 +70,18 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* By the table of Wagner and Fischer: cost[i][j] is the distance of the first i
+enum { LONGEST = 40, FAR = 1000 };
+
+/* Counts the letters that have to be inserted, removed, replaced, or exchanged
+ * with the next one, to make `a` of `b`; FAR for longer words than it looks at.
+ * By the table of Wagner and Fischer: cost[i][j] is the distance of the first i
  * letters of a and the first j of b. */
-unsigned hint_distance(const char *a, const char *b)
+static unsigned distance(const char *a, const char *b)
 {
-    enum { LONGEST = 40 };
     unsigned cost[LONGEST + 1][LONGEST + 1];
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST || m > LONGEST)
-        return HINT_FAR;
+        return FAR;
     for (size_t i = 0; i <= n; i++)
         cost[i][0] = (unsigned)i;
     for (size_t j = 0; j <= m; j++)
@@ -96,14 +99,17 @@ unsigned hint_distance(const char *a, const char *b)
     return cost[n][m];
 }
 
-const char *hint_nearest(const char *word, const char *const *words, size_t n)
+/* Returns the word of n `words` that is nearest to `word`, the first of
+ * several, or NULL if more than a third of its letters would be wrong. */
+static const char *nearest_of(const char *word, const char *const *words,
+                              size_t n)
 {
     unsigned least = (unsigned)(strlen(word) < 9 ? strlen(word) / 3 : 3) + 1;
     const char *nearest = NULL;
     for (size_t i = 0; i < n; i++) {
-        unsigned distance = hint_distance(word, words[i]);
-        if (distance < least) {
-            least = distance;
+        unsigned far = distance(word, words[i]);
+        if (far < least) {
+            least = far;
             nearest = words[i];
         }
     }
@@ -132,7 +138,7 @@ static int expected(const char *word, const char *what,
 int hint_choice(const char *word, const char *const *names, size_t n,
                 struct err *err)
 {
-    return expected(word, "known", names, n, hint_nearest(word, names, n), err);
+    return expected(word, "known", names, n, nearest_of(word, names, n), err);
 }
 
 /* ---- Operations --------------------------------------------------------- */
@@ -217,7 +223,7 @@ int hint_operation(const char *word, bool command, struct err *err)
         return fail(err, "'%s' is not an operation; %s", word,
                     said ? said : ANGLES);
     const char *near =
-        hint_nearest(word, names, COUNT(names) - (command ? 0 : COMMANDS));
+        nearest_of(word, names, COUNT(names) - (command ? 0 : COMMANDS));
     if (near)
         return fail(err, "'%s' is not an operation; did you mean '%s'?", word,
                     near);
@@ -316,7 +322,7 @@ int hint_option(const char *word, char letter, const struct option *longs,
         fail(&hint, "%s", said_of(name));
     else if (is_operation(name) || is_angle(name))
         fail(&hint, COMES_FIRST, is_operation(name) ? name : "rotate90");
-    else if ((near = hint_nearest(name, list, n)))
+    else if ((near = nearest_of(name, list, n)))
         fail(&hint, "did you mean '--%s'?", near);
     else
         fail(&hint, "see --help");
@@ -335,11 +341,11 @@ static const char *suffix_like(const char *word)
         size_t count = 0;
         while (codecs[i]->suffixes[count])
             count++;
-        const char *one = hint_nearest(word, codecs[i]->suffixes, count);
+        const char *one = nearest_of(word, codecs[i]->suffixes, count);
         if (one)
             nearest[n++] = one;
     }
-    return hint_nearest(word, nearest, n);
+    return nearest_of(word, nearest, n);
 }
 
 int hint_format(const char *name, struct err *err)

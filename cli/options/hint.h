@@ -9,16 +9,6 @@
 
 #include "codecs/base/err.h"
 
-/* Counts the letters that have to be inserted, removed, replaced, or exchanged
- * with the next one, to make `a` of `b`. Upper and lower case of ASCII letters
- * are the same. Returns HINT_FAR for words of more than 40 bytes. */
-enum { HINT_FAR = 1000 };
-unsigned hint_distance(const char *a, const char *b);
-
-/* Returns the word of n `words` that is nearest to `word`, the first of
- * several, or NULL if more than a third of its letters would be wrong. */
-const char *hint_nearest(const char *word, const char *const *words, size_t n);
-
 /* For a word that should be one of n `names`: lists all, and suggests the
  * nearest. */
 int hint_choice(const char *word, const char *const *names, size_t n,
