@@ -332,129 +332,13 @@ TEST(damaged)
     }
 }
 
-/* ---- Arrays that stay arrays ----------------------------------------------*/
+/* ---- Arrays that stay arrays, whose turns tests/support/arrays.py shows ---*/
 
 static int turn_not(void *context, struct image *dst, const struct image *src,
                     enum xform t, struct err *err)
 {
     (void)context, (void)dst, (void)src, (void)t;
     return fail(err, "no turn");
-}
-
-/* Where the cell at these indices lies, in cells from the first. */
-static size_t place(const size_t *shape, unsigned naxes, bool fortran,
-                    const size_t *index)
-{
-    size_t at = 0;
-    for (unsigned i = 0; i < naxes; i++) {
-        unsigned axis = fortran ? naxes - 1 - i : i;
-        at = at * shape[axis] + index[axis];
-    }
-    return at;
-}
-
-/* Compares each cell of a turned array with the one that belongs there. */
-static bool axes_are_turned(const uint8_t *got, const uint8_t *from,
-                            const size_t shape[4], const char *layout,
-                            bool fortran, size_t cell, enum xform t)
-{
-    unsigned naxes = (unsigned)strlen(layout);
-    unsigned h = (unsigned)(strchr(layout, 'h') - layout);
-    size_t after[4], index[4], source[4], all = 1;
-    uint32_t sx, sy;
-    memcpy(after, shape, sizeof after);
-    after[h] = shape[xform_transposes(t) ? h + 1 : h];
-    after[h + 1] = shape[xform_transposes(t) ? h : h + 1];
-    for (unsigned i = 0; i < naxes; i++)
-        all *= shape[i];
-    for (size_t n = 0, rest; n < all; n++) {
-        rest = n;
-        for (unsigned i = naxes; i-- > 0; rest /= after[i])
-            index[i] = rest % after[i];
-        memcpy(source, index, sizeof source);
-        xform_source(t, (uint32_t)after[h + 1], (uint32_t)after[h],
-                     (uint32_t)index[h + 1], (uint32_t)index[h], &sx, &sy);
-        source[h] = sy;
-        source[h + 1] = sx;
-        if (memcmp(got + place(after, naxes, fortran, index) * cell,
-                   from + place(shape, naxes, fortran, source) * cell, cell))
-            return false;
-    }
-    return true;
-}
-
-static void check_turned(const char *descr, size_t cell, enum layout layout,
-                         const size_t shape[4], bool fortran, size_t tile,
-                         enum xform t)
-{
-    static uint8_t cells[1 << 16];
-    static uint64_t state = 7;
-    const char *name = layout_name(layout);
-    char text[128], axes[64];
-    size_t all = cell;
-    const struct turner turner = { .turn = turn_cells, .tile = tile };
-    struct warnings warnings = { 0 };
-    struct load_opts opts = {
-        .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
-        .layout = layout,
-        .mem = mem_plain,
-        .turner = &turner,
-        .warnings = &warnings,
-    };
-    int n = 0;
-    for (size_t i = 0; i < strlen(name); i++) {
-        n += sprintf(axes + n, "%s%zu", i ? ", " : "", shape[i]);
-        all *= shape[i];
-    }
-    sprintf(text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n",
-            descr, fortran ? "True" : "False", axes);
-    for (size_t i = 0; i < all; i++)
-        cells[i] = (uint8_t)(test_random(&state) >> 56);
-    struct bytes file = npy(1, text, cells, all), out = { 0 };
-    struct image img = { 0 };
-    struct npy_header header;
-    struct err err;
-    int status = codec_npy.turn(&out, &img, file, t, &opts, &err);
-    CHECK(status == 0, "%s: %s", text, err.text);
-    CHECK((out.size == 0) == (t == XFORM_NONE), "%s: %zu bytes", text,
-          out.size);
-    CHECK(img.pixels.rows.cells == NULL && img.meta == NULL, "%s", text);
-    if (status == 0 && out.size) {
-        CHECK(npy_read_header(&header, out, &err) == 0, "%s", err.text);
-        CHECK(header.size % 64 == 0 && header.size + all == out.size &&
-                  header.fortran == fortran && !strcmp(header.descr, descr),
-              "%s: %.*s", text, (int)header.size, out.data);
-        CHECK(axes_are_turned(out.data + header.size, cells, shape, name,
-                              fortran, cell, t),
-              "%s, %s, %s, tiles of %zu", text, name, xform_name(t), tile);
-    }
-    bytes_free(&file);
-    bytes_free(&out);
-}
-
-TEST(turned)
-{
-    static const struct {
-        const char *descr;
-        size_t cell;
-    } types[] = { { "|u1", 1 }, { ">i2", 2 }, { "|S3", 3 },   { "<f4", 4 },
-                  { "<f8", 8 }, { "<U2", 8 }, { ">c16", 16 }, { "|V5", 5 } };
-    static const struct {
-        enum layout layout;
-        size_t shape[4];
-    } arrays[] = {
-        { LAYOUT_HWC, { 9, 70, 3 } },    { LAYOUT_HWC, { 70, 9, 4 } },
-        { LAYOUT_CHW, { 3, 5, 66 } },    { LAYOUT_NHW, { 66, 3, 5 } },
-        { LAYOUT_NHWC, { 6, 5, 4, 7 } }, { LAYOUT_NCHW, { 2, 3, 65, 4 } },
-        { LAYOUT_HWC, { 1, 1, 1 } },     { LAYOUT_NHWC, { 130, 2, 3, 1 } },
-    };
-    static const size_t tiles[] = { 1, 4096, 1 << 20 };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        for (size_t k = 0; k < 2 * sizeof arrays / sizeof *arrays; k++)
-            for (unsigned t = 0; t < XFORM_COUNT; t++)
-                check_turned(types[i].descr, types[i].cell,
-                             arrays[k / 2].layout, arrays[k / 2].shape, k % 2,
-                             tiles[(k / 2 + t) % 3], (enum xform)t);
 }
 
 /* A failure of the turner is that of the file. */

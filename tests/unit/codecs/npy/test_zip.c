@@ -297,25 +297,3 @@ TEST(fewer_than_there_are)
     CHECK(!is_sound(file.data, file.size), "a member is not counted");
     bytes_free(&file);
 }
-
-/* Some bytes that are changed may agree. */
-TEST(hostile_pairs)
-{
-    struct bytes file = archive(false);
-    uint64_t state = 11;
-    for (int i = 0; i < 20000; i++) {
-        uint8_t was[3];
-        size_t at[3];
-        for (int k = 0; k < 3; k++) {
-            uint64_t r = test_random(&state);
-            at[k] = (size_t)(r >> 16) % file.size;
-            was[k] = file.data[at[k]];
-            file.data[at[k]] = (uint8_t)(r >> 8);
-        }
-        (void)is_sound(file.data, file.size);
-        for (int k = 3; k-- > 0;)
-            file.data[at[k]] = was[k];
-    }
-    CHECK(is_sound(file.data, file.size), "it is as it was");
-    bytes_free(&file);
-}

@@ -1,5 +1,5 @@
-/* A picture in bands of a mapped file equals the picture turned as a whole, and
- * a fault is a failure. */
+/* A picture that is turned in bands while its rows arrive, in memory or in a
+ * mapped file, equals the picture turned as a whole; a fault is a failure. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,89 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
 
 static const struct turner turner = { .turn = turn_part };
 
-/* ---- A file in memory ----------------------------------------------------*/
+/* ---- In memory ----------------------------------------------------------- */
+
+static struct image picture(enum cell cell, uint32_t width, uint32_t height)
+{
+    struct image img = {
+        .cell = cell, .nplanes = 2, .width = width, .height = height
+    };
+    struct err err;
+    uint64_t seed = width * 7919 + height;
+    if (image_alloc(&img, mem_plain, &err))
+        abort();
+    for (size_t i = 0; i < img.pixels.rows.size; i++)
+        img.pixels.rows.cells[i] = (uint8_t)(test_random(&seed) >> 40);
+    return img;
+}
+
+static void copy_row(const struct image *to, uint32_t row,
+                     const struct image *from, uint32_t y)
+{
+    for (unsigned i = 0; i < from->nplanes; i++)
+        memcpy(plane_row(&to->plane[i], row), plane_row(&from->plane[i], y),
+               from->width * cell_size(from->cell));
+}
+
+/* With a second band if it is `late`: one that waits is turned in the next row
+ * whose number that divides, which may be behind the next band. */
+static void check_memory(enum cell cell, uint32_t width, uint32_t height,
+                         enum xform t, uint32_t late)
+{
+    const struct row_sink_opts opts = { .t = t,
+                                        .turner = &turner,
+                                        .mem = garbage_memory };
+    struct image src = picture(cell, width, height), want;
+    struct image got = image_kind(&src);
+    struct row_sink rows;
+    struct err err = { .text = "" };
+    must(image_like(&want, &src, t, mem_plain, &err) == 0 &&
+         row_sink_open(&rows, &got, &opts, &err) == 0);
+    turn_cells(NULL, &want, &src, t, &err);
+    int status = 0;
+    if (late)
+        row_sink_open_second(&rows);
+    for (uint32_t y = 0, row; y < height; y++) {
+        const struct image *to = row_sink_at(&rows, y, &row);
+        copy_row(to, row, &src, y);
+        status |= row_sink_done(&rows, y, &err);
+        if (row_sink_has_waiting(&rows) && (y + 1 == height || y % late == 0))
+            status |= row_sink_turn_waiting(&rows, &err);
+    }
+    CHECK(status == 0 && got.turned == t && same_cells(&got, &want) &&
+              !rows.second.pixels.kind == !(late && t && height > BAND_ROWS),
+          "%u x %u, cell %d, %s, %u", width, height, cell, xform_name(t), late);
+    row_sink_close(&rows);
+    image_free(&src);
+    image_free(&got);
+    image_free(&want);
+}
+
+TEST(memory)
+{
+    static const uint32_t sizes[] = {
+        1, 2, 63, 64, 65, 255, 256, 257, 600, 1024
+    };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    struct pairwise p = { .counts = { SIZES, SIZES, 3 * XFORM_COUNT } };
+    while (pairwise_next(&p))
+        check_memory((enum cell)(p.at[2] / XFORM_COUNT), sizes[p.at[0]],
+                     sizes[p.at[1]], (enum xform)(p.at[2] % XFORM_COUNT), 0);
+    check_memory(CELL_U8, 3000, 2000, XFORM_ROTATE_90, 0);
+}
+
+TEST(second_band)
+{
+    static const uint32_t heights[] = { 256, 257, 600, 1024 };
+    for (int i = 0; i < 4; i++)
+        for (enum xform t = 0; t < 8; t++) {
+            check_memory(CELL_U8, 65, heights[i], t, 1);
+            check_memory(CELL_U8, 65, heights[i], t, 100);
+            check_memory(CELL_U16, 65, heights[i], t, 400);
+        }
+}
+
+/* ---- In a mapped file -----------------------------------------------------*/
 
 static int make_file(void *context, uint64_t size, struct scratch_map *file,
                      struct err *err)
@@ -61,16 +143,6 @@ static struct limits limits_of(const struct scratch *scratch)
                             .stored = UINT64_MAX };
 }
 
-/* ---- The way there and back ---------------------------------------------- */
-
-static void copy_row(const struct image *to, uint32_t row,
-                     const struct image *from, uint32_t y)
-{
-    for (unsigned i = 0; i < from->nplanes; i++)
-        memcpy(plane_row(&to->plane[i], row), plane_row(&from->plane[i], y),
-               from->width * cell_size(from->cell));
-}
-
 static int write_picture(struct image *img, const struct image *src,
                          const struct row_sink_opts *opts, struct err *err)
 {
@@ -102,20 +174,6 @@ static int read_picture(const struct image *to, const struct image *img,
     }
     row_source_close(&rows);
     return status;
-}
-
-static struct image picture(enum cell cell, uint32_t width, uint32_t height)
-{
-    struct image img = {
-        .cell = cell, .nplanes = 2, .width = width, .height = height
-    };
-    struct err err;
-    uint64_t seed = width * 7919 + height;
-    if (image_alloc(&img, mem_plain, &err))
-        abort();
-    for (size_t i = 0; i < img.pixels.rows.size; i++)
-        img.pixels.rows.cells[i] = (uint8_t)(test_random(&seed) >> 40);
-    return img;
 }
 
 static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
@@ -180,6 +238,27 @@ static int refuse(void *context, struct image *dst, const struct image *src,
 {
     (void)context, (void)dst, (void)src, (void)t;
     return fail(err, "it is not turned");
+}
+
+/* A band fails: so does the reading, at that row. */
+TEST(faults_in_memory)
+{
+    const struct turner refusing = { .turn = refuse };
+    const struct row_sink_opts opts = { .t = XFORM_TRANSPOSE,
+                                        .turner = &refusing,
+                                        .mem = mem_plain };
+    struct image img = {
+        .cell = CELL_U8, .nplanes = 1, .width = 3, .height = 2 * BAND_ROWS
+    };
+    struct row_sink rows;
+    struct err err = { .text = "" };
+    must(row_sink_open(&rows, &img, &opts, &err) == 0);
+    int first = row_sink_done(&rows, BAND_ROWS - 2, &err);
+    int second = row_sink_done(&rows, BAND_ROWS - 1, &err);
+    CHECK(first == 0 && second && strcmp(err.text, "it is not turned") == 0,
+          "%s", err.text);
+    row_sink_close(&rows);
+    image_free(&img);
 }
 
 TEST(faults)

@@ -1,5 +1,5 @@
-/* The index arithmetic of the kernels: large planes, the choice of tiles, many
- * planes in one launch, banks of shared memory. */
+/* The index arithmetic of the kernels: large planes, the choice of tiles, banks
+ * of shared memory. What a launch does, test_kernel_grids shows. */
 #include "cuda/gpu/tiles.h"
 #include "cuda/gpu/tiles_plan.h"
 
@@ -13,21 +13,6 @@ static bool check_plane_access(const struct plane *plane, uint64_t at)
 {
     return at % 16 == 0 && at % plane->stride + 16 <= plane->stride &&
            at / plane->stride < plane->height;
-}
-
-/* Negation wraps as two's complement does. */
-TEST(negate)
-{
-    static const uint16_t values[] = { 0, 1, 0x7fff, 0x8000, 0x8001, 0xffff };
-    for (size_t i = 0; i < 36; i++) {
-        uint16_t a = values[i / 6], b = values[i % 6];
-        uint32_t w = (uint32_t)a << 16 | b;
-        uint32_t high = (uint32_t)(uint16_t)-a << 16 | b;
-        uint32_t both = (high & 0xffff0000) | (uint16_t)-b;
-        CHECK(word_negate(w, 0) == w, "%x", w);
-        CHECK(word_negate(w, 0xffff0000) == high, "%x", w);
-        CHECK(word_negate(w, 0xffffffff) == both, "%x", w);
-    }
 }
 
 /* ---- Planes of more than 2^32 cells, which nobody allocates ---------------*/
@@ -270,8 +255,8 @@ TEST(lanes)
         { 50, 6 }, { 64, 6 }, { 130, 5 }, { 375, 7 }, { 1u << 31, 7 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        CHECK(tiles_plan_row_lanes(rows[i].vectors) == rows[i].lanes, "%llu: %u",
-              (unsigned long long)rows[i].vectors,
+        CHECK(tiles_plan_row_lanes(rows[i].vectors) == rows[i].lanes,
+              "%llu: %u", (unsigned long long)rows[i].vectors,
               tiles_plan_row_lanes(rows[i].vectors));
     for (uint64_t n = 1; n < 5000; n++) {
         unsigned lanes = tiles_plan_row_lanes(n);
@@ -280,37 +265,6 @@ TEST(lanes)
         CHECK(lanes <= 7 && idle <= n / 3, "%llu: %u", (unsigned long long)n,
               lanes);
     }
-}
-
-/* ---- Many planes ----------------------------------------------------------*/
-
-/* Each tile is found to be its plane's, for planes of all sizes. */
-TEST(find)
-{
-    enum { MANY = 3001 };
-    struct tiles_plane *planes = malloc(MANY * sizeof *planes);
-    struct tiles_plan plan = tiles_plan_begin(CELL_U8, XFORM_TRANSPOSE);
-    uint64_t seed = 3;
-    bool right = planes != NULL;
-    for (uint32_t i = 0; right && i < MANY; i++) {
-        uint32_t side = 1 + (uint32_t)(test_random(&seed) % 700);
-        struct plane plane = shape(side, side, 1);
-        tiles_plan_add(&plan, planes, &plane, &plane, XFORM_TRANSPOSE);
-    }
-    for (uint32_t n = 1; right && n <= MANY; n += 1000) {
-        plan.nplanes = n;
-        tiles_plan_cut(&plan, planes, COLUMNS_NARROW);
-        uint32_t tile = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            uint64_t side = (planes[i].width + (uint64_t)127) / 128;
-            right &= planes[i].first == tile;
-            for (uint64_t k = side * side; k > 0; k--)
-                right &= tiles_find(planes, n, tile++) == &planes[i];
-        }
-        right &= tile == plan.ntiles;
-        CHECK(right, "%u planes", n);
-    }
-    free(planes);
 }
 
 /* ---- Shared memory --------------------------------------------------------*/
