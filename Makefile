@@ -52,8 +52,8 @@ else
 
 # ---- What was chosen, and what is here --------------------------------------
 
-CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL TIFF WEBP GIF \
-           BROTLI HARDEN DEPS
+CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL TIFF WEBP BROTLI \
+           HARDEN DEPS
 given = $(filter command environment,$(firstword $(origin $(1))))
 -include $(BUILD)/choices
 REMEMBERED := $(strip $(foreach v,$(CHOICES),$(if $(call given,$(v)),,\
@@ -98,12 +98,10 @@ soname = $(shell LC_ALL=C readelf -d "$(or $(wildcard $(DEPS:%=%/usr/lib/lib$(1)
 TIFF ?= $(if $(call has,libtiff-4,tiffio.h),$(call soname,tiff))
 WEBP ?= $(if $(call has,libwebpmux,webp/mux.h),$(call soname,webp) \
             $(call soname,webpmux) $(call soname,webpdemux))
-GIF ?= $(if $(call has,libgif,gif_lib.h),$(call soname,gif))
 BROTLI ?= $(if $(call has,libbrotlienc,brotli/encode.h),$(call soname,brotlienc) \
               $(call soname,brotlidec))
 TIFF := $(TIFF:0=)
 WEBP := $(WEBP:0=)
-GIF := $(GIF:0=)
 BROTLI := $(BROTLI:0=)
 
 LIBRARIES := libpng libjpeg zlib nettle $(if $(filter 1,$(ISAL)),libisal)
@@ -168,8 +166,8 @@ LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* codecs/*/* cuda cuda/*))
 ifneq ($(ISAL),1)
 LIB_SRC := $(filter-out codecs/deflate/flate_isal.c,$(LIB_SRC))
 endif
-LIB_SRC := $(filter-out $(if $(TIFF),,codecs/tiff/%) $(if $(WEBP),,codecs/webp/%) \
-               $(if $(GIF),,codecs/gif/%),$(LIB_SRC))
+LIB_SRC := $(filter-out $(if $(TIFF),,codecs/tiff/%) $(if $(WEBP),,codecs/webp/%),\
+               $(LIB_SRC))
 CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 ifeq ($(CUDA),1)
 LIB_SRC += $(wildcard cuda/*/*.cu)
@@ -226,14 +224,13 @@ $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 
 # The same for the libraries that are loaded.
 name = '"$(word $(1),$(2))"'
-have = $(foreach name,TIFF WEBP GIF BROTLI,-DHAVE_$(name)=$(if $($(name)),1,0))
+have = $(foreach name,TIFF WEBP BROTLI,-DHAVE_$(name)=$(if $($(name)),1,0))
 $(call object,codecs/codec.c codecs/foreign.c codecs/libraries.c): DEFINES := $(have)
 $(call object,$(wildcard codecs/jxl/*.c)): DEFINES := $(have) \
     -DBROTLIENC_SONAME=$(call name,1,$(BROTLI)) -DBROTLIDEC_SONAME=$(call name,2,$(BROTLI))
 $(call object,$(wildcard codecs/tiff/*.c)): DEFINES := -DTIFF_SONAME=$(call name,1,$(TIFF))
 $(call object,$(wildcard codecs/webp/*.c)): DEFINES := -DWEBP_SONAME=$(call name,1,$(WEBP)) \
     -DWEBPMUX_SONAME=$(call name,2,$(WEBP)) -DWEBPDEMUX_SONAME=$(call name,3,$(WEBP))
-$(call object,$(wildcard codecs/gif/*.c)): DEFINES := -DGIF_SONAME=$(call name,1,$(GIF))
 
 # What the sanitizers do themselves, the sandbox would refuse them.
 $(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \
@@ -248,7 +245,7 @@ $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when what decides about the objects does, so that all is built anew. What
 # was chosen is noted beside it, for the next make.
-DECIDES := $(CC) $(CUDA) $(ISAL) $(TIFF) $(WEBP) $(GIF) $(BROTLI) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
+DECIDES := $(CC) $(CUDA) $(ISAL) $(TIFF) $(WEBP) $(BROTLI) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
            $(VERSION) $(ALIGNED) CFLAGS=$(CFLAGS)$(if $(LDFLAGS), LDFLAGS=$(LDFLAGS))
 quoted = '$(subst ','\'',$(1))'
 $(BUILD)/flags: FORCE

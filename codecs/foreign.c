@@ -88,8 +88,6 @@ static const struct foreign table[] = {
                         MAGICS(MAGIC(0, "\x1a\x45\xdf\xa3"),
                                MAGIC(0, "\0\0\1\xba"), MAGIC(4, "moov"),
                                MAGIC(4, "mdat"), MAGIC(4, "wide")) },
-    { "GIF", "a GIF picture", SUFFIXES("gif"),
-      MAGICS(MAGIC(0, "GIF87a"), MAGIC(0, "GIF89a")) },
     { "PSD", "a Photoshop document (PSD)", SUFFIXES("psd", "psb"),
       MAGICS(MAGIC(0, "8BPS\0\1"), MAGIC(0, "8BPS\0\2")) },
     { "JPEG XR", "a JPEG XR picture", SUFFIXES("jxr", "wdp", "hdp"),

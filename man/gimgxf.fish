@@ -29,7 +29,7 @@ set -g __gimgxf_commands \
     bench\t'time and check the kernels'
 
 # The suffixes of pictures that can be read and written.
-set -g __gimgxf_suffixes png jpeg jpg jpe jfif bmp dib tga vda icb vst \
+set -g __gimgxf_suffixes png jpeg jpg jpe jfif gif bmp dib tga vda icb vst \
     hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi jxl tif tiff btf
 
 set -g __gimgxf_colors \
@@ -162,7 +162,7 @@ complete -c gimgxf -n '__gimgxf_at m 1 1' -a 'merge check'
 complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
 
 __gimgxf_option ts -l format -x -d 'write this format' \
-    -a 'png jpeg bmp tga qoi hdr tiff pnm pbm pgm ppm pam pfm npy npz'
+    -a 'png jpeg gif bmp tga qoi hdr tiff pnm pbm pgm ppm pam pfm npy npz'
 __gimgxf_option ts -s n -l no-clobber -d 'do not replace an existing output'
 __gimgxf_option ts -s f -l force -d 'replace an existing output'
 __gimgxf_option ts -s p -l preserve \

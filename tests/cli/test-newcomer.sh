@@ -103,7 +103,7 @@ wrong "out.jpgg: '.jpgg' is not a format; did you mean '.jpeg'? (--format names 
 one, too)" rotate90 in.png out.jpgg
 wrong 'out.webp: gimgxf does not write WebP; write PNG, and convert that' \
     rotate90 in.png out.webp
-wrong "--format: 'jpge' is not a format; expected png, jpeg, hdr, npy, npz, pnm, \
+wrong "--format: 'jpge' is not a format; expected png, jpeg, gif, hdr, npy, npz, pnm, \
 pam, pfm, qoi, bmp, jxl, tiff or tga; did you mean 'jpeg'?" --format jpge rotate90 in.png o
 gives 1 'gimgxf: in.heic: a HEIC picture, which gimgxf does not read; convert '\
 'it to PNG first' rotate90 in.heic out.jpg

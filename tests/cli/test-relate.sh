@@ -230,7 +230,7 @@ gives 2 'gimgxf: --strip: gimgxf relate writes no pictures, so the option '\
 # ---- --verify ----
 
 for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
-    f-sideways.jpg f.ppm f.bmp f.tga f.qoi f.pfm f.hdr; do
+    f-sideways.jpg f.ppm f.bmp f.tga f.qoi f.gif f.pfm f.hdr; do
     for op in rotate90 fliph transpose copy; do
         gives 0 "$(gimgxf -f "$op" "$samples/$file" "o.${file##*.}" 2>&1)" \
             --verify "$op" "$samples/$file" "o.${file##*.}"

@@ -77,12 +77,12 @@ static inline size_t make_line(char *line, size_t room, unsigned *random)
         "--dry-run",
     };
     static const char *const names[] = {
-        "in new.png",      "in old.png",     "in.png in.png", "in.jpg in.jpg",
-        "in.jpg old.jpg",  "in.jpg new.png", "in new.pam",    "in.png new.jpg",
-        "in.jpg new.jpeg", "in new.ppm",     "in old.npy",    "in new.bmp",
-        "in new.tga",      "in new.hdr",     "in new.pfm",    "in.tga in.tga",
-        "in new.qoi",
-        "in.bmp old.bmp",  "in.hdr new.hdr", "in.npy in.npy", "in.pbm new.pbm",
+        "in new.png",      "in old.png",     "in.png in.png",  "in.jpg in.jpg",
+        "in.jpg old.jpg",  "in.jpg new.png", "in new.pam",     "in.png new.jpg",
+        "in.jpg new.jpeg", "in new.ppm",     "in old.npy",     "in new.bmp",
+        "in new.tga",      "in new.hdr",     "in new.pfm",     "in.tga in.tga",
+        "in new.qoi",      "in.gif in.gif",  "in.gif new.png", "in.bmp old.bmp",
+        "in.hdr new.hdr",  "in.npy in.npy",  "in.pbm new.pbm",
     };
     return (size_t)snprintf(line, room, "%s %s %s %s %s\n", PICK(turns, random),
                             PICK(options, random), PICK(options, random),

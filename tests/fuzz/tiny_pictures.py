@@ -56,6 +56,16 @@ def qois():
     yield 'alpha', head + b'\4\1\xff\1\2\3\4' + colors + b'\x0e\xc5' + end
 
 
+def gifs():
+    head = b'GIF89a' + struct.pack('<HHBBB', WIDTH, HEIGHT, 0x81, 0, 9)
+    colors, loop = bytes(range(12)), b'\x21\xff\x0bNETSCAPE2.0\3\1\0\0\0'
+    frame = b'\x21\xf9\4\5\2\0\3\0' + struct.pack(
+        '<BHHHHB', 0x2c, 1, 0, 2, 2, 0x40) + b'\2\x03\x44\x34\x05\0'
+    text = b'\x21\x01\x0c' + bytes(12) + b'\1a\0\x21\xfe\2hi\0'
+    yield 'one', head + colors + frame + b';'
+    yield 'many', head + colors + loop + 2 * frame + text + frame + b';behind'
+
+
 def npy(kind, shape, data, fortran=False):
     text = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (
         kind, fortran, shape)
@@ -100,5 +110,7 @@ def pictures():
         yield name + '.tga', data
     for name, data in qois():
         yield name + '.qoi', data
+    for name, data in gifs():
+        yield name + '.gif', data
     yield from arrays()
     yield from others()

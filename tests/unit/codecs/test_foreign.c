@@ -67,8 +67,6 @@ static const struct {
     { TEXT("IIRO\x08\0\0\0"), "RAW", "orf" },
     { TEXT("IIU\0\x18\0\0\0"), "RAW", "rw2" },
     { TEXT("FUJIFILMCCD-RAW 0201"), "RAW", "raf" },
-    { TEXT("GIF87a"), "GIF", "gif" },
-    { TEXT("GIF89a"), "GIF", "GIF" },
     { TEXT("8BPS\0\1"), "PSD", "psd" },
     { TEXT("8BPS\0\2"), "PSD", "psb" },
     { TEXT("\0\0\0\x0cjP  \r\n\x87\n"), "JPEG 2000", "jp2" },
@@ -146,8 +144,6 @@ static const struct {
     size_t size;
     const char *said;
 } inputs[] = {
-    { TEXT("GIF89a"), "a GIF picture, which gimgxf does not read; convert it "
-                      "to PNG first" },
     { TEXT("\0\0\0\x18"
            "ftypheic\0\0\0\0mif1heic"),
       "a HEIC picture, which gimgxf does not read; convert it to PNG first" },

@@ -1,0 +1,295 @@
+/* GIF as a codec: its first frame, as it is on the screen, as a picture, and a
+ * picture of at most 256 colors as a GIF of one frame. */
+#include "codecs/gif/gif.h"
+
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return size >= 6 &&
+           (memcmp(head, "GIF87a", 6) == 0 || memcmp(head, "GIF89a", 6) == 0);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* Returns the colors of the first frame, and sets *n to how many there are;
+ * NULL if there is no palette. */
+static const uint8_t *colors_of(const struct gif *gif, unsigned *n)
+{
+    const uint8_t *own = gif->file.data + gif->first.begin + GIF_IMAGE,
+                  *all = gif->file.data + GIF_HEAD;
+    const unsigned own_flags = own[-1], all_flags = gif->file.data[10],
+                   flags = own_flags & 0x80 ? own_flags : all_flags;
+    *n = flags & 0x80 ? 2u << (flags & 7) : 0;
+    return !*n ? NULL : own_flags & 0x80 ? own : all;
+}
+
+/* Indices behind the palette are black. Where the frame leaves some of the
+ * screen free that is transparent, by an index of its own or, if there is none
+ * to be had, by alpha. */
+static void read_palette(struct image *img, struct gif *gif)
+{
+    struct meta *meta = img->meta;
+    unsigned n, bits = gif->file.data[gif->first.body];
+    const uint8_t *colors = colors_of(gif, &n);
+    const struct gif_rect r = gif_rect_of(gif, &gif->first);
+    const bool all = r.width == gif->width && r.height == gif->height;
+    int *clear = &gif->first.transparent;
+    meta->ncolors = bits <= 8 && 1u << bits > n ? 1u << bits : n;
+    *clear = *clear < (int)meta->ncolors ? *clear : -1;
+    if (!all && *clear < 0 && meta->ncolors < 256)
+        *clear = (int)meta->ncolors++;
+    for (unsigned i = 0; i < 256; i++) {
+        if (i < n)
+            memcpy(meta->palette[i], colors + (size_t)GIF_COLOR * i, GIF_COLOR);
+        meta->palette[i][3] = (int)i == *clear ? 0 : 255;
+    }
+    meta->nalphas = (unsigned)(*clear + 1);
+    img->color = all || *clear >= 0 ? COLOR_INDEXED : COLOR_RGB;
+    img->alpha = img->color == COLOR_RGB;
+}
+
+static int open(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    struct gif *gif = memory_alloc_zeroed(1, sizeof *gif);
+    if (!gif)
+        return fail_memory(err, "no memory for the decoder");
+    reader->state = gif;
+    if (gif_scan(gif, img->meta, reader->file, reader->opts, err))
+        return -1;
+    const uint8_t aspect = reader->file.data[12];
+    read_palette(img, gif);
+    img->width = gif->width;
+    img->height = gif->height;
+    img->nplanes = img->alpha ? 4 : 1;
+    img->maxval = img->alpha || img->meta->ncolors > 16 ? 255
+                  : img->meta->ncolors > 4              ? 15
+                  : img->meta->ncolors > 2              ? 3
+                                                        : 1;
+    if (aspect)
+        img->meta->density =
+            (struct density){ DENSITY_ASPECT, 64, aspect + 15 };
+    return image_check(img->width, img->height, img->nplanes, CELL_U8,
+                       &reader->opts->limits, err);
+}
+
+/* Lays the frame on the screen. */
+static void compose(const struct image *img, const struct image *frame,
+                    const struct gif *gif)
+{
+    const struct gif_rect r = gif_rect_of(gif, &gif->first);
+    const int clear = gif->first.transparent;
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            uint8_t *to = plane_row(&img->plane[c], y);
+            memset(to, clear < 0 ? 0 : clear, img->width);
+            if (y < r.y || y - r.y >= r.height)
+                continue;
+            const uint8_t *from = plane_row(&frame->plane[0], y - r.y);
+            if (!img->alpha)
+                memcpy(to + r.x, from, r.width);
+            for (uint32_t x = 0; img->alpha && x < r.width; x++)
+                to[r.x + x] = img->meta->palette[from[x]][c];
+        }
+}
+
+static int decode(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img, frame = { 0 };
+    const struct gif *gif = reader->state;
+    const struct load_opts *opts = reader->opts;
+    const struct gif_rect r = gif_rect_of(gif, &gif->first);
+    struct err why;
+    unsigned n;
+    bool mended = false;
+    if (!colors_of(gif, &n))
+        return fail(err, "its first frame has no palette, so that it can be "
+                         "turned, but not converted");
+    if (r.width && r.height &&
+        gif_read_frame(&frame, &mended, gif, &gif->first, opts, &why))
+        return fail_with(err, &why, "frame 1: %s", why.text);
+    int status = image_alloc(img, opts->mem, err);
+    if (status == 0)
+        compose(img, &frame, gif);
+    image_free(&frame);
+    if (status == 0 && opts->portable)
+        status = metadata_read_portable(img->meta, &gif_blocks, opts, err);
+    return status;
+}
+
+static void close(struct reader *reader)
+{
+    memory_free(reader->state);
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+/* Colors, by which indices are found. */
+struct color_table {
+    unsigned n;
+    uint32_t color[256]; /* alpha, red, green and blue, the high byte first */
+    uint16_t slot[1024]; /* 1 + the index of a color; 0: it is free */
+    int clear;           /* the index of what is transparent, or -1 */
+};
+
+/* Returns the index of a color; 256 if there is no room for it. */
+static unsigned index_of(struct color_table *table, uint32_t color)
+{
+    uint32_t i = color * 0x9e3779b1u >> 22;
+    while (table->slot[i] && table->color[table->slot[i] - 1] != color)
+        i = (i + 1) % 1024;
+    if (table->slot[i])
+        return table->slot[i] - 1u;
+    if (table->n == 256)
+        return 256;
+    if (color >> 24 == 0)
+        table->clear = (int)table->n;
+    table->color[table->n] = color;
+    table->slot[i] = (uint16_t)++table->n;
+    return table->n - 1;
+}
+
+/* Returns the color of a pixel. What is transparent has none. */
+static uint32_t color_at(const struct image *img, uint32_t x, uint32_t y)
+{
+    uint8_t p[4] = { 0, 0, 0, 255 };
+    const unsigned colors = img->nplanes - img->alpha;
+    for (unsigned c = 0; c < 3; c++)
+        p[c] = ((uint8_t *)plane_row(&img->plane[c < colors ? c : 0], y))[x];
+    if (img->alpha)
+        p[3] = ((uint8_t *)plane_row(&img->plane[colors], y))[x];
+    if (img->color == COLOR_INDEXED)
+        memcpy(p, img->meta->palette[p[0]], sizeof p);
+    return p[3] ? (uint32_t)p[3] << 24 | (uint32_t)p[0] << 16 |
+                      (uint32_t)p[1] << 8 | p[2]
+                : 0;
+}
+
+static int index_pixels(struct image *indices, struct color_table *table,
+                        const struct image *img, struct err *err)
+{
+    for (uint32_t y = 0; y < img->height; y++) {
+        uint8_t *row = plane_row(&indices->plane[0], y);
+        uint32_t last = 0;
+        unsigned index = 256;
+        for (uint32_t x = 0; x < img->width; x++) {
+            const uint32_t color = color_at(img, x, y);
+            if (index == 256 || color != last)
+                index = index_of(table, color);
+            if (index == 256)
+                return fail(err, "a GIF holds 256 colors, and this picture has "
+                                 "more; PNG keeps them");
+            if (color && color >> 24 < 255)
+                return fail(err, "a GIF holds no half transparent colors; PNG "
+                                 "keeps them, and --background COLOR lays them "
+                                 "on a color");
+            row[x] = (uint8_t)index;
+            last = color;
+        }
+    }
+    return 0;
+}
+
+static bool put_head(struct bytes *file, const struct image *img,
+                     const struct color_table *table, unsigned bits)
+{
+    const struct meta *meta = img->meta;
+    uint8_t head[GIF_HEAD] = "GIF89a", colors[256][GIF_COLOR] = { { 0 } };
+    uint8_t control[] = {
+        GIF_EXTENSION, GIF_CONTROL, 4, 1, 0, 0, (uint8_t)table->clear, 0
+    };
+    uint8_t image[GIF_IMAGE] = { GIF_FRAME };
+    write_le16(head + 6, img->width);
+    write_le16(head + 8, img->height);
+    write_le16(image + 5, img->width);
+    write_le16(image + 7, img->height);
+    head[10] = (uint8_t)(0xf0 | (bits - 1)); /* colors of 8 bits each */
+    for (unsigned i = 0; i < table->n; i++)
+        for (unsigned c = 0; c < GIF_COLOR; c++)
+            colors[i][c] = (uint8_t)(table->color[i] >> (16 - 8 * c));
+    bool kept = bytes_append(file, head, GIF_HEAD) &&
+                bytes_append(file, colors, (size_t)GIF_COLOR << bits);
+    /* The loop of an animation is no longer one. */
+    for (size_t i = 0; meta && kept && i < meta->nblocks; i++)
+        if (meta->block[i].kind != BLOCK_ESSENTIAL)
+            kept = bytes_append(file, meta->block[i].data, meta->block[i].size);
+    return kept &&
+           (table->clear < 0 || bytes_append(file, control, sizeof control)) &&
+           bytes_append(file, image, GIF_IMAGE);
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    struct color_table table = { .clear = -1 };
+    struct image indices = { .cell = CELL_U8,
+                             .nplanes = 1,
+                             .width = img->width,
+                             .height = img->height };
+    unsigned bits = 1;
+    (void)opts;
+    if (img->width > UINT16_MAX || img->height > UINT16_MAX)
+        return fail(err, "a side of a GIF has 65535 pixels at most; PNG holds "
+                         "more");
+    if (image_alloc(&indices, mem_plain, err))
+        return -1;
+    int status = index_pixels(&indices, &table, img, err);
+    while (1u << bits < table.n)
+        bits++;
+    const struct lzw_rows rows = { .data = indices.plane[0].data,
+                                   .stride = indices.plane[0].stride,
+                                   .width = img->width,
+                                   .height = img->height };
+    const uint8_t coded = (uint8_t)(bits < 2 ? 2 : bits);
+    if (status == 0 &&
+        !(put_head(file, img, &table, bits) && bytes_append(file, &coded, 1) &&
+          lzw_write(file, rows, coded) && bytes_append(file, ";", 1)))
+        status = fail_memory(err, "no memory for the file");
+    image_free(&indices);
+    return status;
+}
+
+/* All frames have all their pixels. */
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct warnings unheard = { 0 };
+    const struct load_opts load = {
+        .limits = { .pixels = UINT64_MAX, .bytes = UINT64_MAX },
+        .warnings = &unheard,
+    };
+    struct image found = { 0 };
+    struct bytes none = { 0 };
+    (void)opts;
+    if (!probe(file.data, file.size))
+        return fail(err, "its header is malformed");
+    if (gif_turn(&none, &found, file, XFORM_NONE, &load, err))
+        return -1;
+    if (img && (found.width != img->width || found.height != img->height))
+        return fail(err, "its header is of another picture");
+    return 0;
+}
+
+const struct codec codec_gif = {
+    .name = "gif",
+    .title = "GIF",
+    .suffixes = (const char *const[]){ "gif", NULL },
+    .capabilities = {
+        .cells = 1 << CELL_U8,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
+        .alpha = true,
+        .metadata = HOLDS_ICC | HOLDS_XMP | HOLDS_COMMENT,
+    },
+    .blocks = &gif_blocks,
+    .probe = probe,
+    .open = open,
+    .decode = decode,
+    .close = close,
+    .turn = gif_turn,
+    .encode = encode,
+    .check = check,
+};
