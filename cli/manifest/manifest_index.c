@@ -133,17 +133,6 @@ int manifest_index_find(struct manifest_index *index, const struct record *job,
     return 0;
 }
 
-const struct entry *manifest_index_other(const struct manifest_index *index,
-                                         const struct entry *entry,
-                                         const char *op)
-{
-    struct entry key = *entry;
-    key.op = op;
-    key.hash = hash_entry(&key);
-    const size_t found = *find_slot(index, &key);
-    return found ? &index->entry[found - 1] : NULL;
-}
-
 /* Makes room for one more; at most half of the slots are taken. */
 static bool make_room(struct manifest_index *index)
 {

@@ -48,20 +48,6 @@ int resume_read(struct resume *resume, const char *name, bool may_lack,
     resume->name = name;
     if (!absent && manifest_index_read(&resume->index, name, err))
         return -1;
-    /* There are fewer operations than there is room for; a manifest with more
-     * was not written by this program. */
-    const struct manifest_index *index = &resume->index;
-    const size_t most = sizeof resume->op / sizeof *resume->op;
-    for (size_t i = 0; i < index->count; i++) {
-        const struct entry *entry = &index->entry[i];
-        size_t k = 0;
-        if (!entry->in_place || entry->facts.status < STATUS_READY)
-            continue;
-        while (k < resume->ops && strcmp(resume->op[k], entry->op) != 0)
-            k++;
-        if (k == resume->ops && k < most)
-            resume->op[resume->ops++] = entry->op;
-    }
     resume->found = calloc(count + 1, sizeof *resume->found);
     if (!resume->found)
         return fail(err, "no memory to look up %zu files", count);
@@ -130,23 +116,6 @@ bool resume_is_as_written(const struct facts *facts, struct root *root,
     return facts->summed ? has_sum(facts, root, name) : !timed || same_time;
 }
 
-/* Returns whether a later operation has replaced the file once more, and it is
- * as that has written it. */
-static bool was_turned_on(const struct resume *resume, const struct record *job,
-                          const struct entry *entry, const struct stat *st)
-{
-    for (size_t i = 0; i < resume->ops; i++) {
-        const struct entry *next =
-            manifest_index_other(&resume->index, entry, resume->op[i]);
-        if (next && next != entry && next->facts.status >= STATUS_READY &&
-            manifest_time_compare(next->facts.time, entry->facts.time) >= 0 &&
-            resume_is_as_written(&next->facts, job->output_root, job->output,
-                                 st))
-            return true;
-    }
-    return false;
-}
-
 /* ---- Files that are left alone ------------------------------------------ */
 
 static enum verdict leave_ready(struct err *err)
@@ -204,8 +173,7 @@ static enum verdict of_replaced(const struct resume *resume,
         return VERDICT_CHANGED;
     }
     return resume_is_as_written(&entry->facts, job->output_root, job->output,
-                                &st) ||
-                   was_turned_on(resume, job, entry, &st)
+                                &st)
                ? VERDICT_DONE
                : leave_done(resume, job, &entry->facts, &st, err);
 }

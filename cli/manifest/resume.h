@@ -64,12 +64,6 @@ int manifest_index_read(struct manifest_index *index, const char *name,
 int manifest_index_find(struct manifest_index *index, const struct record *job,
                         size_t *found, struct err *err);
 
-/* Returns the entry of another operation on the file of this one, which was
- * replaced in place; NULL: none. */
-const struct entry *manifest_index_other(const struct manifest_index *index,
-                                         const struct entry *entry,
-                                         const char *op);
-
 /* Writes the path of a name of an entry to `path`, of PATH_MAX bytes. Returns
  * false if it is too long. */
 bool manifest_index_path(const struct entry *entry, const char *name,
@@ -85,10 +79,8 @@ void manifest_index_free(struct manifest_index *index);
 /* {0} is empty. */
 struct resume {
     struct manifest_index index;
-    const char *name;   /* of the manifest */
-    const char *op[32]; /* each operation that was done in place */
-    size_t ops;
-    size_t *found; /* of each job: the number of its entry plus 1, or 0 */
+    const char *name; /* of the manifest */
+    size_t *found;    /* of each job: the number of its entry plus 1, or 0 */
 };
 
 /* The jobs of a batch, which are of one operation. */
@@ -121,9 +113,9 @@ enum verdict {
 /* Returns whether the i-th job is still to be done; if it was replaced, fills
  * in job->facts. This looks at the files: a job is to be done again if its
  * output is gone or has another size, or its input has changed since. A file
- * that was replaced in place is done once, but must be as it was written, by
- * this operation or a later one; if it is not, the reason is in `err`. For any
- * number of threads. */
+ * that was replaced in place is done once, but must be as it was written; if it
+ * is not, also where a later operation has replaced it once more, the reason is
+ * in `err`. For any number of threads. */
 enum verdict resume_check(const struct resume *resume, size_t i,
                           struct record *job, struct err *err);
 

@@ -148,7 +148,6 @@ TEST(replaced)
 /* With --preserve the original may look the same. */
 TEST(replaced_with_its_time)
 {
-    static const struct timespec later = { 1800000000, 1 };
     unlink(LOG);
     put_file("a.ppm", "old", then);
     struct record job = job_of("a.ppm", "a.ppm");
@@ -158,18 +157,6 @@ TEST(replaced_with_its_time)
     CHECK(verdict_of(&job) == VERDICT_DONE, "by its bytes");
     put_file("a.ppm", "old", then);
     CHECK(verdict_of(&job) == VERDICT_CHANGED, "alike, but for its bytes");
-
-    /* What a later operation has made of it; but not an earlier one. */
-    put_file("a.ppm", "LATER", later);
-    struct record next = with_status(job, STATUS_DONE, "LATER"), ready = next;
-    next.op = ready.op = "fliph";
-    ready.facts.status = STATUS_READY;
-    note(&ready);
-    CHECK(verdict_of(&job) == VERDICT_DONE, "a later one, perhaps");
-    note(&next);
-    CHECK(verdict_of(&job) == VERDICT_DONE, "a later one");
-    put_file("a.ppm", "NEW", then);
-    CHECK(verdict_of(&next) == VERDICT_CHANGED, "an earlier one");
 
     need(unlink("a.ppm") == 0 && symlink("a.ppm", "a.ppm") == 0, "a.ppm");
     CHECK(verdict_of(&job) == VERDICT_CHANGED, "what nobody can look at");
