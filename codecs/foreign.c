@@ -35,8 +35,6 @@ struct magic {
 
 /* The formats that are recognized by other signs come first. */
 enum {
-    FOREIGN_HEIC,
-    FOREIGN_AVIF,
     FOREIGN_WEBP,
     FOREIGN_TIFF,
     FOREIGN_DNG,
@@ -49,11 +47,6 @@ enum {
 };
 
 static const struct foreign table[] = {
-    [FOREIGN_HEIC] = { "HEIC", "a HEIC picture",
-                       SUFFIXES("heic", "heif", "hif", "heics", "heifs"),
-                       NULL },
-    [FOREIGN_AVIF] = { "AVIF", "an AVIF picture", SUFFIXES("avif", "avifs"),
-                       NULL },
     [FOREIGN_WEBP] = { "WebP", "a WebP picture", SUFFIXES("webp"), NULL },
 #if HAVE_TIFF /* what codec_tiff does not recognize */
     [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES(NULL), NULL, NULL },
@@ -152,12 +145,8 @@ static const struct foreign *by_brand(struct bytes head)
         const char *brand;
         unsigned kind;
     } brands[] = {
-        { "avif", FOREIGN_AVIF }, { "avis", FOREIGN_AVIF },
-        { "heic", FOREIGN_HEIC }, { "heix", FOREIGN_HEIC },
-        { "heim", FOREIGN_HEIC }, { "heis", FOREIGN_HEIC },
-        { "hevc", FOREIGN_HEIC }, { "hevx", FOREIGN_HEIC },
-        { "crx ", FOREIGN_RAW },  { "jpx ", FOREIGN_JP2 },
-        { "mif1", FOREIGN_HEIC }, { "msf1", FOREIGN_HEIC },
+        { "crx ", FOREIGN_RAW },
+        { "jpx ", FOREIGN_JP2 },
     };
     if (!has(head, 4, "ftyp", 4) || head.size < 12)
         return NULL;

@@ -83,6 +83,7 @@ hflip mirror flipv flip vflip transverse upright auto-orient copy identity'
 # The suffixes of pictures that can be read and written.
 _gimgxf_suffixes='png|jpeg|jpg|jpe|jfif|gif|bmp|dib|tga|vda|icb|vst|hdr|rgbe|pic'
 _gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz|qoi|jxl|tif|tiff|btf'
+_gimgxf_suffixes+='|heic|heif|hif|heics|heifs|avif|avifs'
 
 _gimgxf_colors='
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond

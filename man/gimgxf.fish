@@ -30,7 +30,8 @@ set -g __gimgxf_commands \
 
 # The suffixes of pictures that can be read and written.
 set -g __gimgxf_suffixes png jpeg jpg jpe jfif gif bmp dib tga vda icb vst \
-    hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi jxl tif tiff btf
+    hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi jxl tif tiff btf \
+    heic heif hif heics heifs avif avifs
 
 set -g __gimgxf_colors \
     aliceblue antiquewhite aqua aquamarine azure beige bisque black \

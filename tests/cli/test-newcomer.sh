@@ -6,7 +6,7 @@ cp "$samples/f-rgb.png" in.png
 cp "$samples/f.jpg" a.jpg
 mkdir photos out
 cp a.jpg photos/
-printf '\0\0\0\030ftypheic\0\0\0\0mif1heic' >in.heic
+printf '\0\0\0\030ftypcrx \0\0\0\1crx isom' >in.cr3
 printf 'RIFF\044\0\0\0WEBPVP8L' >called.jpg
 printf '<!DOCTYPE html><title>404 Not Found</title>' >page.jpg
 ls -R >before
@@ -104,9 +104,9 @@ one, too)" rotate90 in.png out.jpgg
 wrong 'out.webp: gimgxf does not write WebP; write PNG, and convert that' \
     rotate90 in.png out.webp
 wrong "--format: 'jpge' is not a format; expected png, jpeg, gif, hdr, npy, npz, pnm, \
-pam, pfm, qoi, bmp, jxl, tiff or tga; did you mean 'jpeg'?" --format jpge rotate90 in.png o
-gives 1 'gimgxf: in.heic: a HEIC picture, which gimgxf does not read; convert '\
-'it to PNG first' rotate90 in.heic out.jpg
+pam, pfm, qoi, bmp, jxl, tiff, tga, heic or avif; did you mean 'jpeg'?" --format jpge rotate90 in.png o
+gives 1 'gimgxf: in.cr3: a camera'\''s raw picture, which gimgxf does not read; convert '\
+'it to PNG first' rotate90 in.cr3 out.jpg
 gives 1 'gimgxf: called.jpg: a WebP picture, which gimgxf does not read; '\
 'convert it to PNG first' rotate90 called.jpg out.jpg
 gives 1 'gimgxf: page.jpg: an HTML page, not a picture; perhaps the download '\
@@ -290,22 +290,22 @@ check 'nothing found, JSON' [ "$(cat stdout)" = '{"status": "failed", "error": '
 "\"${none#gimgxf: } in 'empty'; none of its 2 files has a suffix of a picture\"}" ]
 gives 1 "$none in 'empty'; none of its 2 files has a suffix of a picture
 gimgxf: 1 file passed over: 1 not pictures" info -v -r empty
-touch empty/p.heic empty/q.psd
+touch empty/p.dds empty/q.psd
 gives 1 "$none in 'empty'; none of its 4 files has a suffix of a picture
-gimgxf: 2 files passed over: 1 HEIC, 1 PSD" info -r empty
+gimgxf: 2 files passed over: 1 DDS, 1 PSD" info -r empty
 gives 0 '' -q rotate90 -r -d out --shard 1/40 tree
 check 'a share may be empty' absent out/a.jpg
 
 # info says what it passed over.
 cp in.png empty/
-gives 0 'gimgxf: 2 files passed over: 1 HEIC, 1 PSD' info -r empty
+gives 0 'gimgxf: 2 files passed over: 1 DDS, 1 PSD' info -r empty
 gives 0 '' info -q -r empty
-gives 0 'gimgxf: empty/p.heic: passed over: HEIC is not read
+gives 0 'gimgxf: empty/p.dds: passed over: DDS is not read
 gimgxf: empty/q.psd: passed over: PSD is not read
-gimgxf: 3 files passed over: 1 HEIC, 1 PSD, 1 not pictures' info -v -r empty
-gives 0 'gimgxf: 2 files passed over: 1 HEIC, 1 PSD' info -r --json empty
+gimgxf: 3 files passed over: 1 DDS, 1 PSD, 1 not pictures' info -v -r empty
+gives 0 'gimgxf: 2 files passed over: 1 DDS, 1 PSD' info -r --json empty
 check 'info passes over, JSON' [ "$(head -n 1 stdout)" = \
-    '{"input": "empty/p.heic", "status": "passed_over", "format": "HEIC"}' ]
+    '{"input": "empty/p.dds", "status": "passed_over", "format": "DDS"}' ]
 check 'info passes over, in all' [ "$(wc -l <stdout)" = 3 ]
 
 # "-" does not wait for a picture from the keyboard.

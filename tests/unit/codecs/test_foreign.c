@@ -19,21 +19,6 @@ static const struct {
     const char *title, *suffix;
 } files[] = {
     { TEXT("\0\0\0\x18"
-           "ftypheic\0\0\0\0mif1heic"),
-      "HEIC", "HEIC" },
-    { TEXT("\0\0\0\x18"
-           "ftypmif1\0\0\0\0mif1heic"),
-      "HEIC", "heif" },
-    { TEXT("\0\0\0\x18"
-           "ftypmif1\0\0\0\0mif1miaf"),
-      "HEIC", "hif" },
-    { TEXT("\0\0\0\x1c"
-           "ftypmif1\0\0\0\0mif1miafavif"),
-      "AVIF", "avif" },
-    { TEXT("\0\0\0\x18"
-           "ftypavif\0\0\0\0avifmif1"),
-      "AVIF", "avifs" },
-    { TEXT("\0\0\0\x18"
            "ftypcrx \0\0\0\1crx isom"),
       "RAW", "cr3" },
     { TEXT("\0\0\0\x18"
@@ -144,9 +129,8 @@ static const struct {
     size_t size;
     const char *said;
 } inputs[] = {
-    { TEXT("\0\0\0\x18"
-           "ftypheic\0\0\0\0mif1heic"),
-      "a HEIC picture, which gimgxf does not read; convert it to PNG first" },
+    { TEXT("8BPS\0\1"), "a Photoshop document (PSD), which gimgxf does not "
+                         "read; convert it to PNG first" },
     { TEXT("\0\0\0\x14"
            "ftypqt  \0\0\2\0qt  "),
       "a video, which gimgxf does not read" },
