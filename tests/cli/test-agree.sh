@@ -11,36 +11,6 @@ skipped() {
 turns='rotate90 rotate180 rotate270 fliph flipv transpose transverse'
 pngs='f-rgb.png f-rgba.png f-gray16.png f-palette.png'
 
-# turn OP NAME: one of the samples, turned; says where it is.
-turn() {
-    gimgxf -q "$1" "$samples/$2" "ours.${2##*.}" && echo "ours.${2##*.}"
-}
-
-# ---- ImageMagick ----------------------------------------------------------------
-
-# Its palettes, gray and colors of 16 bits and less are the same as PAM.
-magick_pam() {
-    magick "$@" +repage -strip -depth 16 pam:-
-}
-
-hdrs=0
-if has_tool ImageMagick; then
-    hdrs=6
-    set -- '-rotate 90' '-rotate 180' '-rotate 270' -flop -flip -transpose \
-        -transverse
-    for op in $turns; do
-        for name in f-rgba.png f-gray16.png f-palette.png f.pgm f.bmp; do
-            # shellcheck disable=SC2086 # an option and its value
-            magick_pam "$samples/$name" $1 >theirs.pam
-            magick_pam "$(turn "$op" "$name")" >ours.pam
-            check "ImageMagick, $op of $name" same ours.pam theirs.pam
-        done
-        shift
-    done
-else
-    skipped ImageMagick
-fi
-
 # ---- Pillow, and numpy for what it does not know ------------------------------
 
 cat >pillow.py <<'EOF'
@@ -137,6 +107,8 @@ for height, width in SIZES:
         print('hdr', height, width, 3, 0 if good else 1)
 EOF
 if has_tool Pillow; then
+    hdrs=0
+    ! has_tool ImageMagick || hdrs=6
     python3 converted.py "$program" $hdrs >told
     check 'all conversions were read' \
         [ "$(wc -l <told)" = $((48 + hdrs)) ]
@@ -145,75 +117,8 @@ if has_tool Pillow; then
     done <told
 fi
 
-# ---- netpbm -------------------------------------------------------------------
+# ---- Four quarter turns of a PNG, which need nobody -----------------------------
 
-printf 'P4\n13 3\n\252\270\125\100\377\010' >odd.pbm
-printf 'P7\nWIDTH 2\nHEIGHT 2\nDEPTH 2\nMAXVAL 9\nTUPLTYPE GRAYSCALE_ALPHA\n'\
-'ENDHDR\n\001\002\003\004\005\006\007\010' >alpha.pam
-if has_tool pamflip && has_tool pamtopam; then
-    set -- -cw -r180 -ccw -lr -tb -xy -xform=transpose,leftright,topbottom
-    for op in $turns; do
-        for name in odd.pbm "$samples/f.pgm" "$samples/f.ppm" alpha.pam; do
-            pamflip "$1" "$name" | pamtopam >theirs.pam
-            gimgxf -q "$op" "$name" "turned.${name##*.}"
-            pamtopam <"turned.${name##*.}" >ours.pam
-            check "netpbm, $op of ${name##*/}" same ours.pam theirs.pam
-        done
-        shift
-    done
-else
-    skipped netpbm
-fi
-
-# ---- Four quarter turns, which need nobody --------------------------------------
-
-# A chunk of each kind that may stand beside pixels of 16 bits.
-cat >chunks.py <<'EOF'
-import struct
-import sys
-import zlib
-
-
-def chunk(name, data):
-    body = name + data
-    return struct.pack('>I', len(data)) + body + struct.pack(
-        '>I', zlib.crc32(body))
-
-
-W, H = 7, 5
-rows = b''.join(b'\0' + bytes((x * 37 + y * 11 + c) % 256 for x in range(W)
-                              for c in range(6)) for y in range(H))
-profile = struct.pack('>I', 132) + b'\0' * 12 + b'RGB ' + b'\0' * 112
-exif = b'MM\0*' + struct.pack('>IHHHIHHI', 8, 1, 0x112, 3, 1, 1, 0, 0)
-sys.stdout.buffer.write(
-    b'\x89PNG\r\n\x1a\n' +
-    chunk(b'IHDR', struct.pack('>IIBBBBB', W, H, 16, 2, 0, 0, 0)) +
-    chunk(b'cICP', bytes([9, 16, 0, 1])) +
-    chunk(b'gAMA', struct.pack('>I', 45455)) +
-    chunk(b'cHRM', struct.pack('>8I', 31270, 32900, 64000, 33000, 30000, 60000,
-                               15000, 6000)) +
-    chunk(b'iCCP', b'name\0\0' + zlib.compress(profile)) +
-    chunk(b'sBIT', bytes([12, 12, 12])) +
-    chunk(b'PLTE', bytes(range(9))) +
-    chunk(b'bKGD', struct.pack('>3H', 1, 2, 3)) +
-    chunk(b'hIST', struct.pack('>3H', 1, 2, 3)) +
-    chunk(b'tRNS', struct.pack('>3H', 4, 5, 6)) +
-    chunk(b'pHYs', struct.pack('>IIB', 1000, 2000, 1)) +
-    chunk(b'oFFs', struct.pack('>iiB', 3, 4, 0)) +
-    chunk(b'sCAL', b'\1' + b'1.5\0' + b'2.5') +
-    chunk(b'pCAL', b'name\0' + struct.pack('>iiBB', 0, 65535, 0, 2) +
-          b'unit\0' + b'0\0' + b'1') +
-    chunk(b'sPLT', b'name\0\x08' + bytes(6)) +
-    chunk(b'eXIf', exif) +
-    chunk(b'prVt', b'private') +
-    chunk(b'IDAT', zlib.compress(rows)) +
-    chunk(b'tIME', struct.pack('>H5B', 2024, 2, 29, 1, 2, 3)) +
-    chunk(b'tEXt', b'Title\0The letter F') +
-    chunk(b'zTXt', b'Author\0\0' + zlib.compress(b'nobody')) +
-    chunk(b'iTXt', b'Title\0\0\0de\0Titel\0Der Buchstabe F') +
-    chunk(b'prVu', b'behind the pixels') +
-    chunk(b'IEND', b''))
-EOF
 differ() {
     cmp -s "$1" "$2"
     [ $? = 1 ] # 2: one is not there
@@ -222,9 +127,8 @@ metadata() {
     gimgxf info --json "$1" | sed 's/.*"metadata": \(\[[^]]*\]\).*/\1/'
 }
 
-python3 chunks.py >all.png
-for name in all.png "$samples/f-palette.png" "$samples/f-rgba.png"; do
-    cp "$name" 0.png
+for name in f-palette.png f-rgba.png; do
+    cp "$samples/$name" 0.png
     for i in 0 1 2 3; do
         gives 0 '' rotate90 $i.png $((i + 1)).png
     done
@@ -234,12 +138,7 @@ for name in all.png "$samples/f-palette.png" "$samples/f-rgba.png"; do
         check "$i turns are something" differ first.npy other.npy
     done
     gimgxf -q --format npy copy 4.png other.npy
-    check "four turns of ${name##*/}" same first.npy other.npy
+    check "four turns of $name" same first.npy other.npy
     check "its metadata" [ "$(metadata 0.png)" = "$(metadata 4.png)" ]
-done
-metadata all.png >list
-for chunk in cICP gAMA cHRM iCCP sBIT bKGD hIST tRNS pHYs oFFs sCAL pCAL sPLT \
-    eXIf prVt tIME tEXt zTXt iTXt prVu; do
-    check "info lists $chunk" grep -q "\"$chunk\"" list
 done
 finish

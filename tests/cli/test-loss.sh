@@ -200,8 +200,6 @@ for turn in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 check "a thumbnail of $first bytes grows to $(thumbnail_bytes)" \
     [ $(($(thumbnail_bytes) * 10)) -le $((first * 11)) ]
-finish
-
 # ---- An unfinished progressive file, which viewers smooth ----
 
 # shown FILE TURN: the least signal to noise, in dB, of out.jpg as djpeg shows it
@@ -237,3 +235,4 @@ for scans in dc some; do
     check "$scans, luma of whole blocks: $(shown unfinished.jpg) dB" \
         [ "$(shown unfinished.jpg)" -ge 39 ]
 done
+finish

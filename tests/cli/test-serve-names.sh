@@ -188,44 +188,6 @@ done_well 'all of it' "$here/a.png" "${here#/}/root/k.png"
 check 'all of it' same root/k.png want.png
 end
 
-# A directory that becomes a link and a directory again, all the time.
-mkdir root/swap
-cp a.png root/swap/in.png
-ln -s ../outside root/swap.link
-cat >swap.py <<'END'
-import ctypes, os, sys
-libc = ctypes.CDLL(None)
-swap, link = b'root/swap', b'root/swap.link'
-while os.path.exists('swapping'):
-    libc.renameat2(-100, swap, -100, link, 2)
-END
-touch swapping
-python3 swap.py &
-swapper=$!
-for ((i = 0; i < 400; i++)); do
-    case $((i % 4)) in
-    0) job $i a.png swap/new/$i.png ;;
-    1) job $i a.png swap/$i.png ;;
-    2) job $i swap/in.png x$i.png ;;
-    3) job $i a.png swap/a.png ;; # is there outside
-    esac
-done >list
-gimgxf serve --root root - <list >answers 2>said
-rm swapping
-wait $swapper
-jobs=400
-check 'swapped: all are answered' only_answers
-check 'swapped: some are done' grep -q '"status": "done"' answers
-check 'swapped: what is outside is as it was' outside_is_untouched
-check 'swapped: no new directories outside' absent outside/new
-for i in root/x*.png root/swap*/*.png root/swap*/new/*.png; do
-    case $i in
-    */in.png | root/swap.link/* | *'*'*) ;;
-    *) [ -L root/swap ] || check "swapped: $i" same $i want.png ;;
-    esac
-done
-check 'swapped: nothing is left half' no_temporary root
-
 # Wrong usage.
 gives 2 'gimgxf: --root: nowhere: No such file or directory' \
     serve --root nowhere -
