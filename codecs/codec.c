@@ -11,6 +11,9 @@ const struct codec *const codecs[CODECS_MAX + 1] = {
 #if HAVE_TIFF
     &codec_tiff,
 #endif
+#if HAVE_WEBP
+    &codec_webp,
+#endif
     &codec_tga,  &codec_heic, &codec_avif,
 };
 

@@ -143,7 +143,8 @@ struct save_opts {
                                       NULL: all of the file is kept */
     const struct scratch *scratch; /* for frames that memory does not hold, as
                                       animation.stored says */
-    bool *encoded_anew; /* `turn` sets it where it encodes with loss; NULL */
+    bool *encoded_anew; /* `turn`, or `encode` of a codec that is not lossy,
+                           sets it where it encodes with loss; NULL */
     uint32_t *adler;    /* PNG: `encode` stores the Adler-32 of its rows here,
                            and `check` compares it; NULL or 0: unknown */
     const struct turner *turner;   /* turns embedded JPEG files */
@@ -162,6 +163,8 @@ enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 struct stream_info {
     uint32_t width, height; /* as stored */
     struct orientation orientation;
+    bool
+        lossy; /* of what `turn` turns: it encodes some of it anew, with loss */
     /* In pixels: an axis that runs backwards after a turn must be a whole
      * multiple of it. */
     struct alignment {
@@ -208,6 +211,7 @@ struct codec {
     const char *title;           /* "PNG" */
     const char *const *suffixes; /* lower case, ended by NULL */
     bool lossy;                  /* samples change when they are encoded */
+    bool has_quality;            /* that of struct save_opts */
     bool rounds;                 /* samples of other formats change */
     bool kinds;                  /* the suffix chooses among its kinds */
     bool
@@ -334,6 +338,6 @@ static inline bool codec_is_own(const struct codec *codec,
 
 extern const struct codec codec_png, codec_jpeg, codec_gif, codec_bmp,
     codec_tga, codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_qoi, codec_jxl,
-    codec_npy, codec_npz, codec_tiff, codec_heic, codec_avif;
+    codec_npy, codec_npz, codec_tiff, codec_heic, codec_avif, codec_webp;
 
 #endif

@@ -47,7 +47,12 @@ enum {
 };
 
 static const struct foreign table[] = {
-    [FOREIGN_WEBP] = { "WebP", "a WebP picture", SUFFIXES("webp"), NULL },
+#if HAVE_WEBP
+    [FOREIGN_WEBP] = { "WebP", "a WebP picture", SUFFIXES(NULL), NULL, NULL },
+#else
+    [FOREIGN_WEBP] = { "WebP", "a WebP picture", SUFFIXES("webp"), NULL,
+                       "libwebp-dev" },
+#endif
 #if HAVE_TIFF /* what codec_tiff does not recognize */
     [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES(NULL), NULL, NULL },
 #else

@@ -15,7 +15,7 @@
 # A kind that begins with = is that of an optional value, which is never the next
 # word.
 _gimgxf_options='
-ts    --format              one png jpeg gif bmp tga qoi hdr tiff pnm pbm pgm ppm pam \
+ts    --format              one png jpeg gif bmp tga qoi hdr tiff webp pnm pbm pgm ppm pam \
                             pfm npy npz
 ts    -n,--no-clobber
 ts    -f,--force
@@ -83,7 +83,7 @@ hflip mirror flipv flip vflip transverse upright auto-orient copy identity'
 # The suffixes of pictures that can be read and written.
 _gimgxf_suffixes='png|jpeg|jpg|jpe|jfif|gif|bmp|dib|tga|vda|icb|vst|hdr|rgbe|pic'
 _gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz|qoi|jxl|tif|tiff|btf'
-_gimgxf_suffixes+='|heic|heif|hif|heics|heifs|avif|avifs'
+_gimgxf_suffixes+='|heic|heif|hif|heics|heifs|avif|avifs|webp'
 
 _gimgxf_colors='
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond

@@ -31,7 +31,7 @@ set -g __gimgxf_commands \
 # The suffixes of pictures that can be read and written.
 set -g __gimgxf_suffixes png jpeg jpg jpe jfif gif bmp dib tga vda icb vst \
     hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi jxl tif tiff btf \
-    heic heif hif heics heifs avif avifs
+    heic heif hif heics heifs avif avifs webp
 
 set -g __gimgxf_colors \
     aliceblue antiquewhite aqua aquamarine azure beige bisque black \
@@ -163,7 +163,7 @@ complete -c gimgxf -n '__gimgxf_at m 1 1' -a 'merge check'
 complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
 
 __gimgxf_option ts -l format -x -d 'write this format' \
-    -a 'png jpeg gif bmp tga qoi hdr tiff pnm pbm pgm ppm pam pfm npy npz'
+    -a 'png jpeg gif bmp tga qoi hdr tiff webp pnm pbm pgm ppm pam pfm npy npz'
 __gimgxf_option ts -s n -l no-clobber -d 'do not replace an existing output'
 __gimgxf_option ts -s f -l force -d 'replace an existing output'
 __gimgxf_option ts -s p -l preserve \

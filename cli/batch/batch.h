@@ -39,7 +39,7 @@ struct batch_progress {
                                    encoded anew, their chroma alone, or not
                                    turned but left by their tag */
     size_t sidecars;            /* that were made true of what was done */
-    size_t jpegs;               /* of `done`, that were written */
+    size_t jpegs;               /* and others with a quality, of `done` */
     size_t replaced;            /* files that were there and are no inputs */
     struct bytes anew_names; /* pointers to the names of these, as many as could
                                 be kept */

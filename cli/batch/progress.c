@@ -41,7 +41,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
-        progress->jpegs += result->to == &codec_jpeg;
+        progress->jpegs += result->to->has_quality;
         progress->replaced += result->replaced;
         progress->sidecars += result->sidecars;
         progress->device[result->device_use]++;
@@ -241,7 +241,7 @@ void progress_summary(struct batch_progress *progress,
             bytes_text(progress->bytes_in, in),
             bytes_text(progress->bytes_out, out), now() - progress->begin);
     put_loss(progress, opts->upright);
-    const char *unused = job_plan_jpeg_option(opts);
+    const char *unused = job_plan_jpeg_option(opts, NULL);
     if (unused && progress->done && !progress->jpegs)
         fprintf(stderr,
                 "gimgxf: warning: --%s changes nothing: no JPEG was written\n",

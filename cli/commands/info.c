@@ -130,7 +130,8 @@ static void print_picture(const char *file,
     const struct meta *meta = meta_of(&description->img);
     print_color(file, &description->img, &description->result);
     const struct codec *codec = description->result.from;
-    if (codec->lossy || codec->oriented) /* of the others each is lossless */
+    if (codec->lossy || codec->oriented || /* of others each is lossless */
+        description->turns[XFORM_MIRROR_X] == HOW_REENCODED)
         print_turns(description->turns);
     /* The names of the blocks, each once, with how often it is there. */
     const char *lead = "  metadata: ";

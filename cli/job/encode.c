@@ -136,10 +136,12 @@ static int encode_by(struct job_state *state, const struct turner *turner,
 {
     struct result *result = state->result;
     uint32_t adler = 0;
+    bool encoded_anew = false;
     const struct flush to_file = job_flush(state);
     const bool flushes = job_flushes(state);
     struct save_opts save = job_save_opts(state, turner);
     save.adler = &adler;
+    save.encoded_anew = &encoded_anew;
     save.flush = flushes ? &to_file : NULL;
     result->width = state->img.width;
     result->height = state->img.height;
@@ -150,6 +152,8 @@ static int encode_by(struct job_state *state, const struct turner *turner,
         result->to->encode(&state->output.file, &state->img, &save, err) ||
         (flushes && job_take_flushed(state, err)))
         return -1;
+    if (encoded_anew)
+        result->how = HOW_REENCODED;
     return job_check(state, &state->img, &save, err);
 }
 

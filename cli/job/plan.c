@@ -9,10 +9,12 @@ enum xform job_plan_turn(const struct options *opts, unsigned orientation)
     return xform_then(xform_from_exif(orientation), opts->op);
 }
 
-const char *job_plan_jpeg_option(const struct options *opts)
+const char *job_plan_jpeg_option(const struct options *opts,
+                                 const struct codec *to)
 {
     static const char *const names[] = { "quality", "optimize", "no-restart" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = to && to->has_quality; i < sizeof names / sizeof *names;
+         i++)
         if (option_table_given(opts, names[i]))
             return names[i];
     return NULL;
@@ -21,7 +23,7 @@ const char *job_plan_jpeg_option(const struct options *opts)
 /* In a batch there may be JPEG files beside the others. */
 static void warn_of_option(const struct options *opts, struct result *result)
 {
-    const char *name = job_plan_jpeg_option(opts);
+    const char *name = job_plan_jpeg_option(opts, result->to);
     if (name && result->to != &codec_jpeg && opts->command != COMMAND_BATCH)
         warn(&result->warnings, "--%s changes nothing in %s%s", name,
              result->to->title,
@@ -190,6 +192,9 @@ int job_plan_picture(struct job_plan *plan, const struct options *opts,
 {
     struct decode_plan *decode = &plan->decode;
     decode->turn = job_plan_turn(opts, info->orientation.value);
+    if (plan->within && info->lossy && !opts->lossless &&
+        decode->turn != XFORM_NONE)
+        result->how = HOW_REENCODED;
     if (!plan->own || result->from->closest == REPRESENTATION_SAMPLES)
         return 0;
     decode->representation = REPRESENTATION_COEFFICIENTS;

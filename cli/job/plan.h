@@ -9,7 +9,7 @@
 struct job_plan {
     bool own;    /* the output has the format of the input, and its depth */
     bool within; /* it is turned within its format: struct codec.turn */
-    bool tags;   /* only what says how it is shown changes: struct codec.retag */
+    bool tags; /* only what says how it is shown changes: struct codec.retag */
     struct decode_plan decode;
     unsigned tag; /* 1..8: the pixels stay, and this tag turns them; 0: they are
                      turned */
@@ -24,9 +24,10 @@ enum xform job_plan_turn(const struct options *opts, unsigned orientation);
 int job_plan_formats(struct job_plan *plan, const struct options *opts,
                      struct result *result, struct err *err);
 
-/* Returns the first option that was given and means something for JPEG alone;
- * or NULL. */
-const char *job_plan_jpeg_option(const struct options *opts);
+/* Returns the first option that was given and means something for JPEG alone,
+ * or for `to`, unless that is NULL; or NULL. */
+const char *job_plan_jpeg_option(const struct options *opts,
+                                 const struct codec *to);
 
 /* Plans the rest by what the file says, and sets result->how. On failure an
  * option refuses what would have to be done. */

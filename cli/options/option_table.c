@@ -222,8 +222,8 @@ static const struct help {
       "flipv\n"
       "    transpose  transverse  upright (as the orientation tag asks)  "
       "copy\n"
-      "Formats: png jpeg gif bmp tga qoi hdr tiff pnm pam pfm npy npz; - is "
-      "stdin "
+      "Formats: png jpeg gif bmp tga qoi hdr tiff webp pnm pam pfm npy npz; - "
+      "is stdin "
       "or "
       "stdout",
       COMMON },
@@ -247,7 +247,8 @@ static const struct help {
       "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
       "    upright (auto-orient)  copy (identity)\n"
       "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
-      "png jpeg gif bmp tga qoi hdr tiff pnm (pbm pgm ppm) pam pfm npy npz\n"
+      "png jpeg gif bmp tga qoi hdr tiff webp pnm (pbm pgm ppm) pam pfm npy "
+      "npz\n"
       "What is written:",
       ABOUT_SHAPE },
     { "all", "Each picture:", ABOUT_JOB | ABOUT_DRY_RUN },

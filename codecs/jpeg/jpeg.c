@@ -177,6 +177,7 @@ const struct codec codec_jpeg = {
     .title = "JPEG",
     .suffixes = suffixes,
     .lossy = true,
+    .has_quality = true,
     .capabilities = {
         .cells = 1 << CELL_U8,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_YCC |

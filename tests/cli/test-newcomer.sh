@@ -7,7 +7,7 @@ cp "$samples/f.jpg" a.jpg
 mkdir photos out
 cp a.jpg photos/
 printf '\0\0\0\030ftypcrx \0\0\0\1crx isom' >in.cr3
-printf 'RIFF\044\0\0\0WEBPVP8L' >called.jpg
+printf '\0\0\0\014jP  \r\n\207\n' >called.jpg
 printf '<!DOCTYPE html><title>404 Not Found</title>' >page.jpg
 ls -R >before
 
@@ -101,13 +101,13 @@ wrong 'result: the name does not say which format to write; give it a suffix '\
 'such as .png or .jpg, or --format NAME' rotate90 in.png result
 wrong "out.jpgg: '.jpgg' is not a format; did you mean '.jpeg'? (--format names \
 one, too)" rotate90 in.png out.jpgg
-wrong 'out.webp: gimgxf does not write WebP; write PNG, and convert that' \
-    rotate90 in.png out.webp
+wrong 'out.psd: gimgxf does not write PSD; write PNG, and convert that' \
+    rotate90 in.png out.psd
 wrong "--format: 'jpge' is not a format; expected png, jpeg, gif, hdr, npy, npz, pnm, \
-pam, pfm, qoi, bmp, jxl, tiff, tga, heic or avif; did you mean 'jpeg'?" --format jpge rotate90 in.png o
+pam, pfm, qoi, bmp, jxl, tiff, webp, tga, heic or avif; did you mean 'jpeg'?" --format jpge rotate90 in.png o
 gives 1 'gimgxf: in.cr3: a camera'\''s raw picture, which gimgxf does not read; convert '\
 'it to PNG first' rotate90 in.cr3 out.jpg
-gives 1 'gimgxf: called.jpg: a WebP picture, which gimgxf does not read; '\
+gives 1 'gimgxf: called.jpg: a JPEG 2000 picture, which gimgxf does not read; '\
 'convert it to PNG first' rotate90 called.jpg out.jpg
 gives 1 'gimgxf: page.jpg: an HTML page, not a picture; perhaps the download '\
 'failed' rotate90 page.jpg out.jpg
@@ -167,7 +167,7 @@ rotate90 in.png o.jpg --quality|--quality: a value is missing; expected --qualit
 --background 0x1234 copy in.png o.png|--background: '0x1234' is not a color; expected a name of CSS such as white, #RRGGBB or #RGB
 --max-pixels 12Q copy in.png o.png|--max-pixels: '12Q' is not a number; expected one as 500000, or with K, M or G as 500M
 --device 0,0 copy in.png o.png|--device: '0,0' names a GPU twice
---format webp copy in.png o.png|--format: gimgxf does not write WebP; write PNG, and convert that
+--format psd copy in.png o.png|--format: gimgxf does not write PSD; write PNG, and convert that
 -j 0 copy in.png o.png|--threads: 0 is out of range; expected 1 to 1024
 --threads 2x copy in.png o.png|--threads: '2x' is not a number; expected 1 to 1024
 upright --ignore-orientation in.png o.png|upright: needs the orientation that --ignore-orientation ignores

@@ -158,8 +158,8 @@ TEST(said)
         foreign_refuse_input((struct bytes){ head, inputs[i].size, 0 }, &err);
         CHECK(strcmp(err.text, inputs[i].said) == 0, "%s", err.text);
     }
-    foreign_refuse_output(foreign_by_suffix("webp"), &err);
+    foreign_refuse_output(foreign_by_suffix("psd"), &err);
     CHECK(!strcmp(err.text,
-                  "gimgxf does not write WebP; write PNG, and convert that"),
+                  "gimgxf does not write PSD; write PNG, and convert that"),
           "%s", err.text);
 }

@@ -1,0 +1,526 @@
+/* The chunks of a WebP file: RIFF, whose integers have the low byte first, and
+ * whose chunks begin at even bytes. What is refused is what libwebp refuses. */
+#include "codecs/webp/webp.h"
+
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
+#include "codecs/metadata/metadata.h"
+
+enum { HEAD = 8, RIFF_HEAD = 12, VP8X = 10, ANIM = 6, ANMF = 16 };
+
+struct chunk {
+    const uint8_t *name, *data;
+    size_t size, end; /* end: in the file, with its padding */
+};
+
+static bool is(const struct chunk *chunk, const char *name)
+{
+    return memcmp(chunk->name, name, 4) == 0;
+}
+
+static uint32_t read_le24(const uint8_t *p)
+{
+    return read_uint(p, 3, false);
+}
+
+static void write_le24(uint8_t *p, uint32_t value)
+{
+    write_uint(p, 3, false, value);
+}
+
+/* ---- Reading --------------------------------------------------------------*/
+
+struct parser {
+    struct webp_file *webp;
+    struct meta *meta; /* or NULL */
+    struct bytes file;
+    const struct load_opts *opts;
+    const uint8_t *alpha; /* an ALPH chunk whose picture follows; or NULL */
+    unsigned items;       /* ANIM and frames so far */
+    bool anim;
+};
+
+/* Padding may be missing at the end of the file. */
+static int read_chunk(struct chunk *chunk, const struct parser *p, size_t at,
+                      size_t end, struct err *err)
+{
+    const uint8_t *data = p->file.data + at;
+    if (end - at < HEAD)
+        return fail(err, "it is cut short in the head of a chunk");
+    *chunk = (struct chunk){ data, data + HEAD, read_le32(data + 4), 0 };
+    const size_t left = end - at - HEAD;
+    if (chunk->size > left && !p->opts->tolerant)
+        return fail(err, "chunk %.4s is cut short: %zu of %zu bytes are there",
+                    (const char *)data, left, chunk->size);
+    if (chunk->size > left)
+        warn(p->opts->warnings, "chunk %.4s is cut short", (const char *)data);
+    chunk->size = chunk->size > left ? left : chunk->size;
+    chunk->end = at + HEAD + chunk->size;
+    chunk->end += chunk->end < end && (chunk->size & 1);
+    return 0;
+}
+
+/* Reads the size of a picture, which is at its begin (RFC 6386, 9.1; WebP
+ * Lossless Bitstream Specification, 3). */
+static bool read_picture(struct webp_frame *frame, const struct chunk *chunk)
+{
+    const uint8_t *data = chunk->data;
+    frame->image = data;
+    frame->image_size = chunk->size;
+    frame->lossless = is(chunk, "VP8L");
+    if (frame->lossless) {
+        if (chunk->size < 5 || data[0] != 0x2f || data[4] >> 5)
+            return false;
+        const uint32_t bits = read_le32(data + 1);
+        frame->place.width = (bits & WEBP_SIDE) + 1;
+        frame->place.height = (bits >> 14 & WEBP_SIDE) + 1;
+        frame->alpha = bits >> 28 & 1;
+        return true;
+    }
+    if (chunk->size < 10 || data[0] & 1 ||
+        memcmp(data + 3, "\x9d\x01\x2a", 3) != 0)
+        return false;
+    frame->place.width = read_le16(data + 6) & WEBP_SIDE;
+    frame->place.height = read_le16(data + 8) & WEBP_SIDE;
+    return frame->place.width && frame->place.height;
+}
+
+static int add_frame(struct parser *p, const struct webp_frame *frame,
+                     struct err *err)
+{
+    struct webp_file *webp = p->webp;
+    const size_t n = webp->nframes;
+    if ((n & (n - 1)) == 0) { /* room for 1, 2, 4, ... of them */
+        struct webp_frame *more =
+            memory_realloc(webp->frame, (n ? 2 * n : 1) * sizeof *more);
+        if (!more)
+            return fail_memory(err, "no memory for the frames");
+        webp->frame = more;
+    }
+    webp->frame[webp->nframes++] = *frame;
+    p->items++;
+    return 0;
+}
+
+/* Takes the picture in a chunk, and the ALPH before it. */
+static int take_picture(struct parser *p, struct webp_frame *frame,
+                        const struct chunk *chunk, struct err *err)
+{
+    const struct webp_place place = frame->place;
+    if (!read_picture(frame, chunk) || (p->alpha && frame->lossless))
+        return fail(err, "frame %zu is malformed", p->webp->nframes + 1);
+    if (place.width && (place.width != frame->place.width ||
+                        place.height != frame->place.height))
+        return fail(err,
+                    "frame %zu has %u x %u pixels, where its head says %u x %u",
+                    p->webp->nframes + 1, frame->place.width,
+                    frame->place.height, place.width, place.height);
+    frame->place.x = place.x;
+    frame->place.y = place.y;
+    frame->alpha = frame->alpha || p->alpha;
+    frame->data = p->alpha ? p->alpha : chunk->name;
+    frame->size = (size_t)(p->file.data + chunk->end - frame->data);
+    p->alpha = NULL;
+    return 0;
+}
+
+/* A frame has its ALPH, its picture, and what is unknown. */
+static int take_anmf(struct parser *p, const struct chunk *anmf,
+                     struct err *err)
+{
+    const uint8_t *data = anmf->data;
+    const size_t begin = (size_t)(data - p->file.data),
+                 end = begin + anmf->size;
+    const struct webp_file *webp = p->webp;
+    struct webp_frame frame = { .data = NULL };
+    struct chunk chunk;
+    if (anmf->size < ANMF)
+        return fail(err, "frame %zu is cut short", webp->nframes + 1);
+    frame.place = (struct webp_place){
+        .x = 2 * read_le24(data),
+        .y = 2 * read_le24(data + 3),
+        .width = read_le24(data + 6) + 1,
+        .height = read_le24(data + 9) + 1,
+    };
+    frame.duration = read_le24(data + 12);
+    frame.flags = data[15];
+    if ((uint64_t)frame.place.x + frame.place.width > webp->width ||
+        (uint64_t)frame.place.y + frame.place.height > webp->height)
+        return fail(err, "frame %zu is not within the picture of %u x %u",
+                    webp->nframes + 1, webp->width, webp->height);
+    for (size_t at = begin + ANMF; at < end && !frame.data; at = chunk.end) {
+        if (read_chunk(&chunk, p, at, end, err))
+            return -1;
+        if (is(&chunk, "ALPH") && !p->alpha)
+            p->alpha = chunk.name;
+        else if (!is(&chunk, "VP8 ") && !is(&chunk, "VP8L"))
+            return fail(err, "frame %zu begins with another chunk, %.4s",
+                        webp->nframes + 1, (const char *)chunk.name);
+        else if (take_picture(p, &frame, &chunk, err))
+            return -1;
+    }
+    if (!frame.data)
+        return fail(err, "frame %zu has no picture", webp->nframes + 1);
+    frame.rest = p->file.data + chunk.end;
+    frame.rest_size = end - chunk.end;
+    return add_frame(p, &frame, err);
+}
+
+/* EXIF, XMP and a profile that VP8X does not tell of are passed over by
+ * readers, so they are unknown chunks. */
+static int take_block(struct parser *p, const char *name, const uint8_t *data,
+                      size_t size, struct err *err)
+{
+    static const struct {
+        const char *name;
+        enum block_kind kind;
+        unsigned drop, flag;
+    } known[] = {
+        { "EXIF", BLOCK_EXIF, DROP_EXIF, WEBP_EXIF },
+        { "XMP ", BLOCK_XMP, DROP_XMP, WEBP_XMP },
+        { "ICCP", BLOCK_ICC, DROP_ICC, WEBP_ICC },
+        { "C2PA", BLOCK_JUMBF, 0, 0 },
+    };
+    const unsigned flags = p->webp->vp8x[0];
+    if (!p->meta)
+        return 0;
+    struct metadata_block *block =
+        meta_add(p->meta, name, p->items, data, size);
+    if (!block)
+        return fail_memory(err, "no memory for so many chunks");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (memcmp(name, known[i].name, 5) != 0)
+            continue;
+        block->drop = known[i].drop;
+        if ((flags & known[i].flag) == known[i].flag)
+            block->kind = known[i].kind;
+        else
+            warn(p->opts->warnings,
+                 "chunk %s is kept but not read: VP8X does not tell of it, so "
+                 "that readers pass it over",
+                 name);
+    }
+    block->begin = (size_t)(data - p->file.data) - HEAD;
+    block->end = block->begin + HEAD + size;
+    return 0;
+}
+
+static int take_chunk(struct parser *p, const struct chunk *chunk,
+                      struct err *err)
+{
+    struct webp_file *webp = p->webp;
+    const bool animated = webp_is_animated(webp),
+               picture = is(chunk, "VP8 ") || is(chunk, "VP8L"),
+               still = webp->extended || !webp->nframes;
+    struct webp_frame frame = { .data = NULL };
+    char name[5] = "";
+    memcpy(name, chunk->name, 4);
+    if (animated && is(chunk, "ANIM") && !p->anim && chunk->size >= ANIM) {
+        memcpy(webp->anim, chunk->data, ANIM);
+        p->anim = true;
+        p->items++;
+        return 0;
+    }
+    if (animated && p->anim && is(chunk, "ANMF"))
+        return take_anmf(p, chunk, err);
+    if (!animated && is(chunk, "ALPH") && still && !webp->nframes &&
+        !p->alpha) {
+        p->alpha = chunk->name;
+        return 0;
+    }
+    if (!animated && picture && !webp->nframes) {
+        frame.place.width = webp->width;
+        frame.place.height = webp->height;
+        return take_picture(p, &frame, chunk, err) || add_frame(p, &frame, err)
+                   ? -1
+                   : 0;
+    }
+    if (still && (picture || is(chunk, "ALPH") || is(chunk, "ANIM") ||
+                  is(chunk, "ANMF") || is(chunk, "VP8X")))
+        return fail(err, "chunk %s stands where it has no meaning", name);
+    return take_block(p, name, chunk->data, chunk->size, err);
+}
+
+/* Reads VP8X, if there is one. */
+static int take_head(struct parser *p, const struct chunk *chunk,
+                     struct err *err)
+{
+    struct webp_file *webp = p->webp;
+    webp->extended = is(chunk, "VP8X");
+    if (!webp->extended)
+        return is(chunk, "VP8 ") || is(chunk, "VP8L")
+                   ? take_chunk(p, chunk, err)
+                   : fail(err, "its first chunk, %.4s, has no picture",
+                          (const char *)chunk->name);
+    if (chunk->size < VP8X)
+        return fail(err, "chunk VP8X is malformed");
+    memcpy(webp->vp8x, chunk->data, 4);
+    webp->width = read_le24(chunk->data + 4) + 1;
+    webp->height = read_le24(chunk->data + 7) + 1;
+    return 0;
+}
+
+/* Readers do not look behind the picture of a file without VP8X. */
+static int read_chunks(struct parser *p, struct err *err)
+{
+    struct webp_file *webp = p->webp;
+    struct chunk chunk;
+    struct err why;
+    for (size_t at = RIFF_HEAD; at < webp->end; at = chunk.end) {
+        if (read_chunk(&chunk, p, at, webp->end, &why)) {
+            if (!webp->nframes || webp->extended) {
+                *err = why;
+                return -1;
+            }
+            webp->end = at;
+            break;
+        }
+        if (at == RIFF_HEAD ? take_head(p, &chunk, err)
+                            : take_chunk(p, &chunk, err)) {
+            if (!p->opts->tolerant || !webp->nframes || err->memory)
+                return -1;
+            warn(p->opts->warnings, "only the %zu frames before are read: %s",
+                 webp->nframes, err->text);
+            webp->end = at;
+            break;
+        }
+    }
+    if (!webp->nframes || p->alpha)
+        return fail(err, "there is no picture in it");
+    return 0;
+}
+
+static int read_file(struct parser *p, struct err *err)
+{
+    const struct bytes file = p->file;
+    struct webp_file *webp = p->webp;
+    if (file.size < RIFF_HEAD + HEAD)
+        return fail(err, "it is cut short");
+    const uint64_t end = (uint64_t)read_le32(file.data + 4) + HEAD;
+    webp->end = end > file.size ? file.size : (size_t)end;
+    if (end > file.size + 1 && !p->opts->tolerant)
+        return fail(err, "it is cut short: %zu of %llu bytes are there",
+                    file.size, (unsigned long long)end);
+    if (webp->end < RIFF_HEAD + HEAD)
+        return fail(err, "its RIFF header is malformed");
+    if (read_chunks(p, err))
+        return -1;
+    if (!webp->extended) {
+        webp->width = webp->frame->place.width;
+        webp->height = webp->frame->place.height;
+    }
+    struct meta *meta = p->meta;
+    for (size_t i = 0; meta && i < meta->nblocks; i++)
+        if (meta->block[i].where == p->items)
+            meta->block[i].where = WEBP_BEHIND_FRAMES;
+    if (!meta || webp->end == file.size)
+        return 0;
+    struct metadata_block *block =
+        meta_add(meta, "bytes behind the end", WEBP_BEHIND_FILE,
+                 file.data + webp->end, file.size - webp->end);
+    if (!block)
+        return fail_memory(err, "no memory for the bytes behind the end");
+    block->begin = webp->end;
+    block->end = file.size;
+    return 0;
+}
+
+int webp_read(struct webp_file *webp, struct meta *meta, struct bytes file,
+              const struct load_opts *opts, struct err *err)
+{
+    struct parser p = {
+        .webp = webp, .meta = meta, .file = file, .opts = opts
+    };
+    *webp = (struct webp_file){ .frame = NULL };
+    if (read_file(&p, err) == 0)
+        return 0;
+    webp_free(webp);
+    return -1;
+}
+
+void webp_free(struct webp_file *webp)
+{
+    memory_free(webp->frame);
+    webp->frame = NULL;
+}
+
+/* ---- Writing --------------------------------------------------------------*/
+
+static bool put_chunk(struct bytes *out, const char *name, const void *data,
+                      size_t size)
+{
+    uint8_t head[HEAD];
+    memcpy(head, name, 4);
+    write_le32(head + 4, (uint32_t)size);
+    return bytes_append(out, head, HEAD) && bytes_append(out, data, size) &&
+           bytes_append(out, "", size & 1);
+}
+
+static bool put_block(struct bytes *out, const struct metadata_block *block)
+{
+    return block->where == WEBP_BEHIND_FILE
+               ? bytes_append(out, block->data, block->size)
+               : put_chunk(out, block->name, block->data, block->size);
+}
+
+static bool put_blocks(struct bytes *out, const struct meta *meta,
+                       unsigned where)
+{
+    bool put = true;
+    for (size_t i = 0; meta && put && i < meta->nblocks; i++)
+        if (meta->block[i].where == where && !meta->block[i].dropped)
+            put = put_block(out, &meta->block[i]);
+    return put;
+}
+
+static bool put_frame(struct bytes *out, const struct webp_frame *frame,
+                      bool animated)
+{
+    const struct webp_place *place = &frame->place;
+    uint8_t head[HEAD + ANMF] = "ANMF";
+    const size_t padding = frame->size & 1;
+    write_le32(head + 4,
+               (uint32_t)(ANMF + frame->size + padding + frame->rest_size));
+    write_le24(head + HEAD, place->x / 2);
+    write_le24(head + HEAD + 3, place->y / 2);
+    write_le24(head + HEAD + 6, place->width - 1);
+    write_le24(head + HEAD + 9, place->height - 1);
+    write_le24(head + HEAD + 12, frame->duration);
+    head[HEAD + 15] = frame->flags;
+    return (!animated || bytes_append(out, head, sizeof head)) &&
+           bytes_append(out, frame->data, frame->size) &&
+           bytes_append(out, "", padding) &&
+           (!animated || (bytes_append(out, frame->rest, frame->rest_size) &&
+                          bytes_append(out, "", frame->rest_size & 1)));
+}
+
+/* Makes the data of VP8X. Returns whether it is needed. */
+static bool make_vp8x(uint8_t vp8x[VP8X], const struct webp_file *webp,
+                      const struct meta *meta)
+{
+    unsigned flags = webp->vp8x[0] & ~(WEBP_XMP | WEBP_EXIF | WEBP_ICC);
+    bool needed = webp->extended;
+    for (size_t i = 0; meta && i < meta->nblocks; i++) {
+        const enum block_kind kind = meta->block[i].kind;
+        if (!meta->block[i].dropped)
+            flags |= kind == BLOCK_XMP    ? WEBP_XMP
+                     : kind == BLOCK_EXIF ? WEBP_EXIF
+                     : kind == BLOCK_ICC  ? WEBP_ICC
+                                          : 0;
+    }
+    needed = needed || flags != 0;
+    if (!webp->extended && webp->frame->alpha) {
+        flags |= WEBP_ALPHA;
+        needed = needed || !webp->frame->lossless;
+    }
+    memcpy(vp8x, webp->vp8x, 4);
+    vp8x[0] = (uint8_t)flags;
+    write_le24(vp8x + 4, webp->width - 1);
+    write_le24(vp8x + 7, webp->height - 1);
+    return needed;
+}
+
+int webp_write(struct bytes *out, const struct webp_file *webp,
+               const struct meta *meta, struct err *err)
+{
+    const bool animated = webp_is_animated(webp);
+    uint8_t vp8x[VP8X];
+    unsigned items = 0;
+    bool put = bytes_append(out, "RIFF\0\0\0\0WEBP", RIFF_HEAD);
+    if (make_vp8x(vp8x, webp, meta))
+        put = put && put_chunk(out, "VP8X", vp8x, VP8X);
+    put = put && put_blocks(out, meta, items++);
+    if (animated)
+        put = put && put_chunk(out, "ANIM", webp->anim, ANIM) &&
+              put_blocks(out, meta, items++);
+    for (size_t i = 0; put && i < webp->nframes; i++)
+        put = put_frame(out, &webp->frame[i], animated) &&
+              put_blocks(out, meta, items++);
+    put = put && put_blocks(out, meta, WEBP_BEHIND_FRAMES);
+    if (!put)
+        return fail_memory(err, "no memory for the file");
+    if (out->size - HEAD > UINT32_MAX - 1)
+        return fail(err, "a WebP file can have no more than 4 GiB");
+    write_le32(out->data + 4, (uint32_t)(out->size - HEAD));
+    return put_blocks(out, meta, WEBP_BEHIND_FILE)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+/* ---- Blocks ---------------------------------------------------------------*/
+
+/* Some programs put before EXIF what it has before it in a JPEG. */
+static size_t lead_of(const struct metadata_block *block)
+{
+    const bool led = block->kind == BLOCK_EXIF && block->size >= 6 &&
+                     memcmp(block->data, "Exif\0\0", 6) == 0;
+    return led ? 6 : 0;
+}
+
+static int open_block(struct bytes *body, const struct metadata_block *block,
+                      struct err *err)
+{
+    const size_t lead = lead_of(block);
+    return bytes_append(body, block->data + lead, block->size - lead)
+               ? 0
+               : fail_memory(err, "no memory for chunk %s", block->name);
+}
+
+static int close_block(struct metadata_block *block, const struct bytes *body,
+                       struct err *err)
+{
+    return metadata_block_set(block, block->data, lead_of(block), body->data,
+                              body->size)
+               ? 0
+               : fail_memory(err, "no memory for chunk %s", block->name);
+}
+
+static size_t room_of(enum block_kind kind)
+{
+    (void)kind;
+    return UINT32_MAX / 2;
+}
+
+/* Inserts a block before the bytes behind the end, if there are any. */
+static struct metadata_block *insert(struct meta *meta, const char *name,
+                                     enum block_kind kind,
+                                     const struct bytes *data)
+{
+    size_t at = meta->nblocks;
+    if (at && meta->block[at - 1].where == WEBP_BEHIND_FILE)
+        at--;
+    struct metadata_block *block = meta_insert(
+        meta, at, name, kind == BLOCK_ICC ? WEBP_AT_FRONT : WEBP_BEHIND_FRAMES,
+        data->data, data->size);
+    if (block)
+        block->kind = kind;
+    return block;
+}
+
+static struct metadata_block *insert_exif(struct meta *meta)
+{
+    const struct bytes none = { 0 };
+    return insert(meta, "EXIF", BLOCK_EXIF, &none);
+}
+
+static int from_portable(struct meta *made, const struct meta *from,
+                         struct warnings *warnings, struct err *err)
+{
+    (void)warnings;
+    if ((from->icc.size && !insert(made, "ICCP", BLOCK_ICC, &from->icc)) ||
+        (from->exif.size && !insert(made, "EXIF", BLOCK_EXIF, &from->exif)) ||
+        (from->xmp.size && !insert(made, "XMP ", BLOCK_XMP, &from->xmp)))
+        return fail_memory(err, "no memory for the metadata");
+    return 0;
+}
+
+const struct block_format webp_blocks = {
+    .open = open_block,
+    .close = close_block,
+    .room = room_of,
+    .insert_exif = insert_exif,
+    .frame = put_block,
+    .from_portable = from_portable,
+};
