@@ -30,6 +30,27 @@ static int input, output;
 
 /* Each returns 0 or more; or -1, with errno. */
 
+#define CALL(name, expression)                                                 \
+    static int name(void)                                                      \
+    {                                                                          \
+        return (expression);                                                   \
+    }
+CALL(ask_for_huge_pages, madvise(pages, ROOM, MADV_HUGEPAGE))
+CALL(give_back_pages, madvise(pages, ROOM, MADV_DONTNEED))
+CALL(make_unnamed, open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600))
+CALL(set_room_aside, fallocate(output, 0, 0, 1 << 16))
+CALL(lock_output, flock(output, LOCK_EX | LOCK_NB))
+CALL(duplicate, fcntl(output, F_DUPFD_CLOEXEC, 0))
+CALL(give_mode, fchmod(output, 0640))
+CALL(give_owner, fchown(output, (uid_t)-1, getgid()))
+CALL(give_times, futimens(output, NULL))
+CALL(list_attributes, flistxattr(output, NULL, 0) < 0 ? -1 : 0)
+CALL(set_attribute, fsetxattr(output, "user.some", "x", 1, 0))
+CALL(remove_attribute, set_attribute() ? -1 : fremovexattr(output, "user.some"))
+CALL(sync_output, fsync(output))
+CALL(sync_data, fdatasync(output))
+CALL(name_thread, prctl(PR_SET_NAME, "name"))
+
 static int get_affinity(void)
 {
     cpu_set_t set;
@@ -56,25 +77,10 @@ static int start_thread(void)
     return errno ? -1 : pthread_join(thread, NULL);
 }
 
-static int set_affinity_of_thread(void)
-{
-    return start_thread() ? -1 : set_affinity();
-}
-
 static int map_input(void)
 {
     void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, input, 0);
     return at == MAP_FAILED ? -1 : munmap(at, 1);
-}
-
-static int ask_for_huge_pages(void)
-{
-    return madvise(pages, ROOM, MADV_HUGEPAGE);
-}
-
-static int give_back_pages(void)
-{
-    return madvise(pages, ROOM, MADV_DONTNEED);
 }
 
 static int grow_memory(void)
@@ -91,11 +97,6 @@ static int prefetch(void)
     return errno ? -1 : 0;
 }
 
-static int make_unnamed(void)
-{
-    return open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
 static int name_unnamed(void)
 {
     char link[64];
@@ -103,21 +104,6 @@ static int name_unnamed(void)
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     unlink("named");
     return linkat(AT_FDCWD, link, AT_FDCWD, "named", AT_SYMLINK_FOLLOW);
-}
-
-static int set_room_aside(void)
-{
-    return fallocate(output, 0, 0, 1 << 16);
-}
-
-static int lock_output(void)
-{
-    return flock(output, LOCK_EX | LOCK_NB);
-}
-
-static int duplicate(void)
-{
-    return fcntl(output, F_DUPFD_CLOEXEC, 0);
 }
 
 static int name_twice(void)
@@ -140,50 +126,10 @@ static int get_stat(void)
     return statx(AT_FDCWD, "out.png", 0, STATX_BASIC_STATS, &stat);
 }
 
-static int give_mode(void)
-{
-    return fchmod(output, 0640);
-}
-
-static int give_owner(void)
-{
-    return fchown(output, (uid_t)-1, getgid());
-}
-
-static int give_times(void)
-{
-    return futimens(output, NULL);
-}
-
 static int get_attribute(void)
 {
     char value[8];
     return fgetxattr(output, "user.none", value, sizeof value) < 0 ? -1 : 0;
-}
-
-static int list_attributes(void)
-{
-    return flistxattr(output, NULL, 0) < 0 ? -1 : 0;
-}
-
-static int set_attribute(void)
-{
-    return fsetxattr(output, "user.some", "x", 1, 0);
-}
-
-static int remove_attribute(void)
-{
-    return set_attribute() ? -1 : fremovexattr(output, "user.some");
-}
-
-static int sync_output(void)
-{
-    return fsync(output);
-}
-
-static int sync_data(void)
-{
-    return fdatasync(output);
 }
 
 static int ask_for_width(void)
@@ -204,10 +150,7 @@ static int get_chance(void)
     return getrandom(some, sizeof some, 0) < 0 ? -1 : 0;
 }
 
-static int name_thread(void)
-{
-    return prctl(PR_SET_NAME, "name");
-}
+CALL(set_affinity_of_thread, start_thread() ? -1 : set_affinity())
 
 static const struct call {
     const char *name, *caller;
