@@ -271,8 +271,10 @@ static int turn_description(const struct tiff_turn *turn, struct directory *dir,
 {
     struct field *field = directory_find(dir, TAG_DESCRIPTION);
     const char *rows, *end;
-    if (!xform_transposes(turn->t) || !field || own(field, err))
-        return field && !field->owned ? -1 : 0;
+    if (!xform_transposes(turn->t) || !field)
+        return 0;
+    if (own(field, err))
+        return -1;
     if (is_ome(field))
         exchange_sizes(field->data, field->size);
     else if (begins(field, "{\"shape\":") &&
