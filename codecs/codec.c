@@ -6,8 +6,9 @@
 #include "codecs/base/memory.h"
 
 const struct codec *const codecs[CODECS_MAX + 1] = {
-    &codec_png,  &codec_jpeg, &codec_gif,  &codec_hdr, &codec_npy, &codec_npz,
-    &codec_pnm,  &codec_pam,  &codec_pfm,  &codec_qoi, &codec_bmp, &codec_jxl,
+    &codec_png,  &codec_jpeg, &codec_gif,  &codec_hdr, &codec_npy,
+    &codec_npz,  &codec_pnm,  &codec_pam,  &codec_pfm, &codec_qoi,
+    &codec_bmp,  &codec_jxl,  &codec_raw,
 #if HAVE_TIFF
     &codec_tiff,
 #endif

@@ -338,6 +338,7 @@ static inline bool codec_is_own(const struct codec *codec,
 
 extern const struct codec codec_png, codec_jpeg, codec_gif, codec_bmp,
     codec_tga, codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_qoi, codec_jxl,
-    codec_npy, codec_npz, codec_tiff, codec_heic, codec_avif, codec_webp;
+    codec_npy, codec_npz, codec_raw, codec_tiff, codec_heic, codec_avif,
+    codec_webp;
 
 #endif

@@ -37,8 +37,6 @@ struct magic {
 enum {
     FOREIGN_WEBP,
     FOREIGN_TIFF,
-    FOREIGN_DNG,
-    FOREIGN_RAW,
     FOREIGN_JP2,
     FOREIGN_ICO,
     FOREIGN_SVG,
@@ -59,18 +57,6 @@ static const struct foreign table[] = {
     [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES("tif", "tiff", "btf"),
                        NULL, "libtiff-dev" },
 #endif
-    [FOREIGN_DNG] = { "DNG", "a camera's raw picture (DNG)", SUFFIXES("dng"),
-                      NULL },
-    [FOREIGN_RAW] = { "RAW", "a camera's raw picture",
-                      SUFFIXES("cr2", "cr3", "crw", "nef", "nrw", "arw", "sr2",
-                               "srf", "orf", "raf", "rw2", "pef", "srw", "raw",
-                               "rwl", "x3f", "3fr", "iiq", "erf", "mrw"),
-                      /* CR2, CRW, ORF three times, RW2, RAF, X3F, MRW */
-                      MAGICS(MAGIC(0, "II*\0\x10\0\0\0CR"),
-                             MAGIC(0, "II\x1a\0\0\0HEAPCCDR"), MAGIC(0, "IIRO"),
-                             MAGIC(0, "IIRS"), MAGIC(0, "MMOR"),
-                             MAGIC(0, "IIU\0"), MAGIC(0, "FUJIFILMCCD-RAW"),
-                             MAGIC(0, "FOVb"), MAGIC(0, "\0MRM")) },
     [FOREIGN_JP2] = { "JPEG 2000", "a JPEG 2000 picture",
                       SUFFIXES("jp2", "j2k", "j2c", "jpf", "jpx", "jpc", "jph"),
                       MAGICS(MAGIC(0, "\0\0\0\x0cjP  \r\n\x87\n"),
@@ -88,6 +74,10 @@ static const struct foreign table[] = {
                                MAGIC(4, "mdat"), MAGIC(4, "wide")) },
     { "PSD", "a Photoshop document (PSD)", SUFFIXES("psd", "psb"),
       MAGICS(MAGIC(0, "8BPS\0\1"), MAGIC(0, "8BPS\0\2")) },
+    { "RAW", "a camera's raw picture", SUFFIXES("crw", "mrw", "srf", "x3f"),
+      /* CRW, X3F, MRW: the others are read */
+      MAGICS(MAGIC(0, "II\x1a\0\0\0HEAPCCDR"), MAGIC(0, "FOVb"),
+             MAGIC(0, "\0MRM")) },
     { "JPEG XR", "a JPEG XR picture", SUFFIXES("jxr", "wdp", "hdp"),
       MAGICS(MAGIC(0, "II\xbc\1"), MAGIC(0, "II\xbc\0")) },
     { "OpenEXR", "an OpenEXR picture", SUFFIXES("exr"),
@@ -150,7 +140,6 @@ static const struct foreign *by_brand(struct bytes head)
         const char *brand;
         unsigned kind;
     } brands[] = {
-        { "crx ", FOREIGN_RAW },
         { "jpx ", FOREIGN_JP2 },
     };
     if (!has(head, 4, "ftyp", 4) || head.size < 12)
@@ -164,45 +153,11 @@ static const struct foreign *by_brand(struct bytes head)
     return &table[FOREIGN_VIDEO];
 }
 
-/* ---- TIFF, and formats built like it ------------------------------------ */
-
-/* NEF and ARW begin with a small picture (NewSubfileType 1) of a camera; DNG
- * says so in a tag of its own. */
-static unsigned kind_of_tiff(struct bytes head, bool big)
-{
-    enum {
-        NEW_SUBFILE_TYPE = 254,
-        MAKE = 271,
-        DNG_VERSION = 50706,
-        ENTRY = 12
-    };
-    static const char *const makes[] = { "NIKON",  "Nikon",   "SONY",
-                                         "PENTAX", "SAMSUNG", "Hasselblad" };
-    size_t at = read_uint(head.data + 4, 4, big);
-    bool camera = false, small = false;
-    if (at + 2 > head.size)
-        return FOREIGN_TIFF;
-    unsigned count = read_uint(head.data + at, 2, big);
-    for (at += 2; count > 0 && at + ENTRY <= head.size; count--, at += ENTRY) {
-        unsigned tag = read_uint(head.data + at, 2, big);
-        size_t value = read_uint(head.data + at + 8, 4, big);
-        if (tag == DNG_VERSION)
-            return FOREIGN_DNG;
-        small = small || (tag == NEW_SUBFILE_TYPE && value == 1);
-        for (size_t i = 0; tag == MAKE && i < sizeof makes / sizeof *makes; i++)
-            camera = camera || has(head, value, makes[i], strlen(makes[i]));
-    }
-    return camera && small ? FOREIGN_RAW : FOREIGN_TIFF;
-}
-
 static const struct foreign *by_tiff(struct bytes head)
 {
-    bool big = has(head, 0, "MM\0*", 4) || has(head, 0, "MM\0+", 4);
-    bool little = has(head, 0, "II*\0", 4) || has(head, 0, "II+\0", 4);
-    if ((!big && !little) || head.size < 8)
-        return NULL;
-    return &table[head.data[big ? 3 : 2] == '*' ? kind_of_tiff(head, big)
-                                                : FOREIGN_TIFF];
+    bool tiff = has(head, 0, "MM\0*", 4) || has(head, 0, "MM\0+", 4) ||
+                has(head, 0, "II*\0", 4) || has(head, 0, "II+\0", 4);
+    return tiff && head.size >= 8 ? &table[FOREIGN_TIFF] : NULL;
 }
 
 /* ---- What has no certain sign ------------------------------------------- */

@@ -84,6 +84,8 @@ hflip mirror flipv flip vflip transverse upright auto-orient copy identity'
 _gimgxf_suffixes='png|jpeg|jpg|jpe|jfif|gif|bmp|dib|tga|vda|icb|vst|hdr|rgbe|pic'
 _gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz|qoi|jxl|tif|tiff|btf'
 _gimgxf_suffixes+='|heic|heif|hif|heics|heifs|avif|avifs|webp'
+_gimgxf_suffixes+='|dng|nef|nrw|cr2|cr3|arw|sr2|pef|orf|raf|rw2|rwl|srw|3fr|iiq|erf'
+_gimgxf_suffixes+='|kdc|dcr|mef|gpr|raw'
 
 _gimgxf_colors='
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond

@@ -31,7 +31,8 @@ set -g __gimgxf_commands \
 # The suffixes of pictures that can be read and written.
 set -g __gimgxf_suffixes png jpeg jpg jpe jfif gif bmp dib tga vda icb vst \
     hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz qoi jxl tif tiff btf \
-    heic heif hif heics heifs avif avifs webp
+    heic heif hif heics heifs avif avifs webp \
+    dng nef nrw cr2 cr3 arw sr2 pef orf raf rw2 rwl srw 3fr iiq erf kdc dcr mef gpr raw
 
 set -g __gimgxf_colors \
     aliceblue antiquewhite aqua aquamarine azure beige bisque black \

@@ -448,8 +448,10 @@ static enum outcome plan_and_do(struct batch *batch)
     } else {
         outcome = do_all(batch);
     }
-    if (!opts->quiet && !batch->pipe_closed && !ferror(stdout))
+    if (!opts->quiet && !batch->pipe_closed && !ferror(stdout)) {
         inputs_print_passed(&batch->plan.inputs, opts->verbose);
+        inputs_print_live(&batch->plan.inputs);
+    }
     return outcome;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
+#include "codecs/raw/tiff_retag.h"
 #include "codecs/tiff/turn.h"
 
 /* How the samples of the first picture are given to others. */
@@ -592,6 +593,7 @@ const struct codec codec_tiff = {
     .decode = decode,
     .describe = describe,
     .close = close,
+    .retag = tiff_retag,
     .turn = tiff_turn,
     .encode = encode,
     .check = check,

@@ -6,7 +6,7 @@ cp "$samples/f-rgb.png" in.png
 cp "$samples/f.jpg" a.jpg
 mkdir photos out
 cp a.jpg photos/
-printf '\0\0\0\030ftypcrx \0\0\0\1crx isom' >in.cr3
+printf 'FOVb' >in.x3f
 printf '\0\0\0\014jP  \r\n\207\n' >called.jpg
 printf '<!DOCTYPE html><title>404 Not Found</title>' >page.jpg
 ls -R >before
@@ -104,9 +104,9 @@ one, too)" rotate90 in.png out.jpgg
 wrong 'out.psd: gimgxf does not write PSD; write PNG, and convert that' \
     rotate90 in.png out.psd
 wrong "--format: 'jpge' is not a format; expected png, jpeg, gif, hdr, npy, npz, pnm, \
-pam, pfm, qoi, bmp, jxl, tiff, webp, tga, heic or avif; did you mean 'jpeg'?" --format jpge rotate90 in.png o
-gives 1 'gimgxf: in.cr3: a camera'\''s raw picture, which gimgxf does not read; convert '\
-'it to PNG first' rotate90 in.cr3 out.jpg
+pam, pfm, qoi, bmp, jxl, raw, tiff, webp, tga, heic or avif; did you mean 'jpeg'?" --format jpge rotate90 in.png o
+gives 1 'gimgxf: in.x3f: a camera'\''s raw picture, which gimgxf does not read; convert '\
+'it to PNG first' rotate90 in.x3f out.jpg
 gives 1 'gimgxf: called.jpg: a JPEG 2000 picture, which gimgxf does not read; '\
 'convert it to PNG first' rotate90 called.jpg out.jpg
 gives 1 'gimgxf: page.jpg: an HTML page, not a picture; perhaps the download '\

@@ -4,53 +4,69 @@
 mkdir -p in/sub in/.hidden
 cp "$samples/f.jpg" in/a.jpg
 cp "$samples/f-rgb.png" in/sub/b.png
-touch in/{1,2,3}.xcf in/sub/{4,5}.XCF in/x.psd in/sub/y.psd in/clip.MOV \
-    in/Thumbs.db in/notes.txt in/sub/Makefile in/.hidden/z.webp in/.w.webp
+touch in/{1,2,3}.psd in/sub/{4,5}.PSD in/x.pdf in/sub/y.pdf in/clip.MOV \
+    in/Thumbs.db in/notes.txt in/sub/Makefile in/.hidden/z.pdf in/.w.pdf
 
 # told COMMAND...: what is said on stderr, less the lines about time and bytes.
 told() {
     gimgxf "$@" 2>&1 >stdout </dev/null | grep 'passed over' | sed 's/^gimgxf: //'
 }
-sum='8 files passed over: 5 XCF, 2 PSD, 1 video'
+sum='8 files passed over: 5 PSD, 2 PDF, 1 video (MOV)'
 check 'the summary' [ "$(told rotate90 -r -d out in)" = "$sum" ]
 check '--dry-run' [ "$(told rotate90 -r -d out --dry-run in)" = "$sum" ]
 check 'two were done' [ "$(find out -type f | sort | paste -sd ' ')" = \
     'out/a.jpg out/sub/b.png' ]
 check '--quiet' [ -z "$(told -q rotate90 -r -d out in)" ]
 check '--verbose' [ "$(told -v rotate90 -r -d out in)" = \
-    "in/1.xcf: passed over: XCF is not read
-in/2.xcf: passed over: XCF is not read
-in/3.xcf: passed over: XCF is not read
+    "in/1.psd: passed over: PSD is not read
+in/2.psd: passed over: PSD is not read
+in/3.psd: passed over: PSD is not read
 in/clip.MOV: passed over: video is not read
-in/sub/4.XCF: passed over: XCF is not read
-in/sub/5.XCF: passed over: XCF is not read
-in/sub/y.psd: passed over: PSD is not read
-in/x.psd: passed over: PSD is not read
-11 files passed over: 5 XCF, 2 PSD, 1 video, 3 not pictures" ]
+in/sub/4.PSD: passed over: PSD is not read
+in/sub/5.PSD: passed over: PSD is not read
+in/sub/y.pdf: passed over: PDF is not read
+in/x.pdf: passed over: PDF is not read
+11 files passed over: 5 PSD, 2 PDF, 1 video (MOV), 3 not pictures" ]
 
 # What is not asked for is not missed: by patterns, and by names.
-check '--exclude' [ "$(told rotate90 -r -d out --exclude '*.xcf' \
-    --exclude '*.XCF' --exclude '*.psd' in)" = \
-    '1 file passed over: 1 video' ]
+check '--exclude' [ "$(told rotate90 -r -d out --exclude '*.psd' \
+    --exclude '*.PSD' --exclude '*.pdf' in)" = \
+    '1 file passed over: 1 video (MOV)' ]
 check '--include' [ -z "$(told rotate90 -r -d out --include '*.png' in)" ]
 check 'no walk' [ -z "$(told rotate90 -d out in/a.jpg in/sub/b.png)" ]
-rm -f in/*.xcf in/sub/*.XCF in/*.MOV in/*.psd in/sub/*.psd
+rm -f in/*.psd in/sub/*.PSD in/*.MOV in/*.pdf in/sub/*.pdf
 check 'none' [ -z "$(told rotate90 -r -d out in)" ]
-touch in/p.exr in/sub/q.cr2
+touch in/p.jp2 in/sub/q.crw
+
+# Videos by their suffixes; and films that belong to a picture are told.
+mkdir phone
+cp "$samples/f.jpg" phone/IMG_1.JPG
+cp "$samples/f.jpg" phone/IMG_12.jpeg
+cp "$samples/f-rgb.png" phone/IMG_3.png
+touch phone/IMG_{1,12,2,3}.MOV phone/IMG_4.{mp4,MP4,AAE}
+check 'videos' [ "$(told upright -r -d out2 phone)" = \
+    '6 files passed over: 6 videos (MP4, MOV)' ]
+live() {
+    gimgxf "$@" 2>&1 >stdout </dev/null | grep -c \
+        '^gimgxf: 2 MOV of Live Photos: the film is not turned with the picture'
+}
+check 'Live Photos' [ "$(live upright -r -d out2 phone)" = 1 ]
+check 'Live Photos, in place' [ "$(live rotate90 -r -i phone)" = 1 ]
+check 'Live Photos, --quiet' [ "$(live -q rotate90 -r -i phone)" = 0 ]
 
 # JSON, and the manifest: each once, whatever share of the files it is in.
 told --json rotate90 -r -d out in >/dev/null
 check 'JSON' [ "$(grep passed_over stdout)" = \
-    '{"input": "in/p.exr", "status": "passed_over", "format": "OpenEXR"}
-{"input": "in/sub/q.cr2", "status": "passed_over", "format": "RAW"}' ]
+    '{"input": "in/p.jp2", "status": "passed_over", "format": "JPEG 2000"}
+{"input": "in/sub/q.crw", "status": "passed_over", "format": "RAW"}' ]
 for k in 1 2 3; do
     told rotate90 -r -d out --shard $k/3 --manifest log.$k in >shard.$k
 done
 check 'shards' [ "$(cat log.? | grep -c passed_over)" = 2 ]
-check 'shards, told' [ "$(cat shard.? | grep -oE '[0-9]+ (OpenEXR|RAW)' | sort |
-    paste -sd ' ')" = '1 OpenEXR 1 RAW' ]
+check 'shards, told' [ "$(cat shard.? | grep -oE '[0-9]+ (JPEG 2000|RAW)' | sort |
+    paste -sd ' ')" = '1 JPEG 2000 1 RAW' ]
 gimgxf manifest merge log.1 log.2 log.3 >log
-check 'merge' [ "$(grep -c '"status": "passed_over", "format": "\(OpenEXR\|RAW\)"' \
+check 'merge' [ "$(grep -c '"status": "passed_over", "format": "\(JPEG 2000\|RAW\)"' \
     log)" = 2 ]
 gives 0 '' manifest check log
 check 'check' [ "$(cat stdout)" = \
@@ -61,14 +77,14 @@ check 'check, JSON' grep -q '"passed_over": 2}' stdout
 # To go on leaves out what is done, and passes over the same again. What is done
 # later under such a name is done.
 check 'resume' [ "$(told rotate90 -r -d out --manifest log --resume log in)" = \
-    '2 files passed over: 1 OpenEXR, 1 RAW' ]
+    '2 files passed over: 1 JPEG 2000, 1 RAW' ]
 gives 0 '' manifest check log
 check 'resume, check' [ "$(cat stdout)" = \
     '2 done, 0 skipped, 0 failed, 0 ready, 0 lost, 2 passed_over' ]
-cp "$samples/f.jpg" in/p.exr
-gimgxf -q rotate90 -i --manifest log --resume log in/p.exr
+cp "$samples/f.jpg" in/p.jp2
+gimgxf -q rotate90 -i --manifest log --resume log in/p.jp2
 told rotate90 -r -i --manifest log in >/dev/null
-check 'it is done once' [ "$(grep -c '"done".*p.exr\|p.exr.*"done"' log)" = 1 ]
-gimgxf -q rotate90 -i --manifest log --resume log in/p.exr
-check 'and not twice' [ "$(grep -c 'p.exr.*"done"' log)" = 1 ]
+check 'it is done once' [ "$(grep -c '"done".*p.jp2\|p.jp2.*"done"' log)" = 1 ]
+gimgxf -q rotate90 -i --manifest log --resume log in/p.jp2
+check 'and not twice' [ "$(grep -c 'p.jp2.*"done"' log)" = 1 ]
 finish

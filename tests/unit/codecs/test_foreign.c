@@ -19,9 +19,6 @@ static const struct {
     const char *title, *suffix;
 } files[] = {
     { TEXT("\0\0\0\x18"
-           "ftypcrx \0\0\0\1crx isom"),
-      "RAW", "cr3" },
-    { TEXT("\0\0\0\x18"
            "ftypisom\0\0\2\0isomavc1"),
       "video", "mp4" },
     { TEXT("\0\0\0\x14"
@@ -35,23 +32,12 @@ static const struct {
     { TEXT("MM\0*\0\0\0\x08\0\0"), "TIFF", "tiff" },
     { TEXT("MM\0+\0\x08\0\0\0\0\0\0"), "TIFF", "TIF" },
     { TEXT("II*\0\xff\xff\xff\xff"), "TIFF", "tif" },
-    /* One entry: DNGVersion. */
-    { TEXT("II*\0\x08\0\0\0\1\0\x12\xc6\1\0\4\0\0\0\1\4\0\0"), "DNG", "dng" },
-    /* NewSubfileType and Make. */
-    { TEXT("II*\0\x08\0\0\0\2\0\xfe\0\4\0\1\0\0\0\1\0\0\0"
-           "\x0f\1\2\0\x06\0\0\0\x26\0\0\0\0\0\0\0NIKON"),
-      "RAW", "nef" },
-    { TEXT("MM\0*\0\0\0\x08\0\2\0\xfe\0\4\0\0\0\1\0\0\0\1"
-           "\1\x0f\0\2\0\0\0\5\0\0\0\x26\0\0\0\0SONY "),
-      "RAW", "arw" },
-    /* The same of a scanner: the picture itself. */
+    /* NewSubfileType and Make of a scanner: the picture itself. */
     { TEXT("II*\0\x08\0\0\0\2\0\xfe\0\4\0\1\0\0\0\0\0\0\0"
            "\x0f\1\2\0\x06\0\0\0\x26\0\0\0\0\0\0\0NIKON"),
       "TIFF", "tiff" },
-    { TEXT("II*\0\x10\0\0\0CR\2\0"), "RAW", "cr2" },
-    { TEXT("IIRO\x08\0\0\0"), "RAW", "orf" },
-    { TEXT("IIU\0\x18\0\0\0"), "RAW", "rw2" },
-    { TEXT("FUJIFILMCCD-RAW 0201"), "RAW", "raf" },
+    { TEXT("II\x1a\0\0\0HEAPCCDR"), "RAW", "crw" },
+    { TEXT("FOVb"), "RAW", "x3f" },
     { TEXT("8BPS\0\1"), "PSD", "psd" },
     { TEXT("8BPS\0\2"), "PSD", "psb" },
     { TEXT("\0\0\0\x0cjP  \r\n\x87\n"), "JPEG 2000", "jp2" },

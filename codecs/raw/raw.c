@@ -1,0 +1,290 @@
+/* Raw files of cameras: DNG, NEF, CR2, ARW, PEF, SRW, 3FR and others, which are
+ * TIFF files; ORF and RW2, which begin otherwise; IIQ, CR3 and RAF. No sample
+ * is decoded: all readers turn them as their tag says, which is set. */
+#include <string.h>
+
+#include "codecs/base/box.h"
+#include "codecs/base/byte_order.h"
+#include "codecs/metadata/exif.h"
+#include "codecs/raw/tiff_retag.h"
+
+struct raw_file {
+    struct bytes file;
+    enum { RAW_TIFF, RAW_IIQ, RAW_CR3, RAW_RAF } kind;
+    struct tiff_tags tags; /* in the file itself; only `info` of CR3 and RAF */
+    struct bytes exif;     /* what CR3 and RAF have instead, in the file */
+    size_t flip;           /* IIQ: where its own orientation stands */
+};
+
+/* ---- IIQ ------------------------------------------------------------------
+ *
+ * Behind the TIFF header a block of Phase One begins with "IIII" and "Raw", or
+ * "MMMM", and the place of its directory, whose entries have 16 bytes, a number
+ * in the last four. Readers obey its orientation, and not the TIFF tag. */
+
+enum { IIQ_BLOCK = 8, IIQ_FLIP = 0x100 };
+
+static bool is_iiq(const uint8_t *head, size_t size)
+{
+    return size >= IIQ_BLOCK + 8 && (!memcmp(head + IIQ_BLOCK, "IIIICwaR", 6) ||
+                                     !memcmp(head + IIQ_BLOCK, "MMMMRaw", 7));
+}
+
+/* What it says, by its two bits. */
+static const uint8_t iiq_orientations[] = { 1, 6, 8, 3 };
+
+static int open_iiq(struct raw_file *raw, struct err *err)
+{
+    enum { ENTRY = 16 };
+    const uint8_t *data = raw->file.data;
+    const struct ifds *ifds = &raw->tags.ifds;
+    const size_t size = raw->file.size;
+    size_t at = IIQ_BLOCK;
+    if (size >= IIQ_BLOCK + 12)
+        at += ifds_get(ifds, IIQ_BLOCK + 8, 4);
+    if (at > size || size - at < 8)
+        return fail(err, "its block of Phase One is not in the file");
+    size_t count = ifds_get(ifds, at, 4);
+    for (at += 8; count > 0 && size - at >= ENTRY; count--, at += ENTRY)
+        if (ifds_get(ifds, at, 4) == IIQ_FLIP) {
+            raw->flip = at + 12;
+            raw->tags.info.orientation = (struct orientation){ 0 };
+            orientation_note(
+                &raw->tags.info.orientation, TAG_IFD,
+                iiq_orientations[ifds_get(ifds, raw->flip, 4) & 3]);
+            return 0;
+        }
+    (void)data;
+    return fail_unread(err, "its block of Phase One has no orientation");
+}
+
+static int set_iiq(const struct raw_file *raw, struct bytes *out, enum xform op,
+                   struct err *err)
+{
+    const struct ifds *ifds = &raw->tags.ifds;
+    const uint32_t was = (uint32_t)ifds_get(ifds, raw->flip, 4);
+    const unsigned is = xform_retag(iiq_orientations[was & 3], op);
+    for (uint32_t i = 0; i < sizeof iiq_orientations; i++)
+        if (iiq_orientations[i] == is) {
+            ifds_put(ifds, out->data + raw->flip, 4, (was & ~3u) | i);
+            return 0;
+        }
+    return fail(err, "IIQ cannot say that a picture is mirrored");
+}
+
+/* ---- CR3 ------------------------------------------------------------------
+ *
+ * Boxes: in moov, one with an identifier of Canon's holds CMT1, which is the
+ * first IFD of other raw files, with a TIFF header. */
+
+static int open_cr3(struct raw_file *raw, const struct load_opts *opts,
+                    struct err *err)
+{
+    const struct bytes file = raw->file;
+    struct box moov, uuid, cmt1 = { .begin = 0 };
+    struct ifds ifds;
+    struct ifd ifd;
+    size_t at = 0;
+    bool found = box_find(&moov, "moov", file, 0, file.size);
+    for (at = moov.body; found && box_read(&uuid, file, at, moov.end);
+         at = uuid.end)
+        if (box_is(&uuid, "uuid") && uuid.end - uuid.body > 16 &&
+            box_find(&cmt1, "CMT1", file, uuid.body + 16, uuid.end))
+            break;
+    if (!found || !cmt1.end)
+        return fail(err, "it has no box CMT1, which says its orientation");
+    for (at = 0; box_read(&uuid, file, at, file.size); at = uuid.end)
+        continue;
+    if (at < file.size && !opts->tolerant)
+        return fail(err,
+                    "it is cut: the box at %zu ends behind its end; "
+                    "--tolerant turns it all the same",
+                    at);
+    raw->exif = (struct bytes){ .data = file.data + cmt1.body,
+                                .size = cmt1.end - cmt1.body };
+    if (!ifds_open(&ifds, raw->exif) || !ifds_read(&ifds, &ifd, 4))
+        return 0;
+    raw->tags.info.width = (uint32_t)ifds_number(&ifds, &ifd, ENTRY_WIDTH, 0);
+    raw->tags.info.height = (uint32_t)ifds_number(&ifds, &ifd, ENTRY_HEIGHT, 0);
+    return 0;
+}
+
+/* ---- RAF ------------------------------------------------------------------
+ *
+ * The header has places and lengths: of a JPEG file, whose EXIF is that of the
+ * picture, of a directory, and of the samples. */
+
+/* Entries are a tag, a length and so many bytes. */
+static void read_raf_size(struct raw_file *raw, size_t at)
+{
+    enum { TAG_CROPPED_SIZE = 0x111 };
+    const uint8_t *data = raw->file.data;
+    const size_t size = raw->file.size;
+    if (at > size || size - at < 4)
+        return;
+    uint32_t count = read_be32(data + at);
+    for (at += 4; count > 0 && size - at >= 8; count--) {
+        if (read_be16(data + at) == TAG_CROPPED_SIZE) {
+            raw->tags.info.height = read_be16(data + at + 4);
+            raw->tags.info.width = read_be16(data + at + 6);
+            return;
+        }
+        const size_t length = 4 + read_be16(data + at + 2);
+        if (length > size - at)
+            return;
+        at += length;
+    }
+}
+
+static int open_raf(struct raw_file *raw, const struct load_opts *opts,
+                    struct err *err)
+{
+    enum { PLACES = 84, DIRECTORY = 92, SAMPLES = 100, HEADER = 108 };
+    const struct bytes file = raw->file;
+    if (file.size < HEADER)
+        return fail(err, "the header is cut short");
+    for (size_t at = PLACES; at <= SAMPLES; at += 8)
+        if ((uint64_t)read_be32(file.data + at) +
+                    read_be32(file.data + at + 4) >
+                file.size &&
+            !opts->tolerant)
+            return fail(err, "it is cut: what its header names ends behind its "
+                             "own end; --tolerant turns it all the same");
+    raw->exif = tiff_retag_exif(file, read_be32(file.data + PLACES));
+    read_raf_size(raw, read_be32(file.data + DIRECTORY));
+    return 0;
+}
+
+/* ---- All kinds ------------------------------------------------------------*/
+
+static bool is_cr3(const uint8_t *head, size_t size)
+{
+    return size >= 12 && memcmp(head + 4, "ftypcrx ", 8) == 0;
+}
+
+static bool is_raf(const uint8_t *head, size_t size)
+{
+    static const char magic[] = "FUJIFILMCCD-RAW ";
+    return size >= sizeof magic && !memcmp(head, magic, sizeof magic - 1);
+}
+
+static bool is_cr2(const uint8_t *head, size_t size)
+{
+    return size >= 12 && !memcmp(head, "II*", 4) && !memcmp(head + 8, "CR", 2);
+}
+
+/* Others that begin as TIFF does are told by what they hold. */
+static bool probe(const uint8_t *head, size_t size)
+{
+    struct ifds ifds;
+    const struct bytes file = { .data = (uint8_t *)(uintptr_t)head,
+                                .size = size };
+    if (is_cr3(head, size) || is_raf(head, size))
+        return true;
+    if (!ifds_open(&ifds, file))
+        return false;
+    const uint64_t version = ifds_get(&ifds, 2, 2);
+    return (version != '*' && version != '+') || is_cr2(head, size) ||
+           is_iiq(head, size) || tiff_retag_is_raw(&ifds);
+}
+
+static int open_raw(struct raw_file *raw, struct bytes file,
+                    const struct load_opts *opts, struct err *err)
+{
+    const uint8_t *head = file.data;
+    *raw = (struct raw_file){ .file = file };
+    raw->kind = is_cr3(head, file.size)   ? RAW_CR3
+                : is_raf(head, file.size) ? RAW_RAF
+                : is_iiq(head, file.size) ? RAW_IIQ
+                                          : RAW_TIFF;
+    if (raw->kind == RAW_TIFF || raw->kind == RAW_IIQ)
+        return tiff_retag_read(&raw->tags, file, true, opts, err) ||
+                       (raw->kind == RAW_IIQ && open_iiq(raw, err))
+                   ? -1
+                   : 0;
+    if (raw->kind == RAW_CR3 ? open_cr3(raw, opts, err)
+                             : open_raf(raw, opts, err))
+        return -1;
+    orientation_note(&raw->tags.info.orientation, TAG_EXIF,
+                     exif_tag(raw->exif.data, raw->exif.size));
+    return 0;
+}
+
+static int open(struct reader *reader, struct err *err)
+{
+    struct raw_file raw;
+    if (open_raw(&raw, reader->file, reader->opts, err))
+        return -1;
+    const struct stream_info *info = &raw.tags.info;
+    reader->img.width = info->width;
+    reader->img.height = info->height;
+    reader->img.meta->orientation = info->orientation;
+    if (info->orientation.value)
+        reader->img.orientation = info->orientation.value;
+    return 0;
+}
+
+/* Sets the tag in a block of EXIF, in place. */
+static int set_exif(const struct raw_file *raw, struct bytes *out,
+                    enum xform op, struct err *err)
+{
+    const unsigned was = raw->tags.info.orientation.value;
+    if (op != XFORM_NONE && !was)
+        return fail_unread(err, "its EXIF has no orientation tag, and no room "
+                                "for one");
+    if (!bytes_append(out, raw->file.data, raw->file.size))
+        return fail_memory(err, "no memory for the picture");
+    if (op != XFORM_NONE)
+        tiff_retag_set_exif(out->data + (raw->exif.data - raw->file.data),
+                            raw->exif.size, xform_retag(was, op));
+    return 0;
+}
+
+/* LibRaw takes the maker notes of Canon where the tag says 1. */
+static void warn_of_readers(const struct raw_file *raw, enum xform op,
+                            struct warnings *warnings)
+{
+    const unsigned was = raw->tags.info.orientation.value;
+    if (raw->tags.differs)
+        warn(warnings,
+             "another directory (IFD) says orientation %u; all say "
+             "the same now",
+             raw->tags.differs);
+    if (is_cr2(raw->file.data, raw->file.size) && was > 1 &&
+        xform_retag(was, op) == 1)
+        warn(warnings, "programs built on LibRaw may go on to turn it, as the "
+                       "maker notes of Canon say");
+}
+
+static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
+{
+    struct raw_file raw;
+    if (open_raw(&raw, file, opts, err))
+        return -1;
+    *info = raw.tags.info;
+    if (raw.exif.data)
+        return set_exif(&raw, out, op, err);
+    if (op != XFORM_NONE)
+        warn_of_readers(&raw, op, opts->warnings);
+    return tiff_retag_write(out, &raw.tags, op, err) ||
+                   (raw.flip && set_iiq(&raw, out, op, err))
+               ? -1
+               : 0;
+}
+
+static const char *const suffixes[] = {
+    "raw", "dng", "nef", "nrw", "cr2", "cr3", "arw", "sr2", "pef", "orf", "raf",
+    "rw2", "rwl", "srw", "3fr", "iiq", "erf", "kdc", "dcr", "mef", "gpr", NULL,
+};
+
+const struct codec codec_raw = {
+    .name = "raw",
+    .title = "camera raw",
+    .suffixes = suffixes,
+    .oriented = true,
+    .closest = REPRESENTATION_SAMPLES,
+    .probe = probe,
+    .open = open,
+    .retag = retag,
+};
