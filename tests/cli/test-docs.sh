@@ -1,10 +1,9 @@
-# The man pages and the completions know every option, operation and format that
-# --help all prints, and no others; the pages refer to each other, and their examples
-# work; the map in the README knows every folder.
+# The man pages and the completions of zsh and fish, which need not be here, know every
+# option, operation and format that --help all prints, and no others (test-completion
+# asks the shells); the pages refer to each other, and their examples work; the map in
+# the README knows every folder.
 . "$ROOT/tests/cli/lib.sh"
-man=$ROOT/man bash=$ROOT/man/gimgxf.bash
-zsh=$ROOT/man/_gimgxf fish=$ROOT/man/gimgxf.fish
-. "$bash"
+man=$ROOT/man zsh=$ROOT/man/_gimgxf fish=$ROOT/man/gimgxf.fish
 gimgxf --help all >help
 
 # agree NAME: whether the files `want` and `got` list the same, and something.
@@ -39,13 +38,6 @@ dashed() {
     grep -oE '(^|[^[:alnum:]-])--?[a-z0][a-z-]*' | grep -oE -- '-.*'
 }
 
-# offers WORD...: what bash offers for the last of these words.
-offers() {
-    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-    _gimgxf 2>/dev/null
-    printf '%s\n' "${COMPREPLY[@]}"
-}
-
 # Options. In OPTIONS of one page or another each has a paragraph, and no other is
 # mentioned; so it is for each command by itself.
 options_of() {
@@ -74,9 +66,6 @@ agree 'options: gimgxf-info(1)'
 options_of check | grep -vxE -- '-.|--help|--version' >want
 section OPTIONS gimgxf-check.1 | dashed | grep '^--' | grep -vx -- --help >got
 agree 'options: gimgxf-check(1)'
-grep '^--' names >want
-offers gimgxf - | sed 's/=.*//' >got
-agree 'options: bash'
 grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
 sed -nE "s/^    [tsim]+b?r?c? '(\* )?(-[^']*)'.*/\2/p" "$zsh" | dashed >got
 agree 'options: zsh'
@@ -90,30 +79,17 @@ agree 'options: fish'
 sed -n '/^OP: /,/^INPUT/p' help | sed '$d; s/^OP://' | words >want
 section OPERATIONS gimgxf.1 | columns 1,2 | words >got
 agree 'operations: the man page'
-offers gimgxf '' | grep -vxE 'info|bench|check|manifest|relate|serve' >got
-agree 'operations: bash'
-offers gimgxf rotate90,flipv, | sed 's/^rotate90,flipv,//' >got
-agree 'operations: bash, behind a comma'
 sed -n "/operations=(/,/)\$/s/^ *'\([a-z0-9-]*\):.*/\1/p" "$zsh" >got
 agree 'operations: zsh'
 sed -n '/operations \\$/,/^$/s/^ *\([a-z0-9-]*\)\\t.*/\1/p' "$fish" |
     grep -vxE 'bench|check|manifest|relate|serve' >got
 agree 'operations: fish'
 
-# serve takes its jobs from -.
-check 'serve: bash' [ "$(offers gimgxf serve '')" = - ]
-check 'serve: bash, behind an option' \
-    [ "$(offers gimgxf serve --threads 2 '')" = - ]
-check 'serve: bash, once' [ -z "$(offers gimgxf serve - '')" ]
-check 'serve: bash, begun' grep -qx -e - <(offers gimgxf serve -)
-
 # Formats. The man page has suffixes that --help leaves out.
 sed -n '/^png /p' help | words >want
 section FORMATS gimgxf-formats.7 | columns 1,2 | words >suffixes
 grep -xFf want suffixes >got
 agree 'formats: the man page'
-offers gimgxf --format '' >got
-agree 'formats: bash'
 sed -n 's/.* formats=(\(.*\))$/\1/p' "$zsh" | words >got
 agree 'formats: zsh'
 sed -n "/-l format/,/-a/s/.*-a '\(.*\)'/\1/p" "$fish" | words >got
