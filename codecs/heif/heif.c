@@ -76,7 +76,7 @@ static int read_metadata(struct metadata_item *read, const struct heif *heif,
         !item->location)
         return 0;
     heif_location(heif, item->location, &read->location);
-    if (read->location.elsewhere || read->location.method > 1)
+    if (read->location.method > 1)
         return 0;
     for (unsigned i = 0; i < read->location.extents; i++) {
         if (!heif_extent(heif, &read->location, i, &extent))

@@ -54,8 +54,9 @@ struct heif_item {
     } is;
     uint32_t master; /* the item that it is shown with; 0: none */
     size_t location; /* of its entry in iloc; 0: it has none */
-    size_t entry;    /* in struct heif_lists.entry; SIZE_MAX: it has none */
-    size_t change;   /* in the plan, from 1; 0: it stays */
+    bool listed;     /* in ipma, with these of the associations */
+    size_t first, count;
+    size_t change; /* in the plan, from 1; 0: it stays */
 };
 
 /* "from" is a `type` of "to": a thumbnail, for instance. Of a group of items
@@ -65,31 +66,13 @@ struct heif_reference {
     uint32_t from, to;
 };
 
-/* The lists of properties. */
-struct heif_lists {
-    struct heif_ipma {
-        struct box box;
-        unsigned version;
-        uint32_t flags;
-        size_t tail; /* where the entries end */
-    } ipma[8];
-    unsigned nipmas;
-    struct heif_entry {
-        uint32_t item;
-        unsigned ipma;
-        size_t first, count; /* of `association` */
-    } * entry;
-    size_t nentries;
-    struct heif_association *association;
-    size_t nassociations;
-};
+enum { HEIF_LISTS = 8 };
 
 /* Where the lists of a model grow. */
 enum {
     HEIF_ITEMS,
     HEIF_REFERENCES,
     HEIF_PROPERTIES,
-    HEIF_ENTRIES,
     HEIF_ASSOCIATIONS,
     HEIF_STORES
 };
@@ -99,7 +82,6 @@ struct heif_iloc {
     unsigned version, offset, length, base, index; /* sizes of fields */
     size_t first;                                  /* where the entries begin */
     uint32_t count;
-    struct box dinf; /* where the data may be; end 0: there is none */
 };
 
 struct heif {
@@ -116,7 +98,11 @@ struct heif {
     size_t nreferences;
     struct heif_property *property; /* the first is number 1 */
     size_t nproperties;
-    struct heif_lists lists;
+    struct box ipma[HEIF_LISTS]; /* which become one, with these flags */
+    unsigned nipmas, version;
+    uint32_t flags;
+    struct heif_association *association;
+    size_t nassociations;
     struct bytes store[HEIF_STORES]; /* the memory of all these */
 };
 
@@ -139,7 +125,6 @@ const uint8_t *heif_find(const struct heif *heif, const struct heif_item *item,
 struct heif_location {
     uint32_t item;
     unsigned method;
-    bool elsewhere; /* the data is in another file, or counted otherwise */
     size_t base_at, extents_at, stride, end; /* in the file; stride: of an
                                                 extent */
     uint64_t base;

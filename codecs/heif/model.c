@@ -65,8 +65,7 @@ static int add(struct heif *heif, unsigned store, const void *element,
     heif->item = (void *)heif->store[HEIF_ITEMS].data;
     heif->reference = (void *)heif->store[HEIF_REFERENCES].data;
     heif->property = (void *)heif->store[HEIF_PROPERTIES].data;
-    heif->lists.entry = (void *)heif->store[HEIF_ENTRIES].data;
-    heif->lists.association = (void *)heif->store[HEIF_ASSOCIATIONS].data;
+    heif->association = (void *)heif->store[HEIF_ASSOCIATIONS].data;
     return 0;
 }
 
@@ -92,10 +91,31 @@ struct heif_item *heif_item(const struct heif *heif, uint32_t id)
                         : NULL;
 }
 
+static int add_item(struct heif *heif, const struct heif_item *item,
+                    struct err *err)
+{
+    if (heif->store[HEIF_ITEMS].size == ITEMS_MAX * sizeof *item)
+        return fail(err, "it has more than %d items", ITEMS_MAX);
+    return add(heif, HEIF_ITEMS, item, sizeof *item, err);
+}
+
+/* Those that were added are found only afterwards. */
+static int sort_items(struct heif *heif, struct err *err)
+{
+    heif->nitems = heif->store[HEIF_ITEMS].size / sizeof *heif->item;
+    if (heif->nitems)
+        qsort(heif->item, heif->nitems, sizeof *heif->item, by_id);
+    for (size_t i = 1; i < heif->nitems; i++)
+        if (heif->item[i].id == heif->item[i - 1].id)
+            return fail(err, "it has two items with the number %u",
+                        heif->item[i].id);
+    return 0;
+}
+
 static int read_infe(struct heif *heif, const struct box *box, struct err *err)
 {
     static const char xmp[] = "application/rdf+xml";
-    struct heif_item item = { .entry = SIZE_MAX };
+    struct heif_item item = { 0 };
     unsigned version;
     uint32_t flags;
     struct cursor c = open_full(heif, box, &version, &flags);
@@ -114,9 +134,7 @@ static int read_infe(struct heif *heif, const struct box *box, struct err *err)
         (size_t)(c.data + c.end - type) >= sizeof xmp &&
         memcmp(type, xmp, sizeof xmp) == 0)
         item.is.xmp = type + sizeof xmp == c.data + c.end || !type[sizeof xmp];
-    if (heif->nitems++ == ITEMS_MAX)
-        return fail(err, "it has more than %d items", ITEMS_MAX);
-    return add(heif, HEIF_ITEMS, &item, sizeof item, err);
+    return add_item(heif, &item, err);
 }
 
 static int read_iinf(struct heif *heif, const struct box *box, struct err *err)
@@ -127,15 +145,8 @@ static int read_iinf(struct heif *heif, const struct box *box, struct err *err)
     take(&c, version ? 4 : 2);
     if (c.bad || heif->nitems)
         return fail_box("iinf", err);
-    if (each_box(heif, c.at, box, read_infe, err))
-        return -1;
-    if (heif->nitems)
-        qsort(heif->item, heif->nitems, sizeof *heif->item, by_id);
-    for (size_t i = 1; i < heif->nitems; i++)
-        if (heif->item[i].id == heif->item[i - 1].id)
-            return fail(err, "it has two items with the number %u",
-                        heif->item[i].id);
-    return 0;
+    return each_box(heif, c.at, box, read_infe, err) ? -1
+                                                     : sort_items(heif, err);
 }
 
 static int add_reference(struct heif *heif, const char *type, uint32_t from,
@@ -236,19 +247,19 @@ static int read_property(struct heif *heif, const struct box *box,
     return add(heif, HEIF_PROPERTIES, &property, sizeof property, err);
 }
 
-static int read_entry(struct heif *heif, struct cursor *c, struct err *err)
+/* Reads the list of an item, which may be missing elsewhere. */
+static int read_list(struct heif *heif, struct cursor *c, unsigned version,
+                     bool wide, struct err *err)
 {
-    struct heif_lists *lists = &heif->lists;
-    const unsigned box = lists->nipmas - 1;
-    const bool wide = lists->ipma[box].flags & 1;
-    struct heif_entry entry = {
-        .ipma = box,
-        .first = lists->nassociations,
-        .item = (uint32_t)take(c, lists->ipma[box].version ? 4 : 2),
-        .count = take(c, 1),
-    };
-    struct heif_item *item = heif_item(heif, entry.item);
-    for (size_t i = 0; i < entry.count; i++) {
+    struct heif_item fresh = { .id = (uint32_t)take(c, version ? 4 : 2) };
+    struct heif_item *item = heif_item(heif, fresh.id);
+    item = item ? item : &fresh;
+    if (c->bad || item->listed)
+        return fail_box("ipma", err);
+    item->listed = true;
+    item->first = heif->nassociations;
+    item->count = take(c, 1);
+    for (size_t i = 0; i < item->count; i++) {
         const unsigned bits = (unsigned)take(c, wide ? 2 : 1);
         const struct heif_association one = {
             .property = bits & (wide ? 0x7fff : 0x7f),
@@ -258,37 +269,34 @@ static int read_entry(struct heif *heif, struct cursor *c, struct err *err)
             return fail_box("ipma", err);
         if (one.property)
             heif->property[one.property - 1].users++;
+        if (heif->nassociations++ == LISTED_MAX)
+            return fail(err, "it lists more than %d properties", LISTED_MAX);
         if (add(heif, HEIF_ASSOCIATIONS, &one, sizeof one, err))
             return -1;
     }
-    lists->nassociations += entry.count;
-    if (c->bad || (item && item->entry != SIZE_MAX))
+    if (c->bad)
         return fail_box("ipma", err);
-    if (lists->nentries == LISTED_MAX || lists->nassociations > LISTED_MAX)
-        return fail(err, "it lists more than %d properties", LISTED_MAX);
-    if (item)
-        item->entry = lists->nentries;
-    lists->nentries++;
-    return add(heif, HEIF_ENTRIES, &entry, sizeof entry, err);
+    return item == &fresh ? add_item(heif, &fresh, err) : 0;
 }
 
-/* The properties stand in a box before this one. */
 static int read_ipma(struct heif *heif, const struct box *box, struct err *err)
 {
-    struct heif_lists *lists = &heif->lists;
-    struct heif_ipma *ipma = &lists->ipma[lists->nipmas];
+    unsigned version;
+    uint32_t flags;
+    struct cursor c = open_full(heif, box, &version, &flags);
     if (!box_is(box, "ipma"))
         return 0;
-    if (lists->nipmas == sizeof lists->ipma / sizeof *lists->ipma)
-        return fail(err, "it has too many ipma boxes");
-    lists->nipmas++;
-    ipma->box = *box;
-    struct cursor c = open_full(heif, box, &ipma->version, &ipma->flags);
+    if (heif->nipmas == HEIF_LISTS)
+        return fail_box("ipma", err);
+    heif->ipma[heif->nipmas++] = *box;
+    heif->version = version > heif->version ? version : heif->version;
+    heif->flags |= flags;
     for (size_t n = take(&c, 4); n > 0; n--)
-        if (read_entry(heif, &c, err))
+        if (read_list(heif, &c, version, flags & 1, err))
             return -1;
-    ipma->tail = c.at;
-    return c.bad ? fail_box("ipma", err) : 0;
+    return c.bad || c.at != box->end || sort_items(heif, err)
+               ? fail_box("ipma", err)
+               : 0;
 }
 
 static int read_properties(struct heif *heif, struct err *err)
@@ -300,28 +308,10 @@ static int read_properties(struct heif *heif, struct err *err)
     if (each_box(heif, heif->ipco.body, &heif->ipco, read_property, err) ||
         each_box(heif, iprp->body, iprp, read_ipma, err))
         return -1;
-    return heif->lists.nipmas ? 0
-                              : fail(err, "its iprp box lacks the ipma box");
+    return heif->nipmas ? 0 : fail(err, "its iprp box lacks the ipma box");
 }
 
 /* ---- Where the data is ----------------------------------------------------*/
-
-/* Returns whether data with this index is in the file itself: the entry of the
- * dref box says so, or there is none. */
-static bool is_here(const struct heif *heif, unsigned index)
-{
-    struct box dref, entry;
-    const struct box *dinf = &heif->iloc.dinf;
-    if (!index || !dinf->end ||
-        !box_find(&dref, "dref", heif->file, dinf->body, dinf->end))
-        return true;
-    for (size_t at = dref.body + 8; box_read(&entry, heif->file, at, dref.end);
-         at = entry.end)
-        if (--index == 0)
-            return entry.end - entry.body < 4 ||
-                   (heif->file.data[entry.body + 3] & 1);
-    return true;
-}
 
 bool heif_location(const struct heif *heif, size_t at,
                    struct heif_location *location)
@@ -331,9 +321,9 @@ bool heif_location(const struct heif *heif, size_t at,
     *location = (struct heif_location){
         .item = (uint32_t)take(&c, iloc->version == 2 ? 4 : 2),
         .method = iloc->version ? take(&c, 2) & 15 : 0,
-        .elsewhere = !is_here(heif, (unsigned)take(&c, 2)),
         .stride = (size_t)iloc->index + iloc->offset + iloc->length,
     };
+    take(&c, 2);
     location->base_at = c.at;
     location->base = take(&c, iloc->base);
     location->extents = (unsigned)take(&c, 2);
@@ -373,7 +363,7 @@ static int check_location(struct heif *heif,
                           const struct heif_location *location, struct err *err)
 {
     struct heif_extent extent;
-    if (location->elsewhere || location->method > 1)
+    if (location->method > 1)
         return 0;
     for (unsigned i = 0; i < location->extents; i++)
         if (!heif_extent(heif, location, i, &extent))
@@ -429,7 +419,7 @@ static int read_meta(struct heif *heif, struct err *err)
 {
     static const char *const names[] = { "hdlr", "pitm", "iinf", "iref", "iloc",
                                          "iprp", "idat", "grpl", "dinf" };
-    enum { HDLR, PITM, IINF, IREF, ILOC, IPRP, IDAT, GRPL, DINF, NAMES };
+    enum { HDLR, PITM, IINF, IREF, ILOC, IPRP, IDAT, GRPL, NAMES };
     const struct box *meta = &heif->meta;
     struct box found[NAMES] = { { 0 } }, box;
     for (size_t at = meta->body + 4; at < meta->end; at = box.end) {
@@ -450,7 +440,6 @@ static int read_meta(struct heif *heif, struct err *err)
                                        : "iloc");
     heif->iprp = found[IPRP];
     heif->idat = found[IDAT];
-    heif->iloc.dinf = found[DINF];
     if (read_pitm(heif, &found[PITM], err) ||
         read_iinf(heif, &found[IINF], err) ||
         read_iloc(heif, &found[ILOC], err) || read_properties(heif, err) ||
@@ -500,7 +489,7 @@ int heif_read(struct heif *heif, struct bytes file, struct err *err)
          at = box.end) {
         const bool known = heif->meta.end || heif->mini.end;
         if (at && known && box_is(&box, "ftyp"))
-            break; /* another file, such as the film of a motion photo */
+            box.end = file.size; /* of another file, such as a film */
         if (box_is(&box, "moov"))
             return fail_unread(err, "an image sequence (a moov box), which is "
                                     "not turned");
@@ -509,7 +498,6 @@ int heif_read(struct heif *heif, struct bytes file, struct err *err)
             return -1;
         heif->sealed = heif->sealed || is_seal(heif, &box);
         data = data || box_is(&box, "mdat") || box_is(&box, "imda");
-        more = more || box_is(&box, "meco");
         if (heif->meta.end && !data && !heif->space.end &&
             (box_is(&box, "free") || box_is(&box, "skip")))
             heif->space = box;
@@ -529,12 +517,8 @@ int heif_read(struct heif *heif, struct bytes file, struct err *err)
 const uint8_t *heif_find(const struct heif *heif, const struct heif_item *item,
                          enum heif_kind kind)
 {
-    const struct heif_lists *lists = &heif->lists;
-    if (item->entry == SIZE_MAX)
-        return NULL;
-    const struct heif_entry *entry = &lists->entry[item->entry];
-    for (size_t i = 0; i < entry->count; i++) {
-        const unsigned n = lists->association[entry->first + i].property;
+    for (size_t i = 0; i < item->count; i++) {
+        const unsigned n = heif->association[item->first + i].property;
         if (n && heif->property[n - 1].kind == kind)
             return heif->property[n - 1].box;
     }

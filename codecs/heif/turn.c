@@ -45,14 +45,10 @@ static void turn_clap(uint8_t *box, enum xform t)
 int heif_shown(const struct heif *heif, const struct heif_item *item,
                struct heif_shown *shown, struct err *err)
 {
-    const struct heif_lists *lists = &heif->lists;
-    const bool listed = item->entry != SIZE_MAX;
-    const struct heif_entry *entry = listed ? &lists->entry[item->entry] : NULL;
-    const size_t count = listed ? entry->count : 0;
     int last = -1;
     *shown = (struct heif_shown){ .in_order = true };
-    for (size_t i = 0; i < count; i++) {
-        const uint16_t n = lists->association[entry->first + i].property;
+    for (size_t i = 0; i < item->count; i++) {
+        const uint16_t n = heif->association[item->first + i].property;
         const struct heif_property *property =
             n ? &heif->property[n - 1] : NULL;
         const enum heif_kind kind = property ? property->kind : HEIF_KINDS;
@@ -380,20 +376,23 @@ static int plan_item(const struct heif *heif, const struct heif_plan *plan,
  * it want the same of it. Else another one is found that is so, or that nobody
  * lists; or one is added at the end. */
 
-static void leave(struct heif *heif, const struct heif_change *change)
+static void leave(struct heif *heif, struct heif_change *change)
 {
-    const struct heif_lists *lists = &heif->lists;
-    const struct heif_entry *entry = &lists->entry[change->item->entry];
-    for (size_t i = 0; i < entry->count; i++) {
-        const uint16_t n = lists->association[entry->first + i].property;
+    const struct heif_item *item = change->item;
+    for (size_t i = 0; i < item->count; i++) {
+        const uint16_t n = heif->association[item->first + i].property;
         struct heif_property *property = n ? &heif->property[n - 1] : NULL;
         if (!property || property->kind == HEIF_KINDS)
             continue;
-        const struct heif_slot *slot = &change->slot[property->kind];
-        if (property->kind == HEIF_ISPE && slot->was != n)
-            continue;
-        property->leaving++;
-        if (slot->was != n || !slot->wanted)
+        struct heif_slot *slot = &change->slot[property->kind];
+        const bool listed = slot->was == n && slot->wanted;
+        const bool same =
+            listed && memcmp(property->box, slot->box, HEIF_PROPERTY) == 0;
+        if (same && !slot->is)
+            slot->is = n;
+        else if (property->kind != HEIF_ISPE || slot->was == n)
+            property->leaving++;
+        if (same || !listed)
             continue;
         if (!property->wanted)
             property->wanted = slot->box;
@@ -471,8 +470,7 @@ static int choose_properties(struct heif *heif, struct heif_plan *plan,
                              struct err *err)
 {
     for (size_t i = 0; i < plan->nchanges; i++)
-        if (plan->change[i].item->entry != SIZE_MAX)
-            leave(heif, &plan->change[i]);
+        leave(heif, &plan->change[i]);
     for (size_t i = 0; i < heif->nproperties; i++) {
         struct heif_property *property = &heif->property[i];
         if (property->wanted && !property->split &&

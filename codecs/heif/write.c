@@ -16,53 +16,40 @@ struct list {
     size_t count;
 };
 
-static void list_slot(struct list *list, const struct heif_slot *slot,
-                      enum heif_kind kind)
+static void list_slot(struct list *list, const struct heif_slot *slot)
 {
     if (slot->wanted)
         list->association[list->count++] =
             (struct heif_association){ .property = slot->is,
-                                       .essential = kind != HEIF_ISPE };
+                                       .essential = true };
 }
 
-/* Makes the new list of an item. What it has stays in its place, if that is in
- * order; what is added comes last, but before what must follow it. */
+/* Makes the list of an item, which may not change. What it has stays in its
+ * place, if that is in order; what is added comes last, but before what must
+ * follow it. */
 static void make_list(struct list *list, const struct heif *heif,
-                      const struct heif_entry *entry,
+                      const struct heif_item *item,
                       const struct heif_change *change)
 {
-    const struct heif_slot *slot = change->slot;
     int next = HEIF_CLAP; /* of the transforms */
     list->count = 0;
-    for (size_t i = 0; entry && i < entry->count; i++) {
-        const struct heif_association *was =
-            &heif->lists.association[entry->first + i];
+    for (size_t i = 0; i < item->count; i++) {
+        struct heif_association one = heif->association[item->first + i];
         const enum heif_kind kind =
-            was->property ? heif->property[was->property - 1].kind : HEIF_KINDS;
-        if (kind == HEIF_ISPE && slot[kind].was == was->property)
-            list->association[list->count++] =
-                (struct heif_association){ .property = slot[kind].is,
-                                           .essential = was->essential };
-        else if (kind >= HEIF_ISPE)
-            list->association[list->count++] = *was;
-        else
-            for (; change->in_order && next <= (int)kind; next++)
-                list_slot(list, &slot[next], (enum heif_kind)next);
+            one.property ? heif->property[one.property - 1].kind : HEIF_KINDS;
+        if (change && kind == HEIF_ISPE &&
+            change->slot[kind].was == one.property)
+            one.property = change->slot[kind].is;
+        if (!change || kind >= HEIF_ISPE)
+            list->association[list->count++] = one;
+        for (; change && change->in_order && next <= (int)kind &&
+               kind < HEIF_ISPE;
+             next++)
+            list_slot(list, &change->slot[next]);
     }
-    for (; next < HEIF_ISPE; next++)
-        list_slot(list, &slot[next], (enum heif_kind)next);
+    for (; change && next < HEIF_ISPE; next++)
+        list_slot(list, &change->slot[next]);
 }
-
-/* An ipma box that is made anew. */
-struct lists_maker {
-    const struct heif *heif;
-    const struct heif_plan *plan;
-    struct bytes *out;
-    unsigned ipma, version;
-    bool wide; /* indices of 15 bits, which beyond 127 all must have */
-    uint32_t count;
-    size_t next; /* the first change that may have no entry yet */
-};
 
 static bool put(struct bytes *out, uint64_t value, unsigned size)
 {
@@ -71,111 +58,57 @@ static bool put(struct bytes *out, uint64_t value, unsigned size)
     return bytes_append(out, bytes + sizeof bytes - size, size);
 }
 
-/* Appends the entry of an item, which has none yet or is to change, unless one
- * of these is NULL. */
-static int put_entry(struct lists_maker *maker, const struct heif_entry *entry,
-                     const struct heif_change *change, struct err *err)
+static bool put_list(struct bytes *out, uint32_t id, const struct list *list,
+                     unsigned version, bool wide)
 {
-    const uint32_t id = entry ? entry->item : change->item->id;
-    struct bytes *out = maker->out;
-    struct list list;
-    if (change) {
-        make_list(&list, maker->heif, entry, change);
-    } else {
-        list.count = entry->count;
-        memcpy(list.association, &maker->heif->lists.association[entry->first],
-               entry->count * sizeof *list.association);
+    bool room = put(out, id, version ? 4 : 2) && put(out, list->count, 1);
+    for (size_t i = 0; i < list->count && room; i++) {
+        const struct heif_association *one = &list->association[i];
+        const unsigned essential = one->essential;
+        room = put(out, essential << (wide ? 15 : 7) | one->property,
+                   wide ? 2 : 1);
     }
-    if (list.count > LIST_MAX)
-        return fail(err, "its item %u has no room for more properties", id);
-    if (!put(out, id, maker->version ? 4 : 2) || !put(out, list.count, 1))
-        return fail_room(err);
-    for (size_t i = 0; i < list.count; i++) {
-        const unsigned bits = maker->wide ? 15 : 7;
-        const unsigned essential = list.association[i].essential;
-        if (!put(out, essential << bits | list.association[i].property,
-                 maker->wide ? 2 : 1))
-            return fail_room(err);
-    }
-    maker->count++;
-    return 0;
+    return room;
 }
 
-/* Appends entries of items that have none yet, in the order of their ids. */
-static int put_added(struct lists_maker *maker, uint32_t before,
-                     struct err *err)
-{
-    const struct heif_plan *plan = maker->plan;
-    for (; maker->ipma == 0 && maker->next < plan->nchanges; maker->next++) {
-        const struct heif_change *change = &plan->change[maker->next];
-        if (change->item->id > before)
-            break;
-        if (change->item->entry == SIZE_MAX &&
-            put_entry(maker, NULL, change, err))
-            return -1;
-    }
-    return 0;
-}
-
-/* Finds how wide its fields must be. */
-static void measure(struct lists_maker *maker)
-{
-    const struct heif_lists *lists = &maker->heif->lists;
-    for (size_t i = 0; i < maker->plan->nchanges; i++) {
-        const struct heif_change *change = &maker->plan->change[i];
-        const size_t entry = change->item->entry;
-        const bool added = entry == SIZE_MAX;
-        if (maker->ipma != (added ? 0 : lists->entry[entry].ipma))
-            continue;
-        if (added && change->item->id > UINT16_MAX)
-            maker->version = 1;
-        for (int k = 0; k < HEIF_KINDS; k++)
-            maker->wide = maker->wide || change->slot[k].is > 127;
-    }
-}
-
-/* Makes `with` the box of these lists. */
+/* Makes `with` the box of all lists. Indices beyond 127 need the wide form, and
+ * then all have it. */
 static int make_ipma(struct bytes *with, const struct heif *heif,
-                     const struct heif_plan *plan, unsigned which,
-                     struct err *err)
+                     const struct heif_plan *plan, struct err *err)
 {
-    const struct heif_lists *lists = &heif->lists;
-    const struct heif_ipma *ipma = &lists->ipma[which];
-    const size_t head = ipma->box.body - ipma->box.begin;
-    const uint8_t *data = heif->file.data;
-    struct lists_maker maker = { .heif = heif,
-                                 .plan = plan,
-                                 .out = with,
-                                 .ipma = which,
-                                 .version = ipma->version,
-                                 .wide = ipma->flags & 1 };
-    measure(&maker);
-    const uint32_t flags = ipma->flags | maker.wide;
-    for (unsigned i = 0; i < lists->nipmas; i++)
-        if (i != which &&
-            (flags != ipma->flags || maker.version != ipma->version) &&
-            lists->ipma[i].version == maker.version &&
-            lists->ipma[i].flags == flags)
-            return fail(err, "it has two ipma boxes that would have to be one");
-    if (!bytes_append(with, data + ipma->box.begin, head) ||
-        !put(with, maker.version, 1) || !put(with, flags, 3) ||
-        !put(with, 0, 4))
-        return fail_room(err);
-    for (size_t i = 0; i < lists->nentries; i++) {
-        const struct heif_entry *entry = &lists->entry[i];
-        const struct heif_item *item = heif_item(heif, entry->item);
-        const struct heif_change *change =
-            item && item->change ? &plan->change[item->change - 1] : NULL;
-        if (entry->ipma == which && (put_added(&maker, entry->item, err) ||
-                                     put_entry(&maker, entry, change, err)))
-            return -1;
+    const struct box *box = &heif->ipma[0];
+    const size_t head = box->body - box->begin;
+    unsigned version = heif->version;
+    uint32_t flags = heif->flags, count = 0;
+    struct list list;
+    for (size_t i = 0; i < plan->nchanges; i++) {
+        version |= plan->change[i].item->id > UINT16_MAX;
+        for (int k = 0; k < HEIF_KINDS; k++)
+            flags |= plan->change[i].slot[k].is > 127;
     }
-    if (put_added(&maker, UINT32_MAX, err))
-        return -1;
-    write_be32(with->data + head + 4, maker.count);
-    return bytes_append(with, data + ipma->tail, ipma->box.end - ipma->tail)
-               ? 0
-               : fail_room(err);
+    bool room = bytes_append(with, heif->file.data + box->begin, head) &&
+                put(with, (uint64_t)version << 24 | flags, 4) &&
+                put(with, 0, 4);
+    for (size_t i = 0; i < heif->nitems && room; i++) {
+        const struct heif_item *item = &heif->item[i];
+        if (!item->listed && !item->change)
+            continue;
+        make_list(&list, heif, item,
+                  item->change ? &plan->change[item->change - 1] : NULL);
+        if (list.count > LIST_MAX)
+            return fail(err, "its item %u has no room for more properties",
+                        item->id);
+        room = put_list(with, item->id, &list, version, flags & 1);
+        count++;
+    }
+    if (!room)
+        return fail_room(err);
+    write_be32(with->data + head + 4, count);
+    if (head > 8)
+        write_be64(with->data + 8, with->size);
+    else if (!box->open)
+        write_be32(with->data, (uint32_t)with->size);
+    return 0;
 }
 
 /* ---- What moves -----------------------------------------------------------*/
@@ -232,47 +165,23 @@ static int edit_properties(struct heif_edits *edits, const struct heif *heif,
     return room ? 0 : fail_room(err);
 }
 
+/* All boxes become the first one. */
 static int edit_lists(struct heif_edits *edits, const struct heif *heif,
                       const struct heif_plan *plan, struct err *err)
 {
-    for (unsigned i = 0; i < heif->lists.nipmas; i++) {
-        const struct box *box = &heif->lists.ipma[i].box;
-        const uint8_t *was = heif->file.data + box->begin;
-        const size_t head = box->body - box->begin;
-        struct bytes with = { 0 };
-        if (make_ipma(&with, heif, plan, i, err)) {
-            bytes_free(&with);
-            return -1;
-        }
-        if (with.size == box->end - box->begin &&
-            memcmp(with.data, was, with.size) == 0) {
-            bytes_free(&with);
-            continue;
-        }
-        if (head > 8)
-            write_be64(with.data + 8, with.size);
-        else if (!box->open)
-            write_be32(with.data, (uint32_t)with.size);
-        add_edit(edits, box->begin, box->end, with);
+    const struct box *box = heif->ipma;
+    struct bytes with = { 0 };
+    const int status = make_ipma(&with, heif, plan, err);
+    if (status ||
+        (with.size == box->end - box->begin && heif->nipmas == 1 &&
+         memcmp(with.data, heif->file.data + box->begin, with.size) == 0)) {
+        bytes_free(&with);
+        return status;
     }
+    add_edit(edits, box->begin, box->end, with);
+    for (unsigned i = 1; i < heif->nipmas; i++)
+        add_edit(edits, box[i].begin, box[i].end, (struct bytes){ 0 });
     return 0;
-}
-
-/* Returns whether an item has its data in a box. */
-static bool is_used(const struct heif *heif, const struct box *box)
-{
-    struct heif_location location;
-    struct heif_extent extent;
-    size_t at = heif->iloc.first;
-    for (uint32_t i = 0; i < heif->iloc.count; i++, at = location.end) {
-        heif_location(heif, at, &location);
-        for (unsigned k = 0; k < location.extents; k++)
-            if (!location.elsewhere && location.method == 0 &&
-                heif_extent(heif, &location, k, &extent) && !extent.open &&
-                extent.begin < box->end && extent.end > box->begin)
-                return true;
-    }
-    return false;
 }
 
 /* Takes what the meta box grows by from free space behind it, so that nothing
@@ -285,8 +194,7 @@ static int edit_space(struct heif_edits *edits, const struct heif *heif,
     const size_t more = heif_moved(edits, heif->meta.end) - heif->meta.end;
     const size_t less = -more, size = space->end - space->begin;
     struct bytes with = { 0 };
-    if (!more || !space->end || space->open || space->body > space->begin + 8 ||
-        is_used(heif, space))
+    if (!more || !space->end || space->open || space->body > space->begin + 8)
         return 0;
     if (more == size || (more < size && more + 8 <= size)) {
         const size_t left = size - more;
@@ -378,7 +286,7 @@ static int move_all(struct bytes *out, size_t base, const struct heif *heif,
         return -1;
     for (uint32_t i = 0; i < heif->iloc.count; i++, at = location.end) {
         heif_location(heif, at, &location);
-        if (!location.elsewhere && location.method == 0 &&
+        if (location.method == 0 &&
             move_data(out, base, heif, edits, &location, err))
             return -1;
     }

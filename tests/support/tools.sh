@@ -39,6 +39,7 @@ find_tool() {
     ImageMagick)
         first_of 'magick convert-im6 convert' 'Version: ImageMagick ' 6.9 -version
         ;;
+    avifdec | avifenc) first_of "$1" '^Version: ' 0.9 --version ;;
     cjpeg | djpeg | jpegtran)
         first_of "$1" '^libjpeg-turbo version ' 2.0 -version
         ;;
@@ -46,6 +47,7 @@ find_tool() {
     ffmpeg) first_of "$1" '^ffmpeg version ' 5.1 -version ;;
     fish) first_of "$1" '^fish, version ' 3.1 --version ;;
     gm) first_of "$1" '^GraphicsMagick ' 1.3 version ;;
+    heif-convert | heif-enc) first_of "$1" ' libheif version: ' 1.12 -h ;;
     jq) first_of "$1" '^jq-' 1.5 --version ;;
     make) first_of "$1" '^GNU Make ' 4.2 --version ;;
     man) first_of "$1" '^man ' 2.8 --version ;;
