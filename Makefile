@@ -12,6 +12,8 @@
 #   V=1                print whole commands
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
+#   TIFF=0 WEBP=0 BROTLI=0
+#                      do without libtiff, libwebp, brotli
 #   ARCHS="90 100"     the GPUs to compile for
 #   HARDEN=0           without what makes a fault harder to exploit
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
@@ -96,8 +98,7 @@ soname = $(shell LC_ALL=C readelf -d "$(or $(wildcard $(DEPS:%=%/usr/lib/lib$(1)
     $(DEPS:%=%/usr/lib/*-linux-gnu/lib$(1).so)),$$($(CC) -print-file-name=lib$(1).so))" \
     2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
 TIFF ?= $(if $(call has,libtiff-4,tiffio.h),$(call soname,tiff))
-WEBP ?= $(if $(call has,libwebpmux,webp/mux.h),$(call soname,webp) \
-            $(call soname,webpmux) $(call soname,webpdemux))
+WEBP ?= $(if $(call has,libwebp,webp/encode.h),$(call soname,webp))
 BROTLI ?= $(if $(call has,libbrotlienc,brotli/encode.h),$(call soname,brotlienc) \
               $(call soname,brotlidec))
 TIFF := $(TIFF:0=)
@@ -225,12 +226,12 @@ $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 # The same for the libraries that are loaded.
 name = '"$(word $(1),$(2))"'
 have = $(foreach name,TIFF WEBP BROTLI,-DHAVE_$(name)=$(if $($(name)),1,0))
-$(call object,codecs/codec.c codecs/foreign.c codecs/libraries.c): DEFINES := $(have)
+$(call object,codecs/codec.c codecs/foreign.c): DEFINES := $(have)
+$(call object,codecs/libraries.c): DEFINES := -DLOADED='"$(strip $(TIFF) $(WEBP) $(BROTLI))"'
 $(call object,$(wildcard codecs/jxl/*.c)): DEFINES := $(have) \
     -DBROTLIENC_SONAME=$(call name,1,$(BROTLI)) -DBROTLIDEC_SONAME=$(call name,2,$(BROTLI))
 $(call object,$(wildcard codecs/tiff/*.c)): DEFINES := -DTIFF_SONAME=$(call name,1,$(TIFF))
-$(call object,$(wildcard codecs/webp/*.c)): DEFINES := -DWEBP_SONAME=$(call name,1,$(WEBP)) \
-    -DWEBPMUX_SONAME=$(call name,2,$(WEBP)) -DWEBPDEMUX_SONAME=$(call name,3,$(WEBP))
+$(call object,$(wildcard codecs/webp/*.c)): DEFINES := -DWEBP_SONAME=$(call name,1,$(WEBP))
 
 # What the sanitizers do themselves, the sandbox would refuse them.
 $(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \

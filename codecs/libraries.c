@@ -23,6 +23,11 @@
 #define JPEG_VERSION TEXT(JPEG_LIB_VERSION)
 #endif
 
+const char *libraries_loaded(void)
+{
+    return LOADED;
+}
+
 size_t libraries_list(struct library list[LIBRARIES_MAX])
 {
     size_t n = 0;

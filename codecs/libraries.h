@@ -12,6 +12,10 @@ struct library {
                             else of the one that this was built with */
 };
 
+/* Returns the names of those that are loaded when a picture needs them, with
+ * spaces between them; "" if there are none. */
+const char *libraries_loaded(void);
+
 /* Fills the list, whose strings are constant. Returns how many there are. */
 size_t libraries_list(struct library list[LIBRARIES_MAX]);
 

@@ -322,6 +322,8 @@ void version_print(void)
     for (size_t i = 0; i < n; i++)
         printf("%s%s %s", i ? ", " : "", list[i].name, list[i].version);
     putchar('\n');
+    if (*libraries_loaded())
+        printf("loaded when needed: %s\n", libraries_loaded());
     if (backend_cpu.describe(0, text, sizeof text))
         printf("SIMD: %s\n", text);
     const struct backend *cuda = backend_choose("cuda", &why);
