@@ -94,6 +94,37 @@ static void print_color(const char *file, const struct image *img,
     putchar('\n');
 }
 
+/* Returns who obeys the orientation, and who does not, where readers differ
+ * about it (gimgxf-formats(7), "Who obeys which"); NULL where they agree. */
+static const char *differing_readers(const char *format,
+                                     const struct orientation *o)
+{
+    static const struct {
+        const char *format;
+        enum tag_place place; /* of the one that counts */
+        bool other;           /* there must be another one, in EXIF */
+        const char *words;
+    } cases[] = {
+        { "tiff", TAG_IFD, false,
+          "most readers; not tifffile, OpenSlide and libtiff's RGBA" },
+        { "webp", TAG_EXIF, false, "Pillow, vips and exiftool; not browsers" },
+        { "", TAG_TRANSFORMS, true,
+          "irot and imir: libheif, Apple and browsers; EXIF: programs of "
+          "Android" },
+        { "heic", TAG_EXIF, false,
+          "Android, Immich and old macOS; not libheif and browsers" },
+        { "avif", TAG_EXIF, false, "programs of Android; not browsers" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool other = o->other && o->other_place == TAG_EXIF;
+        if ((!*cases[i].format || strcmp(cases[i].format, format) == 0) &&
+            cases[i].place == o->place &&
+            (cases[i].other ? other : o->value > 1))
+            return cases[i].words;
+    }
+    return NULL;
+}
+
 static const char *turn_name(unsigned t)
 {
     return t == XFORM_NONE ? "upright" : xform_name((enum xform)t);
@@ -130,6 +161,9 @@ static void print_picture(const char *file,
     const struct meta *meta = meta_of(&description->img);
     print_color(file, &description->img, &description->result);
     const struct codec *codec = description->result.from;
+    const char *readers = differing_readers(codec->name, &meta->orientation);
+    if (readers)
+        printf("  orientation obeyed by %s\n", readers);
     if (codec->lossy || codec->oriented || /* of others each is lossless */
         description->turns[XFORM_MIRROR_X] == HOW_REENCODED)
         print_turns(description->turns);
@@ -251,6 +285,8 @@ static void json_picture(const char *file,
         json_number(&json, "maxval", img->maxval);
         json_number(&json, "orientation", img->orientation);
         json_tags(&json, &meta->orientation);
+        json_string(&json, "orientation_readers",
+                    differing_readers(result->from->name, &meta->orientation));
         json_bool(&json, "interlaced", meta->interlaced);
         json_bool(&json, "progressive", meta->progressive);
         json_string(&json, "coding", meta->coding.coding);
