@@ -1,0 +1,120 @@
+# Raw files of cameras, and TIFF files with --tag-only: every turn of every
+# orientation sets the tags alone, by an oracle that reads them itself.
+. "$ROOT/tests/cli/lib.sh"
+needs python3
+oracle="python3 $ROOT/tests/support/raw_pictures.py"
+check 'pictures' $oracle make in
+rm -rf shown
+
+# turn OPERATION OUT IN...: TIFF files by their tag alone.
+turn() {
+    local op=$1 out=$2 file
+    shift 2
+    gimgxf -q "$op" -d "$out" $(ls "$@" | grep -v 'tif$') &&
+        gimgxf -q --tag-only "$op" -d "$out" $(ls "$@" | grep 'tif$')
+}
+for op in rotate90 fliph rotate180 flipv transpose transverse rotate270 upright \
+    copy; do
+    files=in/*
+    case $op in fl* | tr*) files='in/[!p]* in/pages* in/pef*' ;; esac
+    check "$op" turn $op $op $files
+    check "$op, judged" $oracle check $op in $op
+done
+gives 1 'gimgxf: in/phase-6.iiq: IIQ cannot say that a picture is mirrored' \
+    fliph in/phase-6.iiq no.iiq
+
+# Eight quarter turns are four, which are none if the tag was there; what else
+# readers show is the same.
+for file in in/*-[06].* in/nef-be-3.nef in/canon-1-8.cr3 in/fuji-0-5.raf; do
+    option=
+    case $file in *.tif) option=--tag-only ;; esac
+    cp "$file" at.${file##*.}
+    for i in 1 2 3 4 5 6 7 8; do
+        gimgxf -q rotate90 $option -i at.${file##*.}
+        [ $i != 4 ] || cp at.${file##*.} four
+    done
+    check "$file: eight are four" same four at.${file##*.}
+    case $file in
+    *-6.[!ti]*) check "$file: four are none" same "$file" four ;;
+    esac
+done
+
+if has_tool exiftool -ver 1; then
+    for op in rotate90 transverse; do
+        exiftool -n -T -FileName -IFD0:Orientation in/[!b]* >was
+        exiftool -n -T -FileName -IFD0:Orientation $op/[!b]* >now
+        check "exiftool, $op" python3 - "$ROOT" was now $op <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + '/tests/support')
+from raw_pictures import turned
+was, now = ({f: o for f, o in (line.rstrip('\n').split('\t')
+                               for line in open(name))} for name in sys.argv[2:4])
+wrong = [f for f in now if turned(int(was[f]) if was[f].isdigit() else None,
+                                  sys.argv[4]) !=
+         (int(now[f]) if now[f].isdigit() else 1) and not f.endswith('iiq')]
+sys.exit(f'{wrong} of {len(now)}' if wrong or len(now) < 200 else 0)
+END
+    done
+else
+    echo 'skipped: exiftool'
+fi
+
+# A raw file is told by what it holds, wherever that stands; a TIFF is none.
+format() {
+    gimgxf info --json "$1" | grep -o '"format": "[a-z]*"'
+}
+cp in/dng-le-1.dng called.tif
+check 'a raw file' [ "$(format called.tif)" = '"format": "raw"' ]
+check 'a TIFF' [ "$(format in/pages-00-1.tif)" = '"format": "tiff"' ]
+gives 1 'gimgxf: in/canon-6.cr2: camera raw is turned by its orientation alone: its samples are not decoded, so nothing else can be made of it' \
+    rotate90 in/canon-6.cr2 out.png
+gives 0 'gimgxf: in/canon-6.cr2: warning: programs built on LibRaw may go on to turn it, as the maker notes of Canon say' \
+    rotate270 in/canon-6.cr2 out.cr2
+
+# Damage: cut files, and those that lead back to themselves.
+python3 - <<'END'
+import re
+import struct
+def change(name, to, edit):
+    data = bytearray(open('in/' + name, 'rb').read())
+    edit(data)
+    open(to, 'wb').write(data)
+def loop(data):  # the link of the first page
+    at = struct.unpack_from('<I', data, 4)[0]
+    n = struct.unpack_from('<H', data, at)[0]
+    struct.pack_into('<I', data, at + 2 + 12 * n, at)
+def strip(data):
+    data[:] = data.replace(b'\x12\1\3\0\1\0\0\0', b'\x13\1\3\0\1\0\0\0')
+def huge(data):
+    at = struct.unpack_from('>Q', data, 8)[0]
+    struct.pack_into('>Q', data, at, 1 << 32)
+def malformed(data):
+    data[:] = data.replace(b'\x12\1\3\0\1\0', b'\x12\1\3\0\2\0')
+change('pages-00-6.tif', 'loop.tif', loop)
+change('pages-11-6.tif', 'huge.tif', huge)
+change('pages-00-6.tif', 'two.tif', malformed)
+change('canon-0-6.cr3', 'bare.cr3', strip)
+change('fuji-0-6.raf', 'bare.raf', strip)
+for name in ('nef-le-6.nef', 'canon-0-6.cr3', 'fuji-0-6.raf'):
+    data = open('in/' + name, 'rb').read()
+    end = len(data) * 2 // 3 if name.endswith('nef') else len(data) - 20
+    open('cut' + name[-4:], 'wb').write(data[:end])
+END
+refused() {
+    local file=$1 option=$2 said=$3
+    gives 1 "gimgxf: $file: $said" rotate90 $option $file no.${file##*.}
+    check "$file leaves nothing" absent no.${file##*.}
+}
+refused loop.tif --tag-only 'its directories (IFDs) form a loop'
+refused huge.tif --tag-only 'its first directory (IFD) is damaged'
+refused two.tif --tag-only 'its orientation tag is malformed'
+none='its EXIF has no orientation tag, and no room for one'
+refused bare.cr3 '' "$none"
+refused bare.raf '' "$none"
+refused cut.raf '' 'it is cut: what its header names ends behind its own end; --tolerant turns it all the same'
+gives 0 '' rotate90 --tolerant cut.raf yes.raf
+for file in cut.nef cut.cr3; do
+    gimgxf -q rotate90 $file no.${file##*.} 2>/dev/null
+    check "$file" [ $? = 1 ]
+done
+finish

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Raw files of cameras and TIFF files, built as their formats are described, and
+the orientation that they must have after a turn, without gimgxf.
+raw_pictures.py make DIR writes them; raw_pictures.py check OPERATION DIR OUT
+compares those of two directories."""
+import os
+import struct
+import sys
+
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 13: 4, 16: 8, 18: 8}
+CODES = {1: 'B', 3: 'H', 4: 'I', 13: 'I', 16: 'Q', 18: 'Q'}
+# Where the cell at row, column of a picture of 2 x 3 comes from: the eight
+# orientations of EXIF, and the operations.
+SHOWN = {
+    1: lambda g: g, 2: lambda g: [r[::-1] for r in g],
+    3: lambda g: [r[::-1] for r in g[::-1]], 4: lambda g: g[::-1],
+    5: lambda g: [list(r) for r in zip(*g)],
+    6: lambda g: [list(r) for r in zip(*g[::-1])],
+    7: lambda g: [list(r)[::-1] for r in list(zip(*g))[::-1]],
+    8: lambda g: [list(r) for r in list(zip(*g))[::-1]]}
+TURNS = {'copy': 1, 'upright': 1, 'fliph': 2, 'rotate180': 3, 'flipv': 4,
+         'transpose': 5, 'rotate90': 6, 'transverse': 7, 'rotate270': 8}
+
+
+def turned(orientation, operation):
+    grid = [[1, 2, 3], [4, 5, 6]]
+    seen = SHOWN[TURNS[operation]](SHOWN[orientation or 1](grid))
+    return next(o for o in SHOWN if SHOWN[o](grid) == seen)
+
+
+# ---- Building ----------------------------------------------------------------
+
+class Tiff:
+    """A file whose values and IFDs are appended one by one."""
+
+    def __init__(self, order, big=False, magic=None, gap=b''):
+        self.o, self.big = order, big
+        self.data = bytearray(magic or (b'II' if order == '<' else b'MM') +
+                              struct.pack(order + 'H', 43 if big else 42))
+        self.data += struct.pack(order + 'HHQ', 8, 0, 0) if big else bytes(4)
+        self.data += gap
+        self.link = 8 if big else 4
+
+    def put(self, data):
+        self.data += bytes(len(self.data) % 2)
+        self.data += data
+        return len(self.data) - len(data)
+
+    def offset(self, value):
+        return struct.pack(self.o + ('Q' if self.big else 'I'), value)
+
+    def ifd(self, entries, page=False):
+        """Appends an IFD of {tag: (type, values or bytes)}; a page is linked."""
+        wide = 8 if self.big else 4
+        made = struct.pack(self.o + ('Q' if self.big else 'H'), len(entries))
+        for tag, (kind, values) in sorted(entries.items()):
+            if isinstance(values, bytes):
+                data = values
+            else:
+                values = values if isinstance(values, list) else [values]
+                data = struct.pack(self.o + '%d' % len(values) + CODES[kind],
+                                   *values)
+            made += struct.pack(self.o + 'HH', tag, kind)
+            made += self.offset(len(data) // SIZES[kind])
+            made += (data.ljust(wide, b'\0') if len(data) <= wide
+                     else self.offset(self.put(data)))
+        at = self.put(made + bytes(wide))
+        if page:
+            self.data[self.link:self.link + wide] = self.offset(at)
+            self.link = len(self.data) - wide
+        return at
+
+
+def tag(orientation, kind=3):
+    return {274: (kind, orientation)} if orientation is not None else {}
+
+
+def exif(orientation, order='<'):
+    block = Tiff(order)
+    block.ifd({271: (2, b'Maker\0'), **tag(orientation)}, True)
+    block.ifd({259: (3, 6), **tag(orientation)}, True)
+    return bytes(block.data)
+
+
+def jpeg(orientation, order='<'):
+    block = b'Exif\0\0' + exif(orientation, order)
+    return (b'\xff\xd8\xff\xe1' + struct.pack('>H', len(block) + 2) + block +
+            b'\xff\xdb\0\4ab\xff\xd9')
+
+
+def picture(file, width, height, compression, photometric, data):
+    return {256: (3, width), 257: (3, height), 259: (3, compression),
+            262: (3, photometric), 273: (4, file.put(data)),
+            279: (4, len(data))}
+
+
+XMP = ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.'
+       'org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:tiff="http://ns.'
+       'adobe.com/tiff/1.0/" tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>')
+SAMPLES = bytes(range(200, 256)) * 3
+
+
+def raw(name, o, order='<', big=False):
+    """One of a camera: `o` is its orientation, or None."""
+    magic = {'orf': b'IIRO', 'orf2': b'IIRS', 'orfm': b'MMOR', 'rw2': b'IIU\0'}
+    gap = {'cr2': b'CR\2\0' + bytes(4), 'rw2': bytes(16)}
+    f = Tiff(order, big, magic.get(name), gap.get(name, b''))
+    sensor = picture(f, 60, 40, {'arw': 32767, 'nef': 34713, 'pef': 65535,
+                                 'srw': 32770}.get(name, 1), 32803, SAMPLES)
+    small = {254: (4, 1), 271: (2, b'Maker of it\0'),
+             **picture(f, 6, 4, 1, 2, bytes(72)), **tag(o)}
+    if name == 'cr2':
+        f.ifd({**picture(f, 60, 40, 6, 6, jpeg(o)), **tag(o)}, True)
+        f.ifd({513: (4, f.put(jpeg(o))), 514: (4, len(jpeg(o)))}, True)
+        f.ifd(picture(f, 6, 4, 6, 2, bytes(72)), True)
+        f.ifd(picture(f, 60, 40, 6, 1, SAMPLES), True)
+    elif name in ('pef', 'dngcfa', 'orf', 'orf2', 'orfm'):
+        more = {50706: (1, b'\1\4\0\0')} if name == 'dngcfa' else {}
+        f.ifd({**sensor, **tag(o), **more}, True)
+        f.ifd({**picture(f, 6, 4, 6, 6, b'\xff\xd8\xff\xd9')}, True)
+    elif name == 'rw2':
+        f.ifd({2: (3, 60), 3: (3, 40), 46: (7, jpeg(o)), 273: (4, 0xffffffff),
+               279: (4, 0), **tag(o)}, True)
+    else:
+        subs = [f.ifd({254: (4, 1), 513: (4, f.put(jpeg(o, '>'))),
+                       514: (4, len(jpeg(o))),
+                       **tag(o if name == 'nef' else None)}),
+                f.ifd({**sensor, **tag(o if name == 'nef' else None)})]
+        small[330] = (13, subs)
+        if name == 'dng':
+            small[50706] = (1, b'\1\4\0\0')
+            small[34665] = (4, f.ifd({36864: (7, b'0230'), **tag(o)}))
+            if o:
+                small[700] = (1, (XMP % o).encode())
+        f.ifd(small, True)
+        if name == 'arw':
+            f.ifd({259: (3, 6), 513: (4, f.put(jpeg(None))), **tag(o)}, True)
+    return bytes(f.data)
+
+
+def iiq(o):
+    codes = {1: 0, 6: 1, 8: 2, 3: 3}
+    block = b'IIIICwaR' + struct.pack('<IIIIIIII', 12, 2, 0, 0x100, 1, 4,
+                                      codes[o] | 0x80, 0x108)
+    f = Tiff('<', gap=block + struct.pack('<III', 1, 4, 60))
+    f.ifd({**picture(f, 6, 4, 1, 2, bytes(72))}, True)
+    return bytes(f.data)
+
+
+def box(kind, *parts):
+    body = b''.join(parts)
+    return struct.pack('>I', 8 + len(body)) + kind + body
+
+
+CANON = bytes.fromhex('85c0b687820f11e08111f4ce462b6a48')
+
+
+def cr3(o, order):
+    return (box(b'ftyp', b'crx \0\0\0\1crx isom') +
+            box(b'moov', box(b'uuid', CANON, box(b'CNCV', b'Canon'),
+                             box(b'CMT1', exif(o, order))), box(b'mvhd')) +
+            box(b'mdat', SAMPLES))
+
+
+def raf(o, order):
+    picture_of_it = jpeg(o, order)
+    sizes = struct.pack('>IHHHH', 1, 0x111, 4, 40, 60)
+    at = 148 + len(picture_of_it)
+    head = (b'FUJIFILMCCD-RAW 0201FF392201'.ljust(84, b'\0') +
+            struct.pack('>IIIIII', 148, len(picture_of_it), at, len(sizes),
+                        at + len(sizes), len(SAMPLES)))
+    return head.ljust(148, b'\0') + picture_of_it + sizes + SAMPLES
+
+
+def pages(o, order, big, kind):
+    """A TIFF of pages with and without the tag, the second with a SubIFD."""
+    f = Tiff(order, big)
+    for i in range(4):
+        more = tag(o, kind) if i % 2 == 0 else tag(i + 4) if i > 1 else {}
+        if i == 1:
+            more[330] = (18 if big else 13, [
+                f.ifd(picture(f, 3, 2, 1, 1, bytes(6))),
+                f.ifd({**picture(f, 3, 2, 1, 1, bytes(6)), **tag(7)})])
+        if i == 2 and o:
+            more[700] = (7, (XMP % o).encode())
+        f.ifd({**picture(f, 6, 4, 1, 1, bytes([i]) * 24), **more}, True)
+    return bytes(f.data)
+
+
+def make(place):
+    def write(name, data):
+        with open(os.path.join(place, name), 'wb') as file:
+            file.write(data)
+    os.makedirs(place, exist_ok=True)
+    for o in [None, *range(1, 9)]:
+        n = o or 0
+        for name in ('dng', 'dngcfa', 'nef', 'arw', 'srw', 'pef'):
+            for order in '<>':
+                side = 'le' if order == '<' else 'be'
+                write(f'{name}-{side}-{n}.{name[:3]}', raw(name, o, order))
+        write(f'big-{n}.dng', raw('dng', o, '>', True))
+        write(f'canon-{n}.cr2', raw('cr2', o))
+        for name in ('orf', 'orf2', 'rw2'):
+            write(f'{name}-{n}.{name[:3]}', raw(name, o))
+        write(f'orfm-{n}.orf', raw('orfm', o, '>'))
+        for order in '<>':
+            for big in (False, True):
+                write('pages-%d%d-%d.tif' % (order == '>', big, n),
+                      pages(o, order, big, 3))
+            if o:
+                write('long-%d-%d.tif' % (order == '>', n),
+                      pages(o, order, False, 4))
+                write('canon-%d-%d.cr3' % (order == '>', n), cr3(o, order))
+                write('fuji-%d-%d.raf' % (order == '>', n), raf(o, order))
+        if o in (1, 3, 6, 8):
+            write(f'phase-{n}.iiq', iiq(o))
+
+
+# ---- Judging -----------------------------------------------------------------
+
+class Reader:
+    """Every place of a file that says an orientation: in `says` its value, in
+    `bytes` where it stands; and what each page has."""
+
+    def __init__(self, data):
+        self.data, self.says, self.bytes, self.pages = data, {}, set(), []
+        self.links = set()  # where the places of pages stand
+        start = data.find(b'tiff:Orientation="')
+        if start > 0 and not data.startswith(b'FUJI'):
+            self.says['XMP'] = data[start + 18] - 48
+            self.bytes.add(start + 18)
+        if data[4:12] == b'ftypcrx ':
+            self.tiff('CMT1', data.index(b'CMT1') + 4)
+        elif data.startswith(b'FUJI'):
+            self.tiff('JPEG', 148 + 12)
+        else:
+            self.tiff('', 0)
+        if data[8:12] == b'IIII':
+            self.says['IIQ'] = [1, 6, 8, 3][data[40] & 3]
+            self.bytes.add(40)
+
+    def tiff(self, name, base):
+        data = self.data
+        self.o = '<' if data[base:base + 1] == b'I' else '>'
+        big = self.number(base + 2, 2) == 43
+        self.wide, self.entry, self.count = (8, 20, 8) if big else (4, 12, 2)
+        saved = (self.o, self.wide, self.entry, self.count)
+        at = self.number(base + (8 if big else 4), self.wide)
+        self.links.update(range(base + (8 if big else 4), base + self.wide * 2))
+        for i in range(9):
+            if not at:
+                break
+            at = self.ifd(f'{name}.{i}', base, base + at)
+            self.o, self.wide, self.entry, self.count = saved
+
+    def number(self, at, size):
+        return int.from_bytes(self.data[at:at + size],
+                              'little' if self.o == '<' else 'big')
+
+    def ifd(self, name, base, at):
+        n = self.number(at, self.count)
+        at += self.count
+        page, later = {}, []
+        for i in range(at, at + n * self.entry, self.entry):
+            what, kind = self.number(i, 2), self.number(i + 2, 2)
+            count = self.number(i + 4, self.wide)
+            value = i + 4 + self.wide
+            size = SIZES[kind]
+            if what == 274:
+                self.says[name] = self.number(value, size)
+                self.bytes.update(range(value, value + size))
+            if count * size > self.wide:
+                value = base + self.number(value, self.wide)
+            page[what] = self.data[value:value + count * size]
+            if what == 330:
+                later += [(f'{name}.{k}', self.number(value + k * size, size))
+                          for k in range(count)]
+            if what == 34665:
+                later.append((name + '.exif', self.number(value, size)))
+            if what in (46, 273, 513):
+                start = value if what == 46 else self.number(value, size)
+                if self.data[start + 6:start + 10] == b'Exif':
+                    later.append((name + '.jpeg', start + 12))
+        self.pages.append({k: v for k, v in page.items()
+                           if k not in (46, 274, 700)})
+        at += n * self.entry
+        link = self.number(at, self.wide)
+        self.links.update(range(at, at + self.wide))
+        saved = (self.o, self.wide, self.entry, self.count)
+        for inner, start in later:
+            if inner.endswith('.jpeg'):
+                self.tiff(inner, start)
+            else:
+                self.ifd(inner, base, base + start)
+            self.o, self.wide, self.entry, self.count = saved
+        return link
+
+
+def wanted(name, was, operation):
+    """What each place must say then."""
+    if operation in ('copy', 'upright'):
+        return dict(was)
+    if name.endswith('.tif'):
+        want = {k: turned(v, operation) for k, v in was.items()}
+        for i in range(4):
+            if f'.{i}' not in was and turned(None, operation) != 1:
+                want[f'.{i}'] = turned(None, operation)
+        return want
+    first = was.get('IIQ') or next(iter(v for k, v in was.items()
+                                        if k != 'XMP'), None)
+    is_now = turned(first, operation)
+    want = dict.fromkeys(was, is_now)
+    if '.0' not in was and 'CMT1.0' not in was and 'JPEG.0' not in was and \
+            is_now != 1:
+        want['.0'] = is_now
+    return want
+
+
+def check(operation, place, out):
+    names, wrong = sorted(os.listdir(place)), 0
+    for name in names:
+        if name.endswith('.iiq') and TURNS[operation] not in (1, 3, 6, 8):
+            continue
+        with open(os.path.join(place, name), 'rb') as file:
+            before = file.read()
+        try:
+            with open(os.path.join(out, name), 'rb') as file:
+                after = file.read()
+        except OSError:
+            print(name, 'is missing')
+            wrong += 1
+            continue
+        was, now = Reader(before), Reader(after)
+        want = wanted(name, was.says, operation)
+        where = was.bytes
+        added = len(want) > len(was.says)
+        if added:  # the links to IFDs that have moved to the end
+            where = where | was.links
+        same = (len(after) > len(before)) == added and \
+            all(a == b or i in where
+                for i, (a, b) in enumerate(zip(before, after)))
+        if now.says != want or now.pages != was.pages or not same:
+            print(f'{name}: {operation}: {was.says} became {now.says}, not '
+                  f'{want}; else the same: {same}')
+            wrong += 1
+    return wrong
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'make':
+        make(sys.argv[2])
+    else:
+        sys.exit(1 if check(*sys.argv[2:5]) else 0)
