@@ -259,8 +259,10 @@ struct tiff_handle *tiff_handle_open(const struct strips *s, bool writes,
         set_form(h->tif, compression);
         h->tiled = lib_TIFFIsTiled(h->tif);
     }
-    if (done)
+    if (done) {
+        h->why = (struct err){ .text = "" };
         return h;
+    }
     failure(h, writes ? "it cannot be coded" : "a directory cannot be read",
             err);
     tiff_handle_close(h);
@@ -354,14 +356,15 @@ int tiff_handle_read(struct tiff_handle *h, uint32_t part, void *to,
                    got = h->tiled
                              ? lib_TIFFReadEncodedTile(h->tif, part, to, n)
                              : lib_TIFFReadEncodedStrip(h->tif, part, to, n);
-    if (got == n)
+    char what[64];
+    if (got == n && !*h->why.text)
         return 0;
     if (got >= 0 && !*h->why.text)
         fail(&h->why, "it is too short");
-    char what[64];
     snprintf(what, sizeof what, "%s %u is damaged", h->tiled ? "tile" : "strip",
              part);
-    return failure(h, what, err);
+    failure(h, what, err);
+    return got == n ? 1 : -1;
 }
 
 int tiff_handle_write(struct tiff_handle *h, uint32_t part, void *from,

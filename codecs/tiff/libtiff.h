@@ -88,7 +88,8 @@ void tiff_handle_close(struct tiff_handle *handle);
 int tiff_handle_describe(struct tiff_handle *handle, struct strips *s,
                          struct err *err);
 
-/* Reads a part of so many bytes. */
+/* Reads a part of so many bytes. Returns 1, with the reason, if it is damaged
+ * but was read all the same, as other programs do. */
 int tiff_handle_read(struct tiff_handle *handle, uint32_t part, void *to,
                      size_t size, struct err *err);
 

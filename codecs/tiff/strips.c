@@ -147,7 +147,8 @@ struct strip_workers {
     struct strip_worker *idle;
     struct err *err;
     atomic_bool failed;
-    atomic_uint damaged; /* parts that were not read, which is tolerated */
+    atomic_uint damaged; /* parts that were not wholly read */
+    struct err damage;   /* of the first of these */
 };
 
 struct strip_worker {
@@ -364,11 +365,11 @@ static void read_part(void *context, size_t i)
     const bool tolerant = r->s->opts->tolerant;
     if (tolerant)
         memset(to, 0, size);
-    if (tiff_handle_read(worker->handle, part, to, size, &err)) {
-        if (!tolerant)
-            note_failure(&r->workers, &err);
-        atomic_fetch_add(&r->workers.damaged, 1);
-    }
+    const int status = tiff_handle_read(worker->handle, part, to, size, &err);
+    if (status < 0 && !tolerant)
+        note_failure(&r->workers, &err);
+    else if (status && atomic_fetch_add(&r->workers.damaged, 1) == 0)
+        r->workers.damage = err;
     for (uint32_t k = 0; k < height && cut->tiled; k++)
         memcpy(row_at(r, plane, y + k) + column * cut->row, to + k * cut->row,
                cut->row);
@@ -492,10 +493,9 @@ int strips_read(const struct strips *s, struct row_sink *sink, struct err *err)
                      : account_check_time(s->opts->limits.account, err);
     }
     if (status == 0 && atomic_load(&r.workers.damaged))
-        warn(s->opts->warnings,
-             "%u damaged strips or tiles: what they lack is "
-             "black",
-             atomic_load(&r.workers.damaged));
+        warn(s->opts->warnings, "%s; %u such part%s kept as far as can be read",
+             r.workers.damage.text, atomic_load(&r.workers.damaged),
+             atomic_load(&r.workers.damaged) > 1 ? "s are" : " is");
     workers_end(&r.workers);
     memory_free(r.rows);
     return status;

@@ -191,7 +191,10 @@ static int note_loss(struct tiff_turning *w, struct strips *s, struct err *err)
         return fail(err, "its samples are coded as JPEG, and would be encoded "
                          "anew with loss; --lossless refuses");
     s->quality = save->quality ? (unsigned)save->quality : 90;
-    w->lossy++;
+    *save->encoded_anew = true;
+    if (w->lossy++ == 0)
+        warn(save->warnings, "JPEG in a TIFF is encoded anew, with loss; "
+                             "--lossless refuses");
     return 0;
 }
 
@@ -321,18 +324,10 @@ static int read_all(struct directories *all, const struct directory *dir,
 
 static int write_file(struct tiff_turning *w, struct err *err)
 {
-    const struct save_opts *save = w->opts->save;
-    if (tiff_writer_begin(&w->writer, err) ||
-        turn_all(w, w->all->first, true, err))
-        return -1;
-    if (!w->lossy)
-        return 0;
-    *save->encoded_anew = true;
-    warn(save->warnings,
-         "%u picture%s coded as JPEG encoded anew, with loss; --lossless "
-         "refuses",
-         w->lossy, w->lossy > 1 ? "s are" : " is");
-    return 0;
+    return tiff_writer_begin(&w->writer, err) ||
+                   turn_all(w, w->all->first, true, err)
+               ? -1
+               : 0;
 }
 
 static const struct directory *first_picture(const struct directory *dir)
