@@ -287,42 +287,79 @@ static int turn_description(const struct tiff_turn *turn, struct directory *dir,
 /* ---- Metadata of other rooms ----------------------------------------------
  */
 
-/* Makes a packet of XMP or resources of Photoshop true of the picture. */
-static int turn_block(const struct tiff_turn *turn, struct directory *dir,
-                      unsigned tag, struct err *err)
+/* Turns a packet of XMP or resources of Photoshop. */
+static int turn_body(struct bytes *body, unsigned tag, enum xform t,
+                     const struct tiff_turn *turn, const struct save_opts *save,
+                     struct err *err)
 {
     const bool flip = xform_transposes(turn->t);
-    const struct field *field = directory_find(dir, tag);
-    struct save_opts save = *turn->save;
     const struct lengths lengths = { .count = 0 };
     struct image img = {
         .width = flip ? turn->height : turn->width,
         .height = flip ? turn->width : turn->height,
-        .turned = turn->t,
+        .turned = t,
         .orientation = 1,
+        .meta = meta_new(&codec_tiff),
     };
+    uint64_t allowance = embedded_jpeg_allowance(&img);
+    struct save_opts own = *save;
+    own.allowance = &allowance;
+    int status = -1;
+    if (!img.meta)
+        fail_memory(err, "no memory for a tag");
+    else if (tag == TAG_PACKET)
+        status = xmp_packet_turn(body, SIZE_MAX, &img, &own, &lengths, err);
+    else if (photoshop_drop(body, &own, err) == 0)
+        status = photoshop_turn(body, SIZE_MAX, &img, &own, err);
+    meta_free(img.meta);
+    return status;
+}
+
+/* A thumbnail that changes whenever it is turned is not kept: it is encoded
+ * anew each time, with loss. */
+static int keep_exact(struct bytes *body, const struct tiff_turn *turn,
+                      struct err *err)
+{
+    struct warnings unheard = { 0 };
+    struct save_opts save = *turn->save;
+    struct bytes again = { 0 };
+    save.warnings = &unheard;
+    if (!bytes_append(&again, body->data, body->size))
+        return fail_memory(err, "no memory for a tag");
+    int status =
+        turn_body(&again, TAG_PHOTOSHOP, xform_inverse(turn->t), turn, &save,
+                  err) ||
+                turn_body(&again, TAG_PHOTOSHOP, turn->t, turn, &save, err)
+            ? -1
+            : 0;
+    if (status == 0 && (again.size != body->size ||
+                        memcmp(again.data, body->data, body->size) != 0)) {
+        warn(turn->save->warnings, "the thumbnail of Photoshop cannot be "
+                                   "turned without loss, so it is not kept");
+        save.drop |= DROP_THUMBNAIL;
+        status = photoshop_drop(body, &save, err);
+    }
+    bytes_free(&again);
+    return status;
+}
+
+/* Makes a packet of XMP or resources of Photoshop true of the picture. */
+static int turn_block(const struct tiff_turn *turn, struct directory *dir,
+                      unsigned tag, struct err *err)
+{
+    const struct field *field = directory_find(dir, tag);
     struct bytes body = { 0 };
-    uint64_t allowance;
     if (!field || !field->size)
         return 0;
-    img.meta = meta_new(&codec_tiff);
-    if (!img.meta || !bytes_append(&body, field->data, field->size)) {
-        meta_free(img.meta);
+    if (!bytes_append(&body, field->data, field->size))
         return fail_memory(err, "no memory for a tag");
-    }
-    allowance = embedded_jpeg_allowance(&img);
-    save.allowance = save.allowance ? save.allowance : &allowance;
     const unsigned type = field->type;
-    int status = 0;
-    if (tag == TAG_PACKET)
-        status = xmp_packet_turn(&body, SIZE_MAX, &img, &save, &lengths, err);
-    else if (photoshop_drop(&body, &save, err) ||
-             photoshop_turn(&body, SIZE_MAX, &img, &save, err))
-        status = -1;
+    int status = turn_body(&body, tag, turn->t, turn, turn->save, err);
+    if (status == 0 && tag == TAG_PHOTOSHOP && turn->t != XFORM_NONE)
+        status = keep_exact(&body, turn, err);
     if (status == 0)
         status = directory_set(dir, tag, type, body.data, body.size, err);
     bytes_free(&body);
-    meta_free(img.meta);
     return status;
 }
 

@@ -121,30 +121,33 @@ static int copy_parts(struct tiff_turning *w, struct directory *dir,
 
 /* Chooses the parts of the turned picture. Tiles are turned; strips keep their
  * bytes where rows become columns, so that as many as before make it up. */
-static void turn_cut(struct strips *s, const struct strips *was,
-                     uint64_t rows_of_file, enum xform t)
+static void turn_cut(struct strips *s, const struct strips *was, uint64_t rows,
+                     enum xform t)
 {
-    const struct coding *c = &s->coding;
-    struct cut *cut = &s->cut;
+    const struct coding *c = &was->coding;
+    struct cut *cut = &s->cut, from = was->cut;
     const bool flip = xform_transposes(t);
-    const bool blocks = strips_have_blocks(c);
     const uint32_t multiple = c->compression == CODED_JPEG ? 8 * c->sub_y : 1;
-    cut->width = flip ? was->cut.height : was->cut.width;
-    cut->height = flip ? was->cut.width : was->cut.height;
+    if (was->spread) {
+        from.width = was->width;
+        from.height = was->height;
+        from.chunk_width *= c->sub_x;
+        from.chunk_height *= c->sub_y;
+    } else if (strips_have_blocks(c)) {
+        rows = (rows + c->sub_y - 1) / c->sub_y;
+    }
+    cut->width = flip ? from.height : from.width;
+    cut->height = flip ? from.width : from.height;
     s->width = flip ? was->height : was->width;
     s->height = flip ? was->width : was->height;
-    if (cut->tiled) {
-        cut->chunk_width = flip ? was->cut.chunk_height : was->cut.chunk_width;
-        cut->chunk_height = flip ? was->cut.chunk_width : was->cut.chunk_height;
+    cut->chunk_width = flip ? from.chunk_height : from.chunk_width;
+    cut->chunk_height = flip ? from.chunk_width : from.chunk_height;
+    if (cut->tiled)
         return;
-    }
-    uint64_t rows = rows_of_file;
-    if (blocks)
-        rows = (rows + was->coding.sub_y - 1) / was->coding.sub_y;
-    if (rows >= was->cut.height)
+    if (rows >= from.height)
         rows = cut->height;
     else if (flip)
-        rows = (rows * was->cut.width + was->cut.height / 2) / was->cut.height;
+        rows = (rows * from.width + from.height / 2) / from.height;
     rows = (rows + multiple - 1) / multiple * multiple;
     rows = rows ? rows : 1;
     cut->chunk_height = rows < cut->height ? (uint32_t)rows : cut->height;
