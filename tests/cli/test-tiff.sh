@@ -1,0 +1,133 @@
+# TIFF: every picture of a file is turned by its own tag, every other tag is kept, by
+# an oracle; with the tools of libtiff also the compressions that it alone has.
+. "$ROOT/tests/cli/lib.sh"
+needs python3
+oracle="python3 $ROOT/tests/support/tiff.py"
+if gimgxf --help all | grep -q ' tiff '; then
+    check 'pictures' $oracle make
+else
+    finish
+fi
+if ! gimgxf -q copy "$samples/f.ppm" any.tif 2>stderr; then
+    grep -q 'built without\|is missing' stderr && finish
+fi
+turns='rotate90 fliph rotate180 transpose flipv transverse rotate270'
+
+# ---- All kinds of samples, cuts and tags ----
+
+for name in bits two four ten twelve fourteen gray rgb rgba five rgb16 wide float \
+    double complex odd predicted reversed pages; do
+    pick 2 $turns
+    for op in $picked; do
+        gives 0 '' "$op" $name.tif made.tif
+        check "$op $name" $oracle check "$op" $name.tif made.tif
+    done
+    pick 2 1 2 3 4 5 6 7 8
+    for tag in $picked; do
+        $oracle tag "$tag" $name.tif tagged.tif
+        gives 0 '' transverse tagged.tif made.tif
+        check "transverse $name with tag $tag" \
+            $oracle check transverse tagged.tif made.tif
+        gives 0 '' upright tagged.tif made.tif
+        check "upright $name with tag $tag" $oracle check copy tagged.tif made.tif
+    done
+    cp $name.tif 0.tif
+    for i in 1 2 3 4 5 6 7 8; do
+        gimgxf -q rotate90 $((i - 1)).tif $i.tif
+    done
+    check "eight quarter turns of $name are four" same 4.tif 8.tif
+    check "four quarter turns of $name are none" $oracle check copy 0.tif 4.tif
+done
+gives 0 '' copy pages.tif made.tif
+check 'nothing to be done' same pages.tif made.tif
+gives 0 '' --ignore-orientation fliph tagged.tif made.tif
+check 'as stored' [ "$($oracle field 274 made.tif)" = "$($oracle field 274 tagged.tif)" ]
+gimgxf -q rotate90 pages.tif one.tif --threads 1
+gimgxf -q rotate90 pages.tif many.tif --threads 4
+check 'whatever the threads' same one.tif many.tif
+
+# ---- What the tags say of the place ----
+
+for op in $turns; do
+    for name in geo matrix; do
+        gives 0 '' "$op" $name.tif made.tif
+        check "$op $name" $oracle map "$op" $name.tif made.tif
+    done
+done
+gives 0 '' rotate90 subject.tif made.tif
+check 'a subject' [ "$($oracle field 37396 made.tif)" = '[11, 3, 2, 4]' ]
+gives 0 '' rotate90 ome.tif made.tif
+check 'OME' grep -aq 'SizeY="23" SizeX="17" PhysicalSizeY="2"' made.tif
+gives 0 '' transpose shaped.tif made.tif
+check 'tifffile' grep -aq '"shape": \[23, 17\]' made.tif
+
+# ---- What is refused ----
+
+refused() {
+    gives 1 "gimgxf: $1.tif: $2" rotate90 $1.tif no.tif
+}
+own='its own tags would no longer be true, so it is not turned'
+refused rpc "a map by rational polynomials (RPC): $own"
+refused stk "a stack of MetaMorph (STK): $own"
+refused imagej 'an ImageJ stack, whose pictures are not pages of the file; save it as BigTIFF'
+refused jpeg 'compression 6 (JPEG in the old style), which cannot be decoded here'
+refused mosaic "a camera's raw samples in a TIFF, which are not turned"
+refused loop 'its directories lead back to each other'
+gimgxf rotate90 cut.tif no.tif 2>stderr
+check 'a chain that is cut' grep -q 'there is no directory at' stderr
+gives 0 "gimgxf: cut.tif: warning: $(sed 's/^gimgxf: cut.tif: //' stderr): what follows is lost" \
+    --tolerant rotate90 cut.tif made.tif
+check 'no output' absent no.tif
+for ((n = 0; n < 600; n += 7)); do
+    head -c $n predicted.tif >short.tif
+    gimgxf -q rotate90 short.tif no.tif 2>stderr
+    check "cut to $n bytes" [ "$?:$(wc -l <stderr)" = 1:1 ]
+done
+
+# ---- Other formats ----
+
+for file in f-rgb.png f-gray16.png f-rgba.png f.bmp f.pfm; do
+    pick 1 $turns
+    check "$file" gimgxf -q $picked "$samples/$file" made.tif
+    gimgxf -q $picked "$samples/$file" want.pam --format pam 2>stderr ||
+        gimgxf -q $picked "$samples/$file" want.pam --format pfm
+    gimgxf -q copy made.tif got.pam --format "$(head -c 2 want.pam |
+        sed 's/P7/pam/; s/P[Ff]/pfm/')"
+    check "$file as TIFF" same want.pam got.pam
+done
+gives 0 '' rotate90 bits.tif made.png
+gimgxf -q rotate90 bits.tif made.tif
+gimgxf -q copy made.tif want.png
+check 'black on white' same made.png want.png
+gimgxf rotate90 double.tif no.png 2>stderr
+check 'no other format has such samples' grep -q 'no other format holds them' stderr
+
+# ---- Blocks of luma, and what libtiff alone codes ----
+
+gives 0 '' transpose blocks.tif made.tif
+gimgxf -q transpose blocks.tif want.png
+gimgxf -q copy made.tif got.png
+check 'subsampled chroma' same want.png got.png
+gimgxf -q rotate90 blocks.tif made.tif
+gimgxf -q rotate90 blocks.tif want.png
+gimgxf -q copy made.tif got.png
+check 'chroma that is subsampled no longer' same want.png got.png
+if has_tool tiffcp; then
+    for how in lzw lzw:2 zip:2 zstd lzma g4 g3:1d g3:2d:fill; do
+        name=rgb
+        case $how in g*) name=reversed ;; esac
+        tiffcp -c $how $name.tif coded.tif 2>/dev/null || continue
+        pick 2 $turns
+        for op in $picked; do
+            gives 0 '' "$op" coded.tif made.tif
+            tiffcp -c none made.tif plain.tif
+            tiffcp -c none coded.tif want.tif
+            check "$op $how" $oracle check "$op" want.tif plain.tif
+            check "$how stays" [ "$($oracle field 259 made.tif)" = \
+                "$($oracle field 259 coded.tif)" ]
+        done
+    done
+else
+    echo 'skipped: compressions of libtiff, since there is no tiffcp'
+fi
+finish
