@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """TIFF files, written and read without gimgxf and libtiff:
-tiff.py make            writes pictures of many kinds
+tiff.py make [FOLDER]   writes pictures of many kinds
 tiff.py check OP IN OUT compares all pictures of OUT with those of IN, turned by OP
                         and their tags; and the other tags
 tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
 tiff.py map OP IN OUT   places of pixels on the map are the same
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
+import os
 import random
 import struct
 import sys
@@ -294,7 +295,8 @@ def save(name, writer, *pages):
         file.write(writer.out)
 
 
-def make():
+def make(folder='.'):
+    os.chdir(folder)
     tag = {274: (3, [1])}
     rich = {**tag, 282: (5, [(72, 1)]), 283: (5, [(300, 1)]), 270: (2, b'what\0'),
             33723: (7, b'\x1c\2\0IPTC'), 65000: (7, bytes(range(99))),
