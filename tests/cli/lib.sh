@@ -9,6 +9,9 @@
 #   VERBOSE=1       a line for each check that passed, too
 #   WHOLE=1         all combinations, of which otherwise some are tried
 #
+# What scripts of Python share is in tests/support.
+export PYTHONPATH=$ROOT/tests/support PYTHONDONTWRITEBYTECODE=1
+
 # What a script calls sorts and reads letters as C does: in others [a-z] has no i, and
 # tools translate what they say. What is tested has the user's LC_ALL, or none.
 users=${LC_ALL-}

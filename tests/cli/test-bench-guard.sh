@@ -29,7 +29,7 @@ END
 judged() {
     local name=$1 wanted=$2
     shift 2
-    ROOT=$ROOT PYTHONDONTWRITEBYTECODE=1 python3 judge.py "$@" >said 2>&1
+    ROOT=$ROOT python3 judge.py "$@" >said 2>&1
     check "$name: $(cat said)" [ "$(cat said)" = "$wanted" ]
 }
 judged 'the same' '' '[(1, 1, 10)] * 20'

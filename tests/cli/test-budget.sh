@@ -40,10 +40,9 @@ check "a quarter of the memory: $(cat said)" \
 rm large.pgm
 if [ $((quarter >> 20)) -gt 700 ]; then
     python3 -c 'import sys
-sys.path.insert(0, sys.argv[1])
 from costly_files import png, deflate_zeros
 sys.stdout.buffer.write(png(16500, 16500, 8, 0, deflate_zeros(16501 * 16500)))
-' "$ROOT/tests/support" >sparse.png
+' >sparse.png
     gimgxf -v rotate90 sparse.png less.png 2>said
     check 'a sparse picture: through a file' \
         grep -q 'temporary file of 272250000 bytes' said
@@ -66,9 +65,7 @@ done
 
 # What is compared is in memory as a whole, and XMP of little else than tags takes
 # more work than its bytes say.
-python3 - "$ROOT/tests/support" <<'END'
-import sys
-sys.path.insert(0, sys.argv[1])
+python3 - <<'END'
 from costly_files import FILES
 for name in 'flat-gray.png', 'tags.png', 'nested.png':
     open(name, 'wb').write(FILES[name]())

@@ -30,29 +30,21 @@ cat >oracle.py <<'E2'
 import hashlib
 import struct
 import sys
+import turns
 data = open(sys.argv[1], 'rb').read()
 kind, width, height, most = data.split(maxsplit=4)[:4]
 width, height, most = int(width), int(height), int(most)
 planes, cell = 3 if kind == b'P6' else 1, 2 if most > 255 else 1
 data = data[len(data) - width * height * planes * cell:]
-source = {  # of the cell at x, y
-    'copy': lambda x, y: (x, y), 'transpose': lambda x, y: (y, x),
-    'fliph': lambda x, y: (width - 1 - x, y),
-    'flipv': lambda x, y: (x, height - 1 - y),
-    'rotate180': lambda x, y: (width - 1 - x, height - 1 - y),
-    'rotate90': lambda x, y: (y, height - 1 - x),
-    'rotate270': lambda x, y: (width - 1 - y, x),
-    'transverse': lambda x, y: (width - 1 - y, height - 1 - x)}[sys.argv[2]]
-w, h = width, height
-if sys.argv[2] in ('rotate90', 'rotate270', 'transpose', 'transverse'):
-    w, h = height, width
+source = turns.SOURCES[sys.argv[2]]
+w, h = (height, width) if sys.argv[2] in turns.EXCHANGED else (width, height)
 text = '%s %d %d %d %d\n' % ('RGB' if planes == 3 else 'gray', planes, w, h, most)
 digest = hashlib.sha256(text.encode())
 for plane in range(planes):
     digest.update(struct.pack('<II', w, h))
     for y in range(h):
         for x in range(w):
-            sx, sy = source(x, y)
+            sx, sy = source(x, y, width, height)
             at = ((sy * width + sx) * planes + plane) * cell
             digest.update(data[at:at + cell][::-1])
 print(digest.hexdigest())
@@ -110,9 +102,9 @@ cp special/samples.png other.png
 for op in copy fliph flipv rotate90 rotate180 rotate270 transpose transverse; do
     gimgxf -q --json --digest --png-level 3 $op sound.png out.png >said
     check "animation, $op: before" [ "$(field sha256_in)" = "$(
-        PYTHONPATH=$ROOT/tests/support python3 frames.py sound.png copy)" ]
+        python3 frames.py sound.png copy)" ]
     check "animation, $op: after" [ "$(field sha256_out)" = "$(
-        PYTHONPATH=$ROOT/tests/support python3 frames.py sound.png $op)" ]
+        python3 frames.py sound.png $op)" ]
 done
 check 'a frame counts' [ "$(digest sound.png)" != "$(digest other.png)" ]
 gimgxf -q copy sound.png still.png --format png --depth 16
@@ -123,22 +115,14 @@ check 'frames that are not there, too' \
 # ---- Palettes: an index behind the last color is opaque black ----
 
 python3 - <<'E2'
-import struct
 import zlib
-
-
-def chunk(name, data=b''):
-    body = name + data
-    return (struct.pack('>I', len(data)) + body +
-            struct.pack('>I', zlib.crc32(body)))
+from costly_files import chunk, png
 
 
 def put(name, colors, alphas):
     with open(name, 'wb') as out:
-        out.write(b'\x89PNG\r\n\x1a\n' +
-                  chunk(b'IHDR', struct.pack('>IIBBBBB', 2, 1, 8, 3, 0, 0, 0)) +
-                  chunk(b'PLTE', bytes(colors)) + chunk(b'tRNS', bytes(alphas)) +
-                  chunk(b'IDAT', zlib.compress(b'\0\0\1')) + chunk(b'IEND'))
+        out.write(png(2, 1, 8, 3, zlib.compress(b'\0\0\1'),
+                      chunk(b'PLTE', bytes(colors)), chunk(b'tRNS', bytes(alphas))))
 
 
 put('behind.png', [1, 2, 3], [255])

@@ -46,18 +46,14 @@ check 'the other one' grep -q '^{"input": "tree/a.png", "format": "png"' stdout
 # Pixels are not looked at: neither damage nor a size that could never be
 # decoded matters.
 python3 - "$samples" <<'END'
-import struct, sys, zlib
-def chunk(name, data):
-    return struct.pack('>I', len(data)) + name + data + \
-        struct.pack('>I', zlib.crc32(name + data))
-png = b'\x89PNG\r\n\x1a\n'
-huge = png + chunk(b'IHDR', struct.pack('>IIBBBBB', 2000000, 1000000, 8, 2, 0,
-                                        0, 0))
-huge += chunk(b'IDAT', bytes(6000000)) + chunk(b'tEXt', b'a\0b')
-open('huge.png', 'wb').write(huge + chunk(b'IEND', b''))
-adam = png + chunk(b'IHDR', struct.pack('>IIBBBBB', 20, 10, 8, 0, 0, 0, 1))
-adam += chunk(b'IDAT', bytes(100)) + chunk(b'tIME', bytes(7))
-open('adam.png', 'wb').write(adam + chunk(b'IEND', b''))
+import sys
+from costly_files import chunk, png
+def put(name, more, picture):
+    open(name, 'wb').write(picture[:-12] + more + chunk(b'IEND'))
+put('huge.png', chunk(b'tEXt', b'a\0b'),
+    png(2000000, 1000000, 8, 2, bytes(6000000)))
+put('adam.png', chunk(b'tIME', bytes(7)),
+    png(20, 10, 8, 0, bytes(100), interlaced=1))
 jpeg = open(sys.argv[1] + '/f.jpg', 'rb').read()
 scan = jpeg.index(b'\xff\xda')
 open('noise.jpg', 'wb').write(jpeg[:scan + 14] + b'\x55\xaa' * 50 + b'\xff\x00'
@@ -83,8 +79,7 @@ check 'no memory is taken for pixels' \
 # color, which are few bits in any sampling and size.
 python3 - <<'END'
 import struct
-def segment(code, data):
-    return struct.pack('>BBH', 0xff, code, 2 + len(data)) + data
+from pieces import segment
 def jpeg(name, width, height, factors, sof=0xc0, restart=0, tag=1):
     exif = b'Exif\0\0MM\0*' + struct.pack('>LHHHLHHL', 8, 1, 274, 3, 1, tag, 0, 0)
     across = max(a for a, d in factors)

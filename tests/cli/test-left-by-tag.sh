@@ -13,13 +13,8 @@ the orientation in XMP; - for what is not there.
 tagged.py shown A B...: whether all are shown alike, as djpeg decodes them.
 tagged.py stored A B: whether djpeg decodes the same samples."""
 import re, struct, subprocess, sys
-
-def segments(data):
-    at = 2
-    while data[at + 1] != 0xda:
-        size = struct.unpack('>H', data[at + 2:at + 4])[0]
-        yield data[at + 1], data[at + 4:at + 2 + size]
-        at += 2 + size
+from pieces import segment, segments
+from turns import EXCHANGED, SOURCES
 
 def tags(name):
     exif, count, xmp = '-', '-', '-'
@@ -47,19 +42,13 @@ def stored(name):
     return w, h, [[body[3 * (y * w + x):][:3] for x in range(w)]
                   for y in range(h)]
 
-# EXIF 2.3, 4.6.4: which sides of the picture row 0 and column 0 are.
 def shown(name):
     w, h, s = stored(name)
     tag = tags(name)[0]
-    pixel = {1: lambda x, y: s[y][x], 2: lambda x, y: s[y][w - 1 - x],
-             3: lambda x, y: s[h - 1 - y][w - 1 - x],
-             4: lambda x, y: s[h - 1 - y][x], 5: lambda x, y: s[x][y],
-             6: lambda x, y: s[h - 1 - x][y],
-             7: lambda x, y: s[h - 1 - x][w - 1 - y],
-             8: lambda x, y: s[x][w - 1 - y]}[1 if tag == '-' else tag]
-    across, down = (h, w) if tag != '-' and tag > 4 else (w, h)
-    return across, down, b''.join(pixel(x, y) for y in range(down)
-                                  for x in range(across))
+    op = list(SOURCES)[0 if tag == '-' else tag - 1]
+    across, down = (h, w) if op in EXCHANGED else (w, h)
+    places = (SOURCES[op](x, y, w, h) for y in range(down) for x in range(across))
+    return across, down, b''.join(s[y][x] for x, y in places)
 
 if sys.argv[1] == 'make':
     data, tag = open(sys.argv[2], 'rb').read(), int(sys.argv[3])
@@ -70,8 +59,7 @@ if sys.argv[1] == 'make':
            b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
            b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" '
            b'tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>' % tag)
-    add = b''.join(b'\xff\xe1' + struct.pack('>H', len(b) + 2) + b
-                   for b in (exif, xmp))
+    add = segment(0xe1, exif) + segment(0xe1, xmp)
     open(sys.argv[4], 'wb').write(data[:2] + add + data[2:])
 elif sys.argv[1] == 'tags':
     print(*tags(sys.argv[2]))

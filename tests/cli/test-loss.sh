@@ -181,9 +181,7 @@ gives 2 'gimgxf: --background loses samples, which --lossless refuses; leave out
 # A thumbnail that is no whole blocks, in EXIF of a picture that is, does not grow
 # with every turn.
 cjpeg -quality 75 -sample 2x1 odd.ppm >small.jpg
-python3 - "$ROOT/tests/support" <<'PY'
-import sys
-sys.path.insert(0, sys.argv[1])
+python3 - <<'PY'
 from strip_pictures import exif, segment
 even, small = (open(n, 'rb').read() for n in ('even.jpg', 'small.jpg'))
 block = segment(0xe1, b'Exif\0\0' + exif(b'maker', small))

@@ -79,10 +79,8 @@ check 'relate --json' [ "$(cat said)" = '{"first": "a.pgm", "second": "b.pgm", '
 # A block of chroma that differs, in a picture that is not whole blocks: of 53 x 37
 # pixels, with chroma of half the width and height. In `unseen` it is one of which
 # three columns are shown, and only the others are not gray.
-python3 - "$ROOT/tests/support" <<'END'
+python3 - <<'END'
 import math
-import sys
-sys.path.insert(0, sys.argv[1])
 from costly_files import STEPS, codes, frame, jpeg, scan
 ZIGZAG = (0, 1, 5, 6, 14, 15, 27, 28)  # where the first row of a block is
 DC, AC = range(12), []
@@ -169,11 +167,9 @@ says 'copy or flipv: the same samples' 0 nan.pfm nan.pfm
 # The same colors, otherwise stored: in another order of the palette, as a palette,
 # with more bits, as RGB, or with alpha that is everywhere opaque. A transparent
 # color makes a picture another one.
-python3 - "$ROOT/tests/support" <<'END'
+python3 - <<'END'
 import struct
-import sys
 import zlib
-sys.path.insert(0, sys.argv[1])
 from costly_files import chunk, png
 def save(name, depth, color, samples, *chunks):
     rows = samples[:len(samples) // 2], samples[len(samples) // 2:]
@@ -248,13 +244,12 @@ gives 0 '' -q --verify --quality 5 transverse noise.ppm o.jpg
 # Gray becomes RGB in a PPM, from another format and from its own.
 # Of coefficients that no samples have the input is to blame.
 python3 -c 'import sys
-sys.path.insert(0, sys.argv[1])
 from costly_files import codes, frame, jpeg, scan, segment
 sys.stdout.buffer.write(jpeg(
     segment(0xdb, b"\0" + bytes([100]) * 64), frame(0xc0, 8, 12),
     codes(0x00, [9, 0]), codes(0x10, [0, 8]), scan(), bytes.fromhex(
         "7e23814f724694a57140c597a4af385555bd8d4bcc73a555155056b564")))
-' "$ROOT/tests/support" >impossible.jpg
+' >impossible.jpg
 gimgxf --verify --quality 90 fliph impossible.jpg o.jpg 2>stderr
 check 'impossible: status' [ $? = 1 ]
 check "impossible: $(cat stderr)" \

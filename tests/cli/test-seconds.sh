@@ -11,10 +11,9 @@ LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
 # A PNG of many bands, an animation, an archive, and JPEGs that libjpeg and our own
 # coder write.
 mkdir in
-python3 - "$ROOT" in <<'END'
+python3 - in <<'END'
 import io, os, sys, zipfile
-root, place = sys.argv[1:]
-sys.path.insert(0, os.path.join(root, 'tests', 'support'))
+place = sys.argv[1]
 import costly_files as made
 
 def put(name, data):

@@ -20,11 +20,9 @@ short $most --version >/dev/null 2>&1 ||
     skip_all 'this build takes more memory than there is to be'
 
 mkdir in
-python3 - "$ROOT" in/large.png <<'END'
-import os, sys
-sys.path.insert(0, os.path.join(sys.argv[1], 'tests', 'support'))
+python3 - <<'END'
 import costly_files as made
-with open(sys.argv[2], 'wb') as file: # 1.6 GB of samples
+with open('in/large.png', 'wb') as file: # 1.6 GB of samples
     file.write(made.png(40000, 40000, 1, 0, made.deflate_zeros(5001 * 40000)))
 END
 for ((i = 0; i < 8; i++)); do

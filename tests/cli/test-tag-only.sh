@@ -21,29 +21,20 @@ shown() {
 
 # All of a file but what may tell an orientation; compares the files of each line.
 cat >rest.py <<'END'
-import struct, sys, zlib
+import sys
+from pieces import chunk, chunks, segments
 
 def rest(name):
     with open(name, 'rb') as file:
         data = file.read()
-    parts = []
     if data[:2] == b'\xff\xd8':
-        at = 2
-        while data[at + 1] != 0xda:
-            n = struct.unpack('>H', data[at + 2:at + 4])[0] + 2
-            if data[at + 1] != 0xe1:
-                parts.append(data[at:at + n])
-            at += n
-        return parts + [data[at:]]
-    at = 8
-    while at < len(data):
-        n = struct.unpack('>I', data[at:at + 4])[0] + 12
-        if data[at + 4:at + 8] not in (b'eXIf', b'iTXt', b'zTXt', b'tEXt', b'orNT'):
-            parts.append(data[at:at + n])
-        assert zlib.crc32(data[at + 4:at + n - 4]) == struct.unpack(
-            '>I', data[at + n - 4:at + n])[0], name
-        at += n
-    return parts
+        parts = list(segments(data))
+        scans = 2 + sum(4 + len(body) for _, body in parts)
+        return [part for part in parts if part[0] != 0xe1], data[scans:]
+    parts = list(chunks(data))
+    assert b''.join(chunk(*part) for part in parts) == data[8:], name
+    return [part for part in parts
+            if part[0] not in (b'eXIf', b'iTXt', b'zTXt', b'tEXt', b'orNT')]
 
 for line in sys.stdin:
     a, b = line.split()

@@ -36,9 +36,7 @@ done
 gimgxf -q copy in.ppm in.png
 gimgxf -q copy in.ppm in.jpg
 gimgxf -q copy in.ppm in.npy
-python3 - "$ROOT" <<'END'
-import os, sys
-sys.path.insert(0, os.path.join(sys.argv[1], 'tests', 'support'))
+python3 - <<'END'
 import costly_files as made
 with open('in.apng', 'wb') as file:
     file.write(made.frames_apng(64, 300, 300))

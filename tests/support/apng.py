@@ -17,6 +17,7 @@ import sys
 import zlib
 
 from pieces import PASSES, chunk
+from turns import EXCHANGED, SOURCES
 
 KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
          (2, 3), (4, 3), (8, 3), (8, 4), (16, 4), (8, 6), (16, 6)]
@@ -363,26 +364,10 @@ class Animation:
 
 read_animation = functools.cache(Animation)
 
-# Where the pixel at x, y of a turned picture was in one of w x h.
-SOURCES = {
-    'copy': lambda w, h, x, y: (x, y),
-    'fliph': lambda w, h, x, y: (w - 1 - x, y),
-    'flipv': lambda w, h, x, y: (x, h - 1 - y),
-    'rotate180': lambda w, h, x, y: (w - 1 - x, h - 1 - y),
-    'transpose': lambda w, h, x, y: (y, x),
-    'rotate90': lambda w, h, x, y: (y, h - 1 - x),
-    'rotate270': lambda w, h, x, y: (w - 1 - y, x),
-    'transverse': lambda w, h, x, y: (w - 1 - y, h - 1 - x),
-}
-
-
 def turn(op, rows):
     w, h, source = len(rows[0]), len(rows), SOURCES[op]
-    if source(9, 9, 1, 0) in ((0, 1), (8, 7), (0, 7), (8, 1)):
-        nw, nh = h, w
-    else:
-        nw, nh = w, h
-    places = [[source(w, h, x, y) for x in range(nw)] for y in range(nh)]
+    nw, nh = (h, w) if op in EXCHANGED else (w, h)
+    places = [[source(x, y, w, h) for x in range(nw)] for y in range(nh)]
     return [[rows[y][x] for x, y in row] for row in places]
 
 

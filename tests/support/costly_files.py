@@ -273,11 +273,10 @@ def frames_apng(frames, width, height):
         parts.append(chunk(b'fcTL', struct.pack('>I', number) + control))
         parts.append(chunk(b'fdAT', struct.pack('>I', number + 1) + samples))
         number += 2
-    head = struct.pack('>IIBBBBB', width, height, 8, 0, 0, 0, 0)
-    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) +
-            chunk(b'acTL', struct.pack('>II', frames, 0)) +
-            chunk(b'fcTL', struct.pack('>I', 0) + control) +
-            chunk(b'IDAT', samples) + b''.join(parts) + chunk(b'IEND'))
+    still = png(width, height, 8, 0, samples,
+                chunk(b'acTL', struct.pack('>II', frames, 0)),
+                chunk(b'fcTL', struct.pack('>I', 0) + control))
+    return still[:-12] + b''.join(parts) + chunk(b'IEND')
 
 
 # ---- JPEG --------------------------------------------------------------------

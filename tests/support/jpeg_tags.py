@@ -15,6 +15,8 @@ import subprocess
 import sys
 import zlib
 
+from pieces import chunk, segments
+
 # Whether the axes are exchanged, and then which of them run backwards.
 TURNS = {
     'fliph': (0, 1, 0), 'rotate180': (0, 1, 1), 'flipv': (0, 0, 1),
@@ -96,8 +98,7 @@ def text_chunk(kind, keyword, name, block):
     data = keyword.encode() + b'\0' + (
         b'\0' + zlib.compress(text.encode()) if kind == b'zTXt'
         else text.encode())
-    return struct.pack('>I', len(data)) + kind + data + struct.pack(
-        '>I', zlib.crc32(kind + data))
+    return chunk(kind, data)
 
 
 def profiles(jpeg, png):
@@ -173,19 +174,16 @@ def check_guid(name):
     """What names Extended XMP is the digest of it."""
     with open(name, 'rb') as f:
         jpeg = f.read()
-    at, pieces, main = 2, {}, b''
+    parts, main = {}, b''
     head = b'http://ns.adobe.com/xmp/extension/\0'
-    while jpeg[at + 1] != 0xda:
-        size = struct.unpack('>H', jpeg[at + 2:at + 4])[0]
-        data = jpeg[at + 4:at + 2 + size]
+    for _, data in segments(jpeg):
         if data.startswith(head):
             guid, whole, offset = struct.unpack('>32sII',
                                                 data[len(head):][:40])
-            pieces[offset] = data[len(head) + 40:]
+            parts[offset] = data[len(head) + 40:]
         elif data.startswith(b'http://ns.adobe.com/xap/'):
             main = data
-        at += 2 + size
-    text = b''.join(pieces[k] for k in sorted(pieces))
+    text = b''.join(parts[k] for k in sorted(parts))
     assert len(text) == whole, (len(text), whole)
     digest = hashlib.md5(text).hexdigest().upper().encode()
     assert digest == guid and digest in main, (digest, guid)

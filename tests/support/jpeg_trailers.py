@@ -13,19 +13,9 @@ import subprocess
 import sys
 
 from pieces import segment
+from turns import EXCHANGED, SOURCES
 
 FILM = b'\0\0\0\x18ftypmp42\0\0\0\0' + bytes(range(256)) * 3
-OPS = {
-    'copy': lambda w, h, x, y: (x, y),
-    'fliph': lambda w, h, x, y: (w - 1 - x, y),
-    'rotate180': lambda w, h, x, y: (w - 1 - x, h - 1 - y),
-    'flipv': lambda w, h, x, y: (x, h - 1 - y),
-    'transpose': lambda w, h, x, y: (y, x),
-    'rotate90': lambda w, h, x, y: (y, h - 1 - x),
-    'transverse': lambda w, h, x, y: (w - 1 - y, h - 1 - x),
-    'rotate270': lambda w, h, x, y: (w - 1 - y, x),
-}
-EXCHANGED = {'transpose', 'rotate90', 'transverse', 'rotate270'}
 
 # What a kind has: the size of the first picture; those after it, as (width,
 # height, may be turned); the byte order of MPF, or none; the form of the
@@ -194,7 +184,7 @@ def is_turned(before, after, op):
     worst = 0
     for y in range(th):
         for x in range(tw):
-            sx, sy = OPS[op](w, h, x, y)
+            sx, sy = SOURCES[op](x, y, w, h)
             for c in range(3):
                 worst = max(worst, abs(now[3 * (y * tw + x) + c]
                                        - was[3 * (sy * w + sx) + c]))

@@ -13,8 +13,26 @@ def chunk(name, data=b''):
         '>I', zlib.crc32(body))
 
 
+def chunks(data):
+    """The name and the bytes of each chunk of a PNG."""
+    at = 8
+    while at + 12 <= len(data):
+        size = int.from_bytes(data[at:at + 4], 'big')
+        yield data[at + 4:at + 8], data[at + 8:at + 8 + size]
+        at += 12 + size
+
+
 def segment(marker, data=b''):
     return struct.pack('>BBH', 0xff, marker, len(data) + 2) + data
+
+
+def segments(data):
+    """The marker and the bytes of each segment of a JPEG before its scans."""
+    at = 2
+    while at + 4 <= len(data) and data[at] == 0xff and data[at + 1] != 0xda:
+        size = int.from_bytes(data[at + 2:at + 4], 'big')
+        yield data[at + 1], data[at + 4:at + 2 + size]
+        at += 2 + size
 
 
 def resource(number, data):

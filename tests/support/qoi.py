@@ -6,16 +6,7 @@ import random
 import struct
 import sys
 
-TURNS = {  # of x and y in the turned picture, whose source is w x h
-    'copy': lambda x, y, w, h: (x, y),
-    'fliph': lambda x, y, w, h: (w - 1 - x, y),
-    'rotate180': lambda x, y, w, h: (w - 1 - x, h - 1 - y),
-    'flipv': lambda x, y, w, h: (x, h - 1 - y),
-    'transpose': lambda x, y, w, h: (y, x),
-    'rotate90': lambda x, y, w, h: (y, h - 1 - x),
-    'transverse': lambda x, y, w, h: (w - 1 - y, h - 1 - x),
-    'rotate270': lambda x, y, w, h: (w - 1 - y, x),
-}
+from turns import SOURCES
 
 
 def signed(value):
@@ -70,7 +61,7 @@ def main():
             with open(name + '.qoi', 'wb') as f:
                 f.write(write(width, height, channels, i % 2, pixels))
         elif name + '.qoi' == sys.argv[3]:
-            turn = TURNS[sys.argv[2]]
+            turn = SOURCES[sys.argv[2]]
             w, h = width, height
             if turn(1, 0, 9, 9)[0] == turn(0, 0, 9, 9)[0]:  # columns become rows
                 w, h = h, w

@@ -6,9 +6,9 @@ A piece is the head of a segment or a chunk, cut after each of its bytes and
 with a few behind it. The pictures are whole, so every file can be turned.
 """
 import os
-import struct
 import sys
-import zlib
+
+from pieces import chunk, segment
 
 SEGMENTS = [
     (0xe0, b'JFIF\0'), (0xe0, b'JFXX\0\x10'), (0xe0, b'JFXX\0\x11'),
@@ -32,13 +32,7 @@ def jpegs(base):
     for marker, head in SEGMENTS:
         for n in range(len(head) + 4):
             body = (head + b'\xff\0\1')[:n]
-            yield (base[:2] + bytes((0xff, marker)) +
-                   struct.pack('>H', n + 2) + body + base[2:])
-
-
-def png_chunk(name, body):
-    return (struct.pack('>I', len(body)) + name + body +
-            struct.pack('>I', zlib.crc32(name + body)))
+            yield base[:2] + segment(marker, body) + base[2:]
 
 
 def pngs(base):
@@ -46,12 +40,12 @@ def pngs(base):
     for name in CHUNKS:
         for n in range(20):
             for byte in (b'\0', b'1'):
-                yield base[:at] + png_chunk(name.encode(), byte * n) + base[at:]
+                yield base[:at] + chunk(name.encode(), byte * n) + base[at:]
     for name in (b'tEXt', b'zTXt', b'iTXt'):
         for word in KEYWORDS:
             for n in range(8):
                 body = word + b'\0' * n + (b'' if n % 2 else b'\nexif\n4\n')
-                yield base[:at] + png_chunk(name, body) + base[at:]
+                yield base[:at] + chunk(name, body) + base[at:]
 
 
 def main():

@@ -10,7 +10,7 @@ import struct
 import sys
 import zlib
 
-from pieces import chunk, resource, segment
+from pieces import chunk, chunks, resource, segment
 
 # Every piece has a mark of its own, so that bytes that stay are found.
 MARKS = {
@@ -159,10 +159,8 @@ def said(data):
         pieces = re.findall(re.escape(EXTENSION) + rb'[0-9A-F]{32}.{8}',
                             data[:end], re.S)
         return data[:end], len(pieces)
-    out, at, pieces = b'', 8, 0
-    while at < len(data):
-        size, name = struct.unpack('>I4s', data[at:at + 8])
-        body = data[at + 8:at + 8 + size]
+    out = b''
+    for name, body in chunks(data):
         if name != b'IDAT':
             out += name + body
         if name in (b'zTXt', b'iCCP'):
@@ -173,8 +171,7 @@ def said(data):
             body = bytes.fromhex(b''.join(body.split()[2:]).decode())
         if name != b'IDAT':
             out += body
-        at += size + 12
-    return out, pieces
+    return out, 0
 
 
 def digest_is_right(data):

@@ -12,6 +12,7 @@ import sys
 import zlib
 
 from pieces import chunk, segment
+from turns import SOURCES
 
 TIFF = 'http://ns.adobe.com/tiff/1.0/'
 EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
@@ -131,18 +132,6 @@ def make(jpeg, png, folder):
               png[:33] + before + png[33:end] + behind + png[end:])
 
 
-# Where the pixel x, y of the picture as shown stands in the stored one of
-# w x h, by the definition of the tag (EXIF 2.3, Orientation).
-SHOWN = {
-    1: lambda x, y, w, h: (x, y), 2: lambda x, y, w, h: (w - 1 - x, y),
-    3: lambda x, y, w, h: (w - 1 - x, h - 1 - y),
-    4: lambda x, y, w, h: (x, h - 1 - y), 5: lambda x, y, w, h: (y, x),
-    6: lambda x, y, w, h: (y, h - 1 - x),
-    7: lambda x, y, w, h: (w - 1 - y, h - 1 - x),
-    8: lambda x, y, w, h: (w - 1 - y, x),
-}
-
-
 def turn(n, source, target):
     with open(source, 'rb') as f:
         data = f.read()
@@ -150,10 +139,11 @@ def turn(n, source, target):
     w, h = int(head[1]), int(head[2])
     pixels = data[len(data) - 3 * w * h:]
     tw, th = (h, w) if n > 4 else (w, h)
+    place = list(SOURCES.values())[n - 1]
     out = bytearray(b'P6\n%d %d\n255\n' % (tw, th))
     for y in range(th):
         for x in range(tw):
-            sx, sy = SHOWN[n](x, y, w, h)
+            sx, sy = place(x, y, w, h)
             out += pixels[3 * (sy * w + sx):][:3]
     with open(target, 'wb') as f:
         f.write(out)
