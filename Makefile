@@ -101,9 +101,9 @@ TIFF ?= $(if $(call has,libtiff-4,tiffio.h),$(call soname,tiff))
 WEBP ?= $(if $(call has,libwebp,webp/encode.h),$(call soname,webp))
 BROTLI ?= $(if $(call has,libbrotlienc,brotli/encode.h),$(call soname,brotlienc) \
               $(call soname,brotlidec))
-TIFF := $(TIFF:0=)
-WEBP := $(WEBP:0=)
-BROTLI := $(BROTLI:0=)
+override TIFF := $(TIFF:0=)
+override WEBP := $(WEBP:0=)
+override BROTLI := $(BROTLI:0=)
 
 LIBRARIES := libpng libjpeg zlib nettle $(if $(filter 1,$(ISAL)),libisal)
 ifdef DEPS

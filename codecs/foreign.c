@@ -304,6 +304,11 @@ int foreign_refuse_input(struct bytes head, struct err *err)
 
 int foreign_refuse_output(const struct foreign *foreign, struct err *err)
 {
+    if (foreign->package)
+        return fail(err,
+                    "this gimgxf is built without %s; install %s and build it "
+                    "again",
+                    foreign->title, foreign->package);
     return fail(err, "gimgxf does not write %s; write PNG, and convert that",
                 foreign->title);
 }
