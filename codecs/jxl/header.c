@@ -3,55 +3,10 @@
  */
 #include <string.h>
 
+#include "codecs/jxl/bits.h"
 #include "codecs/jxl/jxl.h"
 
-/* ---- Bits -----------------------------------------------------------------*/
-
-struct bit_reader {
-    struct bytes from;
-    size_t at;  /* the bit that comes next */
-    bool ended; /* there were no more */
-};
-
-/* Passes so many bits. Returns whether they are there. */
-static bool skip_bits(struct bit_reader *bits, size_t count)
-{
-    bits->ended = bits->ended || count > 8 * bits->from.size - bits->at;
-    bits->at += bits->ended ? 0 : count;
-    return !bits->ended;
-}
-
-static inline bool bit_at(struct bytes bytes, size_t at)
-{
-    return bytes.data[at / 8] >> at % 8 & 1;
-}
-
-/* Reads up to 32 bits; 0 if there are not so many. */
-static uint32_t read_bits(struct bit_reader *bits, unsigned count)
-{
-    uint32_t value = 0;
-    if (skip_bits(bits, count))
-        for (unsigned i = 0; i < count; i++)
-            value |= (uint32_t)bit_at(bits->from, bits->at - count + i) << i;
-    return value;
-}
-
-/* Two bits choose how a number is coded: in so many bits, 0 for none, to which
- * another number is added. */
-struct number_code {
-    uint8_t bits;
-    uint32_t base;
-};
-
-#define NUMBER(bits, ...)                                                      \
-    read_number(bits, (const struct number_code[]){ __VA_ARGS__ })
-
-static uint32_t read_number(struct bit_reader *bits,
-                            const struct number_code code[4])
-{
-    const struct number_code *chosen = &code[read_bits(bits, 2)];
-    return read_bits(bits, chosen->bits) + chosen->base;
-}
+/* ---- The fields, in their order -------------------------------------------*/
 
 /* Reads one of the values that `known` has bits for. */
 static uint32_t read_enum(struct bit_reader *bits, uint64_t known, bool *good)
@@ -60,8 +15,6 @@ static uint32_t read_enum(struct bit_reader *bits, uint64_t known, bool *good)
     *good = *good && value < 64 && known >> value & 1;
     return value;
 }
-
-/* ---- The fields, in their order -------------------------------------------*/
 
 static uint32_t read_side(struct bit_reader *bits, bool small)
 {
@@ -115,8 +68,7 @@ static void skip_channel(struct bit_reader *bits, bool *good)
     const uint32_t type = read_enum(bits, 0x1807f, good);
     skip_depth(bits, good);
     NUMBER(bits, { 0, 0 }, { 0, 3 }, { 0, 4 }, { 3, 1 }); /* how coarse */
-    skip_bits(bits, (size_t)8 * NUMBER(bits, { 0, 0 }, { 4, 0 }, { 5, 16 },
-                                       { 10, 48 })); /* its name */
+    skip_name(bits);
     if (type == FILTER_ARRAY)
         NUMBER(bits, { 0, 1 }, { 2, 0 }, { 4, 3 }, { 8, 19 });
     else
@@ -131,15 +83,16 @@ static void skip_points(struct bit_reader *bits, unsigned count)
                { 21, 1 << 21 });
 }
 
-static void skip_colors(struct bit_reader *bits, bool *good)
+/* Returns whether a profile follows the header. */
+static bool skip_colors(struct bit_reader *bits, bool *good)
 {
     enum { GRAY = 1, XYB = 2, CUSTOM = 2 };
     if (read_bits(bits, 1)) /* sRGB */
-        return;
+        return false;
     const bool profile = read_bits(bits, 1);
     const uint32_t space = read_enum(bits, 0xf, good);
     if (profile)
-        return;
+        return true;
     if (space != XYB) {
         if (read_enum(bits, 0xc06, good) == CUSTOM) /* white point */
             skip_points(bits, 1);
@@ -151,6 +104,7 @@ static void skip_colors(struct bit_reader *bits, bool *good)
             read_enum(bits, 0x72106, good); /* transfer function */
     }
     read_enum(bits, 0xf, good); /* rendering intent */
+    return false;
 }
 
 static void read_fields(struct jxl_header *header, struct bit_reader *bits)
@@ -159,15 +113,17 @@ static void read_fields(struct jxl_header *header, struct bit_reader *bits)
     header->orientation = read_bits(bits, 3) + 1;
     if (read_bits(bits, 1))
         read_size(bits, &header->shown_width, &header->shown_height);
-    if (read_bits(bits, 1))
+    header->frames.unknown = read_bits(bits, 1);
+    if (header->frames.unknown)
         skip_preview(bits);
-    if (!read_bits(bits, 1))
+    header->frames.animated = read_bits(bits, 1);
+    if (!header->frames.animated)
         return;
-    /* An animation: the unit of time, how often it is played, time codes. */
+    /* The unit of time, and how often it is played. */
     NUMBER(bits, { 0, 100 }, { 0, 1000 }, { 10, 1 }, { 30, 1 });
     NUMBER(bits, { 0, 1 }, { 0, 1001 }, { 8, 1 }, { 10, 1 });
     NUMBER(bits, { 0, 0 }, { 3, 0 }, { 16, 0 }, { 32, 0 });
-    skip_bits(bits, 1);
+    header->frames.timed = read_bits(bits, 1);
 }
 
 int jxl_header_read(struct jxl_header *header, struct bytes head,
@@ -175,7 +131,9 @@ int jxl_header_read(struct jxl_header *header, struct bytes head,
 {
     struct bit_reader bits = { .from = head };
     bool good = true;
-    *header = (struct jxl_header){ .orientation = 1 };
+    struct jxl_frames *frames = &header->frames;
+    *header =
+        (struct jxl_header){ .orientation = 1, .frames = { .xyb = true } };
     if (read_bits(&bits, 16) != 0x0aff)
         return fail(err, "its codestream does not begin with an image header");
     read_size(&bits, &header->width, &header->height);
@@ -190,12 +148,17 @@ int jxl_header_read(struct jxl_header *header, struct bytes head,
         skip_bits(&bits, 1); /* 16 bits are enough for modular coding */
         uint32_t channels =
             NUMBER(&bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
+        frames->channels = channels;
         for (; channels > 0 && good && !bits.ended; channels--)
             skip_channel(&bits, &good);
-        skip_bits(&bits, 1); /* coded in XYB */
-        skip_colors(&bits, &good);
+        frames->xyb = read_bits(&bits, 1);
+        frames->unknown |= skip_colors(&bits, &good);
         header->tone_at = bits.at;
+        if (header->has_field && !read_bits(&bits, 1))
+            skip_bits(&bits, 16 + 16 + 1 + 16);
+        skip_extensions(&bits);
     }
+    frames->at = bits.at;
     if (bits.ended)
         return fail(err, "its image header is cut short");
     return good ? 0 : fail(err, "its image header is malformed");

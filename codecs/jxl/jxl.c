@@ -107,6 +107,7 @@ static int read_head(struct jxl *jxl, struct err *err)
 static int note_boxes(struct jxl *jxl, struct meta *meta, struct err *err)
 {
     struct box box = { .end = 12 };
+    next_box(jxl, &box); /* that of the type of the file */
     while (next_box(jxl, &box)) {
         const bool packed = box_is(&box, "brob") && box.end - box.body >= 4;
         const uint8_t *body = jxl->file.data + box.body;
@@ -116,7 +117,7 @@ static int note_boxes(struct jxl *jxl, struct meta *meta, struct err *err)
             return -1;
         if (packed)
             memcpy(box.type, body, 4);
-        if (meta && !is_piece(&box) && !box_is(&box, "ftyp") &&
+        if (meta && !is_piece(&box) && !meta_is_full(meta) &&
             !meta_add(meta, box.type, 0, body, box.end - box.body))
             return fail_memory(err, "no memory for so many boxes");
     }
@@ -125,7 +126,7 @@ static int note_boxes(struct jxl *jxl, struct meta *meta, struct err *err)
 
 /* On failure there is nothing to close. */
 static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
-                struct err *err)
+                const struct load_opts *opts, struct err *err)
 {
     *jxl = (struct jxl){ .file = file,
                          .boxed = file.data[0] == 0,
@@ -135,6 +136,8 @@ static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
     int status = jxl->boxed ? find_pieces(jxl, err) : 0;
     if (status == 0)
         status = read_head(jxl, err);
+    if (status == 0 && jxl->npieces == 1 && !opts->tolerant)
+        status = jxl_frames_check(jxl->head, &jxl->header, err);
     orientation_note(&jxl->tags.orientation, TAG_CODESTREAM,
                      jxl->header.orientation);
     if (status == 0)
@@ -148,7 +151,7 @@ static int open(struct reader *reader, struct err *err)
 {
     struct jxl jxl;
     struct image *img = &reader->img;
-    if (look(&jxl, reader->file, img->meta, err))
+    if (look(&jxl, reader->file, img->meta, reader->opts, err))
         return -1;
     img->width = jxl.header.width;
     img->height = jxl.header.height;
@@ -347,7 +350,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     struct jxl_turn turn = { .jxl = &jxl,
                              .op = op,
                              .warnings = opts->warnings };
-    if (look(&jxl, file, NULL, err))
+    if (look(&jxl, file, NULL, opts, err))
         return -1;
     const unsigned orientation = xform_retag(jxl.header.orientation, op);
     const bool rebuilds =

@@ -23,6 +23,14 @@ struct jxl_header {
     size_t at;        /* the bit of the field; or that of all_default; or of
                          the flag that says that the field is not there */
     size_t tone_at;   /* the bit where fields that go with it would end */
+    struct jxl_frames {
+        size_t at;    /* the bit behind the header */
+        bool unknown; /* a profile or a preview comes first, whose end only
+                         a decoder finds */
+        bool xyb;     /* the color space of the samples */
+        bool animated, timed;
+        uint32_t channels; /* beside the colors */
+    } frames;
 };
 
 /* Reads the header that `head` begins with: the codestream, or as much of it as
@@ -36,6 +44,13 @@ int jxl_header_read(struct jxl_header *header, struct bytes head,
 int jxl_header_set(struct bytes *made, size_t *was, struct bytes head,
                    const struct jxl_header *header, unsigned orientation,
                    struct err *err);
+
+/* ---- Frames (frames.c) ----------------------------------------------------*/
+
+/* Fails if a codestream ends before its frames do, as far as their headers tell
+ * without a decoder. */
+int jxl_frames_check(struct bytes stream, const struct jxl_header *header,
+                     struct err *err);
 
 /* ---- EXIF and XMP (metadata.c) --------------------------------------------*/
 
@@ -52,6 +67,7 @@ struct jxl_tags {
     unsigned says;                  /* what they are to say */
     enum xform op;   /* that turns on a thumbnail with a tag of its own */
     size_t unpacked; /* bytes of compressed boxes, so far */
+    unsigned packed; /* boxes that were compressed again */
 };
 
 /* Loads the libraries for compressed boxes. Fails if one is missing. */

@@ -77,19 +77,19 @@ static int pack_at(struct bytes *to, struct bytes plain, int quality,
 
 /* Compresses `plain` in the way in which `was` became `packed`, if that is
  * found: then a turn and its inverse make the same file again. */
-static int pack(struct bytes *to, struct bytes plain, struct bytes was,
-                struct bytes packed, struct err *err)
+static int pack(struct bytes *to, struct jxl_tags *tags, struct bytes plain,
+                struct bytes was, struct bytes packed, struct err *err)
 {
     static const int qualities[] = { 9, 4, 11 }; /* those of libjxl */
-    const size_t large = 64 << 10;
-    for (unsigned i = 0; i < 3 && was.size <= large; i++) {
+    const bool large = was.size > 64 << 10 || tags->packed++ > 2;
+    for (unsigned i = 0; i < 3 && !large; i++) {
         if (pack_at(to, was, qualities[i], err))
             return -1;
         if (to->size == packed.size &&
             memcmp(to->data, packed.data, packed.size) == 0)
             return pack_at(to, plain, qualities[i], err);
     }
-    return pack_at(to, plain, qualities[0], err);
+    return pack_at(to, plain, qualities[large], err);
 }
 
 /* ---- What a box holds ---------------------------------------------------- */
@@ -140,7 +140,7 @@ static int content_open(struct content *content, struct jxl_tags *tags,
     else if (tags->unpacked > UNPACKED_ALL)
         return fail(err, "there is too much of it");
     else if (jxl_load_brotli(err) || unpack(&c.plain, c.stored, err)) {
-        tags->unpacked += UNPACKED_LEAST;
+        tags->unpacked += UNPACKED_MOST;
         bytes_free(&c.plain);
         return -1;
     }
@@ -194,7 +194,7 @@ int jxl_tags_set(struct jxl_patch *patch, struct jxl_tags *tags,
         patch->at = (size_t)(c.stored.data - file.data);
         patch->was = c.stored.size;
         if (c.packed)
-            status = pack(&patch->made, made, c.plain, c.stored, err);
+            status = pack(&patch->made, tags, made, c.plain, c.stored, err);
         else {
             patch->made = made;
             made = (struct bytes){ 0 };

@@ -43,6 +43,7 @@ find_tool() {
     cjpeg | djpeg | jpegtran)
         first_of "$1" '^libjpeg-turbo version ' 2.0 -version
         ;;
+    cjxl | djxl) first_of "$1" "^$1 v" 0.7 --version ;;
     exiftool) first_of "$1" '^ExifTool version ' 12 -ver -v ;;
     ffmpeg) first_of "$1" '^ffmpeg version ' 5.1 -version ;;
     fish) first_of "$1" '^fish, version ' 3.1 --version ;;
