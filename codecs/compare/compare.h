@@ -93,9 +93,9 @@ enum { DIGEST_TEXT = 64 + 1 };
  * frames plays" and a newline follow; and for each frame "frame x y width
  * height", as shown, "delay units disposal blending", as PNG has them, and a
  * newline; then its planes, unless the picture is the frame. Frames are decoded
- * by `opts`; the file is that of img. Returns -1 without memory, if a frame is
- * damaged, or if the time is over.
- */
+ * by `opts`; the file is that of img. An animation of another format has no
+ * digest: "". Returns -1 without memory, if a frame is damaged, or if the time
+ * is over. */
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                    const struct load_opts *opts, struct err *err);
 

@@ -152,6 +152,9 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
     const bool keyed = meta && meta->keyed;
     uint8_t digest[SHA256_DIGEST_SIZE], key[2];
     char head[96];
+    *text = '\0'; /* the other frames would not count */
+    if (meta && meta->animation.frames && meta->codec != &codec_png)
+        return 0;
     int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
                      image_color_name(img->color),
                      img->alpha ? "+alpha"

@@ -551,6 +551,11 @@ static int relate_samples(struct relation *relation, struct relating *r,
     const bool animated =
         !r->load.portable && codec == &codec_png &&
         (pair[0].meta->animation.frames || pair[1].meta->animation.frames);
+    if (status == 0 && codec != &codec_png &&
+        pair[0].meta->animation.frames > 1)
+        warn(r->load.warnings,
+             "of an animation in %s only the first frames are compared",
+             codec->title);
     if (status == 0)
         status =
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
