@@ -50,10 +50,10 @@ static int extension_at(struct gif_block *block, struct bytes file,
         block->kind == GIF_TRAILER)
         block->kind = GIF_EXTENSION;
     const uint8_t *p = file.data + block->body;
-    if (block->kind != GIF_CONTROL || p[0] < 4)
-        return 0;
-    block->transparent = p[1] & 1 ? p[4] : -1;
-    block->delay = read_le16(p + 2);
+    if (block->kind == GIF_CONTROL && p[0] >= 4) {
+        block->transparent = p[1] & 1 ? p[4] : -1;
+        block->delay = read_le16(p + 2);
+    }
     return 0;
 }
 
@@ -98,8 +98,11 @@ struct gif_rect gif_rect_of(const struct gif *gif,
     const uint8_t *p = gif->file.data + frame->begin + 1;
     struct gif_rect r = { read_le16(p), read_le16(p + 2), read_le16(p + 4),
                           read_le16(p + 6) };
-    const uint32_t right = r.x < gif->width ? gif->width - r.x : 0,
-                   below = r.y < gif->height ? gif->height - r.y : 0;
+    if (r.x >= gif->width || r.y >= gif->height) {
+        r.x = UINT32_MAX;
+        return r;
+    }
+    const uint32_t right = gif->width - r.x, below = gif->height - r.y;
     r.width = r.width < right ? r.width : right;
     r.height = r.height < below ? r.height : below;
     return r;
@@ -304,9 +307,11 @@ static int take_frame(struct gif *gif, const struct gif_block *block,
                    below = read_le16(p + 2) + height;
     const struct image row = { .cell = CELL_U8, .nplanes = 1 };
     const size_t coded = block->end - block->body;
+    const uint64_t pixels = (uint64_t)width * height;
     struct gif_sums *sums = &gif->sums;
-    if (gif->frames++ == 0) {
+    if (gif->frames++ == 0)
         gif->first = *block;
+    if (gif->frames == 1 && pixels) {
         gif->width = gif->width < right ? right : gif->width;
         gif->height = gif->height < below ? below : gif->height;
         if (gif->width > UINT16_MAX || gif->height > UINT16_MAX)
@@ -315,8 +320,8 @@ static int take_frame(struct gif *gif, const struct gif_block *block,
                         "larger than 65535",
                         right, below);
     }
-    const uint64_t pixels = (uint64_t)width * height;
-    gif->outside += pixels && (right > gif->width || below > gif->height);
+    const struct gif_rect shown = gif_rect_of(gif, block);
+    gif->outside += shown.width < width || shown.height < height;
     sums->pixels += pixels;
     sums->most = pixels > sums->most ? pixels : sums->most;
     sums->coded += coded;

@@ -47,7 +47,7 @@ struct gif {
     uint32_t width, height;   /* of the screen, which holds the first frame */
     size_t begin, end;        /* of the blocks, without a trailer */
     struct gif_block first;   /* frame */
-    uint32_t frames, outside; /* all, and those that reach beyond the screen */
+    uint32_t frames, outside; /* all, and those that reach over its edges */
     bool texts, cut;          /* it has plain text; what follows `end` is lost
                                */
     struct gif_sums {
@@ -73,7 +73,8 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
 /* Returns whether a block is one of those. */
 bool gif_is_metadata(const struct gif_block *block);
 
-/* Returns the part of a frame that lies on the screen, which may be none. */
+/* Returns the part of a frame that lies on the screen; if that is none, all of
+ * it, with x beyond all screens. */
 struct gif_rect gif_rect_of(const struct gif *gif,
                             const struct gif_block *frame);
 

@@ -97,7 +97,7 @@ static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
         }
         if (adds)
             strings[next++] = (struct string){ last.at, last.length + 1 };
-        if (code >= next)
+        if (code >= next || (code < clear && code > UINT8_MAX))
             return LZW_WRONG;
         struct string s = { 0, 1 };
         if (code > clear)

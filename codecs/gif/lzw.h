@@ -19,12 +19,14 @@ enum lzw_end {
  * codes, and where one is long each has 12 bits. */
 enum { LZW_OF_BYTE = 4096 * 8 / 12 + 1 };
 
+enum { LZW_BITS = 11 };
+
 /* What a frame is coded in: from its first sub-block on, to its last one or the
  * end of the file. */
 struct lzw_coded {
     const uint8_t *data;
     size_t size;
-    unsigned bits; /* of a pixel: 1 to 8 */
+    unsigned bits; /* of a pixel: 1 to LZW_BITS, of which 8 say something */
 };
 
 /* Fills `pixels` with `n` of them, or counts them if it is NULL. *got is how

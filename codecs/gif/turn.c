@@ -8,6 +8,7 @@
 #include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
+#include "codecs/image/interleave.h"
 
 /* ---- The pixels of a frame ---------------------------------------------- */
 
@@ -16,12 +17,6 @@ static struct lzw_coded coded_of(const struct gif *gif,
 {
     const uint8_t *p = gif->file.data + frame->body;
     return (struct lzw_coded){ p + 1, frame->end - frame->body - 1, *p };
-}
-
-static bool is_beyond(const struct gif *gif, const struct gif_block *frame)
-{
-    const uint8_t *p = gif->file.data + frame->begin + 1;
-    return read_le16(p + 4) && read_le16(p + 6);
 }
 
 static bool is_interlaced(const struct gif *gif, const struct gif_block *frame)
@@ -65,8 +60,8 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
     const size_t n = (size_t)width * height;
     struct bytes pixels = { 0 };
     size_t got = 0, left;
-    if (n && (coded.bits < 1 || coded.bits > 8))
-        return fail(err, "its pixels have %u bits; 1 to 8 can be read",
+    if (n && (coded.bits < 1 || coded.bits > LZW_BITS))
+        return fail(err, "its pixels have %u bits; 1 to 11 can be read",
                     coded.bits);
     if (img && !bytes_reserve(&pixels, n))
         return fail_memory(err, "no memory for %u x %u pixels", width, height);
@@ -122,20 +117,25 @@ struct turning {
     size_t block;             /* this one is next */
 };
 
+/* In as few bits as its pixels have, but 2, with which all readers begin alike.
+ */
 static int code_frame(struct frame_task *task, const struct image *img)
 {
-    const struct gif *gif = task->all->gif;
-    const uint8_t bits = gif->file.data[task->block.body];
-    const uint8_t written = bits < 2 ? 2 : bits; /* which all read alike */
     const struct lzw_rows rows = {
         .data = img->plane[0].data,
         .stride = img->plane[0].stride,
         .width = img->width,
         .height = img->height,
-        .interlaced = is_interlaced(gif, &task->block),
+        .interlaced = is_interlaced(task->all->gif, &task->block),
     };
-    if (bytes_append(&task->made, &written, 1) &&
-        lzw_write(&task->made, rows, written))
+    uint8_t bits = 2;
+    for (uint32_t y = 0; y < img->height; y++)
+        while (
+            interleave_max(CELL_U8, plane_row(&img->plane[0], y), img->width) >>
+            bits)
+            bits++;
+    if (bytes_append(&task->made, &bits, 1) &&
+        lzw_write(&task->made, rows, bits))
         return 0;
     return fail_memory(&task->err, "no memory for the coded frame");
 }
@@ -169,14 +169,8 @@ static int try_frame(struct frame_task *task)
     opts.warnings = &task->warnings;
     if (account_check_time(opts.limits.account, &task->err))
         return -1;
-    if (empty && all->t != XFORM_NONE) {
-        if (is_beyond(all->gif, &task->block))
-            return fail(&task->err,
-                        "it lies beyond the screen of %u x %u "
-                        "pixels, so that it has no place in the turned one",
-                        all->gif->width, all->gif->height);
+    if (empty && all->t != XFORM_NONE)
         warn(&task->warnings, "it has no pixels, and its codes stay");
-    }
     int status = gif_read_frame(turns ? &img : NULL, &mended, all->gif,
                                 &task->block, &opts, &task->err);
     if (status == 0 && mended && !turns && opts.turner && !empty)
@@ -215,27 +209,37 @@ static bool put_head(struct bytes *out, const struct turning *all)
     return true;
 }
 
+/* Returns where a frame lies after the turn: one beyond the screen still does.
+ */
+static struct gif_rect turn_rect(const struct gif *gif, struct gif_rect r,
+                                 enum xform t)
+{
+    const bool exchanged = xform_transposes(t);
+    const uint32_t width = exchanged ? gif->height : gif->width,
+                   height = exchanged ? gif->width : gif->height;
+    const bool beyond = r.x > UINT16_MAX;
+    if (exchanged)
+        r = (struct gif_rect){ r.y, r.x, r.height, r.width };
+    if (beyond)
+        return (struct gif_rect){ width, 0, r.width, r.height };
+    if (t & XFORM_MIRROR_X)
+        r.x = width - r.width - r.x;
+    if (t & XFORM_MIRROR_Y)
+        r.y = height - r.height - r.y;
+    return r;
+}
+
 static bool put_frame(struct bytes *out, const struct frame_task *task)
 {
-    const struct turning *all = task->all;
-    const struct gif *gif = all->gif;
+    const struct gif *gif = task->all->gif;
     const struct gif_block *block = &task->block;
     const uint8_t *from = gif->file.data;
-    struct gif_rect r = gif_rect_of(gif, block);
-    const struct gif_rect was = r;
-    if (xform_transposes(all->t))
-        r = (struct gif_rect){ was.y, was.x, was.height, was.width };
-    const bool exchanged = xform_transposes(all->t);
-    const uint32_t right = (exchanged ? gif->height : gif->width) - r.width,
-                   below = (exchanged ? gif->width : gif->height) - r.height;
-    if (all->t & XFORM_MIRROR_X)
-        r.x = r.x < right ? right - r.x : 0;
-    if (all->t & XFORM_MIRROR_Y)
-        r.y = r.y < below ? below - r.y : 0;
+    const struct gif_rect r =
+        turn_rect(gif, gif_rect_of(gif, block), task->all->t);
     const size_t at = out->size;
     if (!bytes_append(out, from + block->begin, block->body - block->begin))
         return false;
-    if (all->t != XFORM_NONE || task->made.size) {
+    if (task->all->t != XFORM_NONE || task->made.size) {
         uint8_t *p = out->data + at + 1;
         write_le16(p, r.x);
         write_le16(p + 2, r.y);
@@ -382,9 +386,10 @@ static int warn_of_frames(const struct turning *all, struct err *err)
         return 0;
     if (gif->outside && opts->save->lossless)
         return fail(err,
-                    "%u frames reach beyond the screen, and would be cropped, "
-                    "which --lossless refuses",
-                    gif->outside);
+                    "what is beyond the screen of %u x %u pixels in %u frame%s "
+                    "would be cropped, which --lossless refuses",
+                    gif->width, gif->height, gif->outside,
+                    gif->outside > 1 ? "s" : "");
     if (gif->outside)
         warn(opts->warnings,
              "%u frame%s beyond the screen of %u x %u pixels: what browsers do "

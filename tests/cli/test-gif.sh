@@ -9,14 +9,14 @@ ops='copy fliph flipv rotate180 transpose rotate90 rotate270 transverse'
 
 mkdir in bad
 check 'made' python3 "$gif" make in
-check 'all kinds' [ "$(ls in | wc -l)" = 35 ]
+check 'all kinds' [ "$(ls in | wc -l)" = 36 ]
 for op in $ops; do
     gives 0 '' -q $op -d "$op" in/*.gif
     for file in in/*.gif; do
         echo "$op $file $op/${file#in/}"
     done
 done >list
-check 'the number of comparisons' lines list 280
+check 'the number of comparisons' lines list 288
 check 'as browsers show them' [ -z "$(python3 "$gif" compare <list)" ]
 sed -n 's/^rotate90/rotate270/p' list >false
 check 'a wrong turn is seen' \
@@ -50,4 +50,107 @@ done
 gives 0 '' --threads 1 rotate90 in/many.gif one.gif
 gives 0 '' --threads 5 rotate90 in/many.gif five.gif
 check 'the number of threads does not matter' same one.gif five.gif
+
+if has_tool gifsicle; then
+    for op in fliph flipv rotate180 rotate90 rotate270; do
+        option=$(sed 's/fliph/flip-horizontal/; s/flipv/flip-vertical/
+            s/rotate/rotate-/' <<<$op)
+        gifsicle --no-warnings --$option in/many.gif >theirs-$op.gif
+        echo "copy $op/many.gif theirs-$op.gif"
+    done >shown
+    check 'as gifsicle turns them' [ -z "$(python3 "$gif" shown <shown)" ]
+else
+    echo 'skipped: gifsicle'
+fi
+
+# ---- What is said ----
+
+said() {
+    gives 0 "gimgxf: in/$1.gif: warning: $2" transpose "in/$1.gif" out.gif
+}
+said beyond '1 frame reaches beyond the screen of 19 x 11 pixels: what browsers do not show is cropped'
+said text 'plain text blocks, which no viewer shows, stay as they are: text cannot be turned'
+said empty 'frame 2: it has no pixels, and its codes stay'
+said no-trailer 'its end is missing: there may have been more than 1 frame'
+said more-codes 'frame 1: 2 bytes behind its last pixel are not kept'
+gives 1 'gimgxf: in/beyond.gif: what is beyond the screen of 19 x 11 pixels in 1 frame would be cropped, which --lossless refuses' \
+    --lossless rotate90 in/beyond.gif out.gif
+
+gimgxf info in/animation.gif >stdout
+check 'info' grep -qF 'GIF, 29 x 17, palette, 4 bits, animated: 6 frames, 1.05 s in all (0 to 0.35 s each), played 4 times' \
+    stdout
+check 'blocks' grep -q 'metadata: NETSCAPE2.0, comment (2 times)' stdout
+
+# ---- Metadata ----
+
+gimgxf -q rotate90 in/metadata.gif out.gif
+check 'XMP says the new size, and its orientation turns nothing' \
+    grep -qaF 'tiff:ImageWidth="11" tiff:ImageLength="19" tiff:Orientation="6"' out.gif
+# blocks NAME OPTION...: the names of what --strip leaves.
+blocks() {
+    local name=$1
+    shift
+    gimgxf -q rotate90 "$@" "in/$name.gif" out.gif
+    gimgxf info out.gif | sed -n 's/^  metadata: //p'
+}
+check 'strip' [ "$(blocks metadata --strip)" = ICCRGBG1012 ]
+check 'strip all' [ "$(blocks metadata --strip=all)" = '' ]
+check 'strip xmp' [ "$(blocks metadata --strip=xmp)" = \
+    'ICCRGBG1012, UNKNOWN 1.0, extension 07, comment' ]
+check 'the loop stays' [ "$(blocks animation --strip=all)" = NETSCAPE2.0 ]
+gimgxf -q --strip copy in/behind.gif out.gif
+check 'and nothing behind the end' \
+    [ "$(wc -c <out.gif)" = $(($(wc -c <in/behind.gif) - 22)) ]
+
+# ---- Damaged ones ----
+
+check 'made' python3 "$gif" bad bad
+refused() {
+    gives 1 "gimgxf: bad/$1.gif: $2" rotate90 "bad/$1.gif" no.gif
+    check "$1: check" [ "$(gimgxf -q check "bad/$1.gif" 2>&1 | grep -c .)" != 0 ]
+}
+refused few-pixels 'frame 1: 190 of its 209 pixels are there'
+refused wrong-code 'frame 1: 40 of its 209 pixels are there; a code behind them is damaged'
+refused no-bits 'frame 1: its pixels have 0 bits; 1 to 11 can be read'
+refused no-picture 'it holds no picture'
+refused garbage 'at byte 215 stands 3f, with which no block begins'
+refused bombs 'frame 1 is cut short: its 4 bytes are too few for 65535 x 65535 pixels'
+refused bomb 'it takes more work than a sound file of its size does'
+for file in cut cut-second bits-9; do
+    gimgxf rotate90 bad/$file.gif no.gif 2>said
+    check "$file" grep -q 'of its 209 pixels are there' said
+done
+check 'no output' absent no.gif
+for file in few-pixels wrong-code cut cut-second garbage; do
+    gimgxf -q --tolerant rotate90 bad/$file.gif out.gif
+    gives 0 '' -q check out.gif
+done
+
+# ---- Other formats ----
+
+for name in still within within-256 small-screen past-palette bits-7; do
+    gimgxf -q rotate270 in/$name.gif $name.pam
+    echo "rotate270 in/$name.gif $name.pam"
+    gimgxf -q copy in/$name.gif $name.png
+    gives 0 '' -q copy $name.png $name-again.gif
+    gimgxf -q rotate270 $name-again.gif $name-again.pam
+    echo "rotate270 in/$name.gif $name-again.pam"
+done >list
+check 'as PAM, and from PNG' [ -z "$(python3 "$gif" first <list)" ]
+gives 0 'gimgxf: in/animation.gif: warning: frames 2 to 6 of the animation are not converted: only the default image is kept' \
+    --strip copy in/animation.gif out.png
+gives 1 "gimgxf: $samples/f-rgb.png: a GIF holds 256 colors, and this picture has more; PNG keeps them" \
+    --strip copy "$samples/f-rgb.png" no.gif
+gives 1 "gimgxf: $samples/f-rgba.png: a GIF holds no half transparent colors; PNG keeps them, and --background COLOR lays them on a color" \
+    copy "$samples/f-rgba.png" no.gif
+gives 1 "gimgxf: $samples/f-gray16.png: GIF cannot hold samples of 16 bits; --depth 8 makes them fit" \
+    copy "$samples/f-gray16.png" no.gif
+gives 0 '' --depth 8 copy "$samples/f-gray16.png" gray.gif
+gives 1 'gimgxf: in/no-palette.gif: its first frame has no palette, so that it can be turned, but not converted' \
+    copy in/no-palette.gif no.png
+gives 0 '' --verify rotate90 in/many.gif out.gif
+gives 0 '' -q --depth 8 copy in/animation.gif out.gif
+gives 0 '' -q rotate90 in/metadata.gif out.jpg
+gives 0 '' -q --format npy copy in/within.gif out.npy
+check 'no output' absent no.gif
 finish

@@ -9,7 +9,7 @@
 #include "tests/support/png_file.h"
 
 static const uint8_t kinds[][2] = {
-    { 1, GRAY }, { 2, GRAY },       { 8, GRAY },      { 8, RGB },
+    { 1, GRAY },  { 2, GRAY },       { 8, GRAY },      { 8, RGB },
     { 16, GRAY }, { 8, GRAY_ALPHA }, { 8, RGB_ALPHA }, { 16, RGB_ALPHA },
 };
 

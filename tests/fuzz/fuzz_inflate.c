@@ -56,8 +56,8 @@ static uint8_t *zlib_rows(uint8_t *stream, size_t size, size_t want)
 static uint16_t *cells_of(const struct shape *s, const uint8_t *rows,
                           size_t size)
 {
-    uint16_t *cells = calloc((size_t)s->width * s->height * shape_channels(s),
-                             sizeof *cells);
+    uint16_t *cells =
+        calloc((size_t)s->width * s->height * shape_channels(s), sizeof *cells);
     must(cells);
     if (unpack_rows(s, rows, rows + size, cells))
         return cells;
