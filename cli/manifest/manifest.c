@@ -37,15 +37,17 @@ const char *const manifest_status_name[] = {
 
 /* ---- Times -------------------------------------------------------------- */
 
-void manifest_time_write(char text[MANIFEST_TIME_SIZE], struct timespec time)
+enum { TIME_SIZE = 64 };
+
+static void write_time(char text[TIME_SIZE], struct timespec time)
 {
     struct tm tm;
     if (!gmtime_r(&time.tv_sec, &tm)) {
-        snprintf(text, MANIFEST_TIME_SIZE, "@%lld.%09ld",
-                 (long long)time.tv_sec, time.tv_nsec);
+        snprintf(text, TIME_SIZE, "@%lld.%09ld", (long long)time.tv_sec,
+                 time.tv_nsec);
         return;
     }
-    snprintf(text, MANIFEST_TIME_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%09ldZ",
+    snprintf(text, TIME_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%09ldZ",
              tm.tm_year + 1900LL, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
              tm.tm_min, tm.tm_sec, time.tv_nsec);
 }
@@ -54,7 +56,7 @@ void manifest_time_write(char text[MANIFEST_TIME_SIZE], struct timespec time)
 bool manifest_time_read(const char *text, struct timespec *time)
 {
     struct tm tm = { 0 };
-    char again[MANIFEST_TIME_SIZE];
+    char again[TIME_SIZE];
     long long seconds, year;
     if (sscanf(text, "@%18lld.%9ld", &seconds, &time->tv_nsec) == 2) {
         time->tv_sec = (time_t)seconds;
@@ -67,7 +69,7 @@ bool manifest_time_read(const char *text, struct timespec *time)
         tm.tm_mon--;
         time->tv_sec = timegm(&tm);
     }
-    manifest_time_write(again, *time);
+    write_time(again, *time);
     return strcmp(text, again) == 0;
 }
 
@@ -182,8 +184,8 @@ static void put_text(struct json_writer *json, const char *key,
 static void put_time(struct json_writer *json, const char *key,
                      struct timespec time)
 {
-    char text[MANIFEST_TIME_SIZE];
-    manifest_time_write(text, time);
+    char text[TIME_SIZE];
+    write_time(text, time);
     json_string(json, key, text);
 }
 

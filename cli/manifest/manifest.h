@@ -92,8 +92,6 @@ int manifest_close(struct manifest *manifest, struct err *err);
  * 1970. Reading returns false if a text is not what writing makes of a time;
  * comparing returns below 0, 0 or above 0 if a is before b, the same, or
  * after. */
-enum { MANIFEST_TIME_SIZE = 64 };
-void manifest_time_write(char text[MANIFEST_TIME_SIZE], struct timespec time);
 bool manifest_time_read(const char *text, struct timespec *time);
 int manifest_time_compare(struct timespec a, struct timespec b);
 

@@ -326,9 +326,7 @@ TEST(times)
     };
     struct timespec time;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        char text[MANIFEST_TIME_SIZE];
-        manifest_time_write(text, times[i].time);
-        CHECK(!strcmp(text, times[i].text), "%s", text);
+        const char *text = times[i].text;
         CHECK(manifest_time_read(text, &time), "%s", text);
         CHECK(manifest_time_compare(time, times[i].time) == 0, "%s", text);
         CHECK(i < 3 || manifest_time_compare(times[2].time, times[i].time) ==
