@@ -79,8 +79,10 @@ static int read_metadata(struct metadata_item *read, const struct heif *heif,
     if (read->location.method > 1)
         return 0;
     for (unsigned i = 0; i < read->location.extents; i++) {
-        if (!heif_extent(heif, &read->location, i, &extent))
+        if (!heif_extent(heif, &read->location, i, &extent) || extent.open) {
+            bytes_free(&read->data);
             return 0;
+        }
         const size_t size = extent.end - extent.begin;
         if (account && account_spend(account, size, err))
             return -1;
@@ -99,7 +101,7 @@ static void put_metadata(uint8_t *to, const struct heif *heif,
 {
     struct heif_extent extent;
     const uint8_t *from = item->data.data;
-    for (unsigned i = 0; i < item->location.extents; i++) {
+    for (unsigned i = 0; i < item->location.extents && from; i++) {
         heif_extent(heif, &item->location, i, &extent);
         for (size_t at = extent.begin; at < extent.end; at++, from++)
             if (*from != heif->file.data[at])

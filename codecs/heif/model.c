@@ -40,6 +40,13 @@ static int fail_box(const char *type, struct err *err)
     return fail(err, "its %.4s box is malformed", type);
 }
 
+/* Reads a box within another one, where a size of 0 has no meaning. */
+static bool read_inner(struct box *box, const struct heif *heif, size_t at,
+                       size_t end)
+{
+    return box_read(box, heif->file, at, end) && !box->open;
+}
+
 /* Calls `read` for each box from `at` up to `end`, which must be all boxes. */
 static int each_box(struct heif *heif, size_t at, const struct box *parent,
                     int (*read)(struct heif *heif, const struct box *box,
@@ -48,7 +55,7 @@ static int each_box(struct heif *heif, size_t at, const struct box *parent,
 {
     struct box box;
     for (; at < parent->end; at = box.end) {
-        if (!box_read(&box, heif->file, at, parent->end))
+        if (!read_inner(&box, heif, at, parent->end))
             return fail_box(parent->type, err);
         if (read(heif, &box, err))
             return -1;
@@ -170,7 +177,7 @@ static int read_iref(struct heif *heif, const struct box *box, struct err *err)
     if (c.bad || version > 1)
         return fail_box("iref", err);
     for (; c.at < box->end; c.at = one.end) {
-        if (!box_read(&one, heif->file, c.at, box->end))
+        if (!read_inner(&one, heif, c.at, box->end))
             return fail_box("iref", err);
         c.at = one.body;
         const uint32_t from = (uint32_t)take(&c, size);
@@ -423,7 +430,7 @@ static int read_meta(struct heif *heif, struct err *err)
     const struct box *meta = &heif->meta;
     struct box found[NAMES] = { { 0 } }, box;
     for (size_t at = meta->body + 4; at < meta->end; at = box.end) {
-        if (!box_read(&box, heif->file, at, meta->end))
+        if (!read_inner(&box, heif, at, meta->end))
             return fail_box("meta", err);
         for (int i = 0; i < NAMES; i++)
             if (box_is(&box, names[i]) && note_once(&found[i], &box, err))

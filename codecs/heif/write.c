@@ -106,7 +106,7 @@ static int make_ipma(struct bytes *with, const struct heif *heif,
     write_be32(with->data + head + 4, count);
     if (head > 8)
         write_be64(with->data + 8, with->size);
-    else if (!box->open)
+    else
         write_be32(with->data, (uint32_t)with->size);
     return 0;
 }
