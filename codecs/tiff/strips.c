@@ -11,6 +11,7 @@
 #include "codecs/image/interleave.h"
 #include "codecs/image/row_source.h"
 #include "codecs/tiff/libtiff.h"
+#include "codecs/tiff/lzw.h"
 
 /* Bytes that are worked on at a time, for each thread. */
 enum { ROUND = 8 << 20 };
@@ -567,6 +568,29 @@ static size_t fill_part(const struct strips_writing *w,
     return size;
 }
 
+/* Returns whether our own encoder of LZW takes such samples: bytes. */
+static bool is_plain_lzw(const struct coding *c)
+{
+    return c->compression == CODED_LZW && c->fill_order == 1 &&
+           !strips_have_blocks(c) &&
+           (c->predictor == 1 ? c->bits <= 8
+                              : c->predictor == 2 && c->bits == 8);
+}
+
+static int write_lzw(const struct strips_writing *w, uint8_t *part, size_t size,
+                     struct bytes *made, struct err *err)
+{
+    const struct coding *c = &w->s->coding;
+    const size_t row = w->s->cut.row, step = c->separate ? 1 : c->samples;
+    if (!bytes_reserve(made, lzw_bound(size)))
+        return fail_memory(err, "no memory for a strip or tile");
+    for (size_t at = 0; at < size && c->predictor == 2; at += row)
+        for (size_t i = row; i-- > step;)
+            part[at + i] = (uint8_t)(part[at + i] - part[at + i - step]);
+    made->size = lzw_encode(made->data, part, size);
+    return 0;
+}
+
 static void write_part(void *context, size_t i)
 {
     struct strips_writing *w = context;
@@ -578,9 +602,11 @@ static void write_part(void *context, size_t i)
     if (!worker)
         return;
     const size_t size = fill_part(w, worker, down, column);
-    if (tiff_handle_write(worker->handle,
-                          (w->plane * cut->down + down) * cut->across + column,
-                          worker->part, size, &w->made[i], &err))
+    const uint32_t part = (w->plane * cut->down + down) * cut->across + column;
+    if (is_plain_lzw(&w->s->coding)
+            ? write_lzw(w, worker->part, size, &w->made[i], &err)
+            : tiff_handle_write(worker->handle, part, worker->part, size,
+                                &w->made[i], &err))
         note_failure(&w->workers, &err);
     give_back(&w->workers, worker);
 }

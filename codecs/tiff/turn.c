@@ -5,6 +5,10 @@
 
 #include "codecs/base/memory.h"
 
+/* Samples that are more than this go to a file while they are coded: to copy
+ * what was made of them takes longer. */
+enum { FLUSHED = 16 << 20 };
+
 struct tiff_turning {
     struct directories *all;
     struct tiff_writer writer;
@@ -55,7 +59,9 @@ static int plan(struct tiff_turning *w, struct directory *dir, enum xform turn,
             w->pictures++;
             w->changes = w->changes || turn != XFORM_NONE ||
                          (!w->opts->as_stored && known && tag != 1);
-        }
+        } else if (directory_find(dir, TAG_STRIP_OFFSETS) ||
+                   directory_find(dir, TAG_TILE_OFFSETS))
+            return fail(err, "one of its pictures has no size");
         w->pages += depth == 0;
         for (size_t i = 0; i < dir->nfields; i++)
             for (struct directory *child = dir->field[i].child; child;
@@ -228,7 +234,9 @@ static int turn_samples(struct tiff_turning *w, struct strips *in,
                      ? -1
                      : strips_read(in, &sink, err);
     if (status == 0) {
-        w->writer.flush = image_has_bands(img) ? opts->flush : w->writer.flush;
+        if (image_has_bands(img) ||
+            (opts->limits.scratch && img->pixels.rows.size >= FLUSHED))
+            w->writer.flush = opts->flush;
         status = strips_write(&w->writer, &parts, &out, img, err);
     }
     row_sink_close(&sink);

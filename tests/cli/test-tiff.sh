@@ -71,7 +71,6 @@ refused rpc "a map by rational polynomials (RPC): $own"
 refused stk "a stack of MetaMorph (STK): $own"
 refused imagej 'an ImageJ stack, whose pictures are not pages of the file; save it as BigTIFF'
 refused jpeg 'compression 6 (JPEG in the old style), which cannot be decoded here'
-refused mosaic "a camera's raw samples in a TIFF, which are not turned"
 refused loop 'its directories lead back to each other'
 gimgxf rotate90 cut.tif no.tif 2>stderr
 check 'a chain that is cut' grep -q 'there is no directory at' stderr

@@ -337,7 +337,7 @@ def make(folder='.'):
                        ('shaped', {270: (2, b'{"shape": [17, 23]}\0')}),
                        ('imagej', {270: (2, b'ImageJ=1.5\nimages=9\nslices=9\n\0')}),
                        ('stk', {33629: (4, [1, 2])}),
-                       ('jpeg', {259: (3, [6])}), ('mosaic', {262: (3, [32803])}),
+                       ('jpeg', {259: (3, [6])}),
                        ('subject', {34665: (4, [{0x9214: (3, [3, 5, 4, 2])}])})):
         w = Writer()
         save(name + '.tif', w, w.picture((23, 17), 8, tags=tags))
