@@ -211,7 +211,7 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
     lib.WebPPictureInitInternal(&picture, WEBP_ENCODER_ABI_VERSION);
     config.lossless = frame->lossless;
     config.exact = config.thread_level = 1;
-    config.use_sharp_yuv = !frame->lossless && img->nplanes == 1;
+    config.use_sharp_yuv = !frame->lossless;
     picture.width = (int)img->width;
     picture.height = (int)img->height;
     picture.use_argb = img->nplanes == 1;

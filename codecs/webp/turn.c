@@ -88,7 +88,7 @@ static uint32_t blend(uint32_t over, uint32_t under)
 {
     const uint32_t a = over >> 24, left = ((under >> 24) * (256 - a)) >> 8;
     uint32_t made = (a + left) << 24;
-    if (a == 255 || left == 0)
+    if (a == 0 || left == 0)
         return a ? over : under;
     for (unsigned bit = 0; bit < 24; bit += 8) {
         const uint32_t o = over >> bit & 255, u = under >> bit & 255;
@@ -176,6 +176,7 @@ static int compose(struct frames_work *work, struct frame_task *task)
                            &task->err);
     } else if (!same || (dirty.width && !replaces && !opaque)) {
         frame->flags |= WEBP_REPLACES;
+        frame->lossless = true; /* edges of frames are sharper than 4:2:0 */
         status = take_part(&task->pixels, &work->canvas, is, &task->err);
     }
     image_free(&own);

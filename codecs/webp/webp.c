@@ -115,9 +115,6 @@ static int encode(struct bytes *file, const struct image *img,
                     "%u x %u pixels: a WebP picture can have no more than %d "
                     "to a side",
                     img->width, img->height, WEBP_SIDE);
-    if (opts->quality && opts->lossless)
-        return fail(err, "--quality makes WebP lossy, which --lossless "
-                         "refuses; without it WebP is lossless");
     if (webp_load(err) || image_alloc(&argb, mem_plain, err))
         return -1;
     for (uint32_t y = 0; y < img->height; y++) {

@@ -1,0 +1,136 @@
+/* Any bytes as a WebP: described, decoded, turned by all turns, tagged and
+ * encoded, without access to what is outside of them. What was turned can be
+ * read; a lossless picture is turned exactly, and after four quarter turns a
+ * fifth to eighth change nothing. */
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/fixture.h"
+#include "tests/support/must.h"
+#include "tests/support/oracle.h"
+
+static const struct codec *webp;
+static struct warnings warnings;
+static const struct turner turner = { .turn = turn_cells, .tile = 4096 };
+static const struct save_opts save = { .orientation = 1,
+                                       .suffix = "",
+                                       .turner = &turner,
+                                       .warnings = &warnings };
+
+static struct load_opts load_opts(bool tolerant)
+{
+    warnings.count = 0;
+    return (struct load_opts){
+        .limits = { .pixels = 1 << 13, .bytes = 64 << 20 },
+        .mem = mem_plain,
+        .tolerant = tolerant,
+        .portable = true,
+        .turner = &turner,
+        .save = &save,
+        .warnings = &warnings,
+    };
+}
+
+/* Returns whether it can be turned; else `made` is empty. */
+static bool turn(struct bytes *made, struct bytes file, enum xform t,
+                 bool tolerant)
+{
+    const struct load_opts load = load_opts(tolerant);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    *made = (struct bytes){ 0 };
+    if (webp->turn(made, &img, file, t, &load, &err) == 0) {
+        must(made->size || bytes_append(made, file.data, file.size));
+        must(tolerant || webp->check(*made, NULL, NULL, &err) == 0);
+        return true;
+    }
+    must(*err.text);
+    bytes_free(made);
+    return false;
+}
+
+static bool is_lossless(struct bytes file, const struct load_opts *load)
+{
+    struct stream_info info;
+    struct err err;
+    return codec_look(webp, &info, file, load, &err) == 0 && !info.lossy;
+}
+
+static void turn_around(struct bytes file, bool tolerant)
+{
+    const struct load_opts load = load_opts(false);
+    struct bytes made[9] = { { 0 } };
+    struct image was = { 0 }, is = { 0 };
+    struct err err;
+    if (!turn(&made[0], file, XFORM_ROTATE_90, tolerant))
+        return;
+    const bool lossless = is_lossless(made[0], &load);
+    for (int i = 1; i < (lossless ? 9 : 2); i++)
+        must(turn(&made[i], made[i - 1], XFORM_ROTATE_90, false));
+    must(same_bytes(made[4], made[8]));
+    must(codec_read(webp, &was, made[0], &load, &err) == 0);
+    must(codec_read(webp, &is, made[1], &load, &err) == 0);
+    turn_image(&was, XFORM_ROTATE_90);
+    must(was.width == is.width && was.height == is.height);
+    must(!lossless || is.meta->animation.frames || same_cells(&was, &is));
+    image_free(&was);
+    image_free(&is);
+    for (int i = 0; i < 9; i++)
+        bytes_free(&made[i]);
+}
+
+static void tag(struct bytes file)
+{
+    const struct load_opts load = load_opts(false);
+    struct stream_info info;
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    if (webp->retag(&made, &info, file, XFORM_ROTATE_90, &load, &err) == 0) {
+        const unsigned was = info.orientation.value;
+        must(codec_look(webp, &info, made, &load, &err) == 0 || *err.text);
+        must(info.orientation.value == xform_retag(was, XFORM_ROTATE_90));
+    }
+    bytes_free(&made);
+}
+
+static void convert(struct bytes file, bool tolerant)
+{
+    const struct load_opts load = load_opts(tolerant);
+    struct image img = { 0 }, again = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    if (codec_read(webp, &img, file, &load, &err)) {
+        must(*err.text);
+        return;
+    }
+    if (encode_as(webp, &made, &img, &save, &err) == 0) {
+        must(webp->check(made, &img, &save, &err) == 0);
+        must(codec_read(webp, &again, made, &load, &err) == 0);
+        must(same_cells(&img, &again));
+    }
+    image_free(&again);
+    image_free(&img);
+    bytes_free(&made);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct bytes file = { (uint8_t *)(uintptr_t)data, size, 0 };
+    struct load_opts load = load_opts(false);
+    struct bytes made;
+    webp = codec_by_name("webp");
+    if (!webp || !size || codec_probe(file) != webp)
+        return 0;
+    load.turner = NULL;
+    (void)webp->turn(&made, &(struct image){ 0 }, file, XFORM_NONE, &load,
+                     &(struct err){ .text = "" });
+    tag(file);
+    for (int tolerant = 0; tolerant < 2; tolerant++) {
+        turn_around(file, tolerant);
+        if (turn(&made, file, XFORM_TRANSVERSE, tolerant))
+            bytes_free(&made);
+        convert(file, tolerant);
+    }
+    return 0;
+}
