@@ -77,6 +77,8 @@ struct load_opts {
                                      caller's */
     const struct turner *turner;  /* that struct codec.turn turns with */
     const struct save_opts *save; /* how that writes; NULL without a turner */
+    bool all;       /* `retag` turns all pictures of a file, also those that are
+                       not shown with the first one */
     bool as_stored; /* it leaves orientation tags, and turns what is stored */
     const struct flush *flush; /* of what it makes of a picture that goes
                                   through limits.scratch */

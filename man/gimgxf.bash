@@ -22,6 +22,7 @@ ts    -f,--force
 ts    -p,--preserve
 ts    --ignore-orientation
 ts    --tag-only
+ts    --all
 ts    --pixels
 ts    --sidecar
 ts    --strip               =list all metadata gps thumbnail xmp exif icc

@@ -172,6 +172,7 @@ __gimgxf_option ts -s p -l preserve \
 __gimgxf_option ts -l ignore-orientation \
     -d 'turn the stored pixels, leave the tag'
 __gimgxf_option ts -l tag-only -d 'set the orientation tag, move no pixel'
+__gimgxf_option ts -l all -d 'turn every picture of a HEIF file'
 __gimgxf_option ts -l pixels -d 'move the pixels, or fail'
 __gimgxf_option ts -l sidecar -d 'set the orientation in .xmp files, too'
 __gimgxf_option ts -l strip -f -d 'drop metadata, or these parts of it' \

@@ -134,6 +134,7 @@ struct load_opts job_load_opts(const struct options *opts,
         .limits = limits_of(opts, account, result->bytes_in),
         .mem = mem_plain,
         .tolerant = opts->tolerant,
+        .all = opts->all,
         .layout = opts->layout,
         .warnings = &result->warnings,
     };

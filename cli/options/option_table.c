@@ -71,6 +71,8 @@ static const struct parser_option options[] = {
       SET(true, ignore_orientation) },
     { 0, "tag-only", NULL, ABOUT_SHAPE,
       "set the orientation tag, move no pixel", SET(true, tag_only) },
+    { 0, "all", NULL, ABOUT_SHAPE,
+      "turn every picture of a HEIF file, not only the first", SET(true, all) },
     { 0, "pixels", NULL, ABOUT_SHAPE,
       "move the pixels, never only set how they are shown", SET(true, pixels) },
     { 0, "sidecar", NULL, ABOUT_JOB,

@@ -66,6 +66,7 @@ struct options {
     enum edge edge;
     bool lossless; /* and then `edge` is EDGE_FAIL */
     bool tag_only;
+    bool all;    /* turn pictures that are not shown with the first one, too */
     bool pixels; /* fail where the samples would not be moved */
     bool verify;
     bool digest;

@@ -228,8 +228,9 @@ static void warn_of_turn(const struct heif *heif,
              picture->orientation.value);
     if (others)
         warn(opts->warnings,
-             "it has %zu other picture%s, which stay%s as stored", others,
-             others > 1 ? "s" : "", others > 1 ? "" : "s");
+             "it has %zu other picture%s, which stay%s as stored; --all turns "
+             "all",
+             others, others > 1 ? "s" : "", others > 1 ? "" : "s");
     if (spoilt)
         warn(opts->warnings,
              "another picture of the file, item %u (%s), has this one within "
@@ -287,6 +288,7 @@ static int turn(struct bytes *out, struct stream_info *info, struct heif *heif,
         .avif = probe_avif(heif->file.data, heif->file.size),
         .turn = op,
     };
+    heif->all = opts->all;
     if (describe(&picture, heif, account, NULL, err))
         return -1;
     info->width = picture.width;

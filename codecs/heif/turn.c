@@ -177,11 +177,20 @@ static void note_turned(struct heif *heif)
     }
 }
 
+static bool stands_alone(const struct heif *heif, const struct heif_item *item)
+{
+    return !item->is.hidden && !item->is.part &&
+           heif_find(heif, item, HEIF_ISPE);
+}
+
 int heif_mark(struct heif *heif, struct err *err)
 {
     bool more = true;
     heif_item(heif, heif->primary)->is.turned = true;
     note_parts(heif);
+    for (size_t i = 0; i < heif->nitems && heif->all; i++)
+        heif->item[i].is.turned =
+            heif->item[i].is.turned || stands_alone(heif, &heif->item[i]);
     for (int pass = 0; more; pass++) {
         if (pass == 16)
             return fail(err, "its items refer to each other in long chains");
@@ -207,8 +216,7 @@ size_t heif_others(const struct heif *heif, const struct heif_item **spoilt)
     *spoilt = NULL;
     for (size_t i = 0; i < heif->nitems; i++) {
         const struct heif_item *item = &heif->item[i];
-        if (!item->is.turned && !item->is.hidden && !item->is.part &&
-            heif_find(heif, item, HEIF_ISPE))
+        if (!item->is.turned && stands_alone(heif, item))
             others++;
         if (item->is.made && !can_undo(item))
             *spoilt = item;

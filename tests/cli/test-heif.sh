@@ -48,8 +48,10 @@ done
 gives 0 'gimgxf: exif6.heic: warning: only EXIF said the orientation, 6, which not all programs obey; now irot and imir say it' \
     upright exif6.heic out/said.heic
 check 'upright' [ "$($oracle orientation out/said.heic)" = 6 ]
-gives 0 'gimgxf: other.heic: warning: it has 1 other picture, which stays as stored' \
+gives 0 'gimgxf: other.heic: warning: it has 1 other picture, which stays as stored; --all turns all' \
     rotate90 other.heic out/said.heic
+gives 0 '' --all rotate90 other.heic out/all.heic
+check '--all' [ "$($oracle orientation out/all.heic 2)" = 1 ]
 gives 0 '' upright own1.heic out/said.heic
 check 'nothing to do' same own1.heic out/said.heic
 gives 1 'gimgxf: own1.heic: HEIC is turned by its orientation alone: its samples are not decoded, so nothing else can be made of it' \

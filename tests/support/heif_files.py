@@ -1,7 +1,8 @@
 """Makes HEIF files of many shapes, and judges what a turn has made of them:
     heif_files.py make              writes them here
     heif_files.py check OP IN OUT   fails unless OUT is IN, turned
-    heif_files.py orientation FILE  prints that of irot and imir
+    heif_files.py orientation FILE [ITEM]
+                                    prints that of irot and imir
 The data of the items is noise: nobody decodes it."""
 import random
 import struct
@@ -331,7 +332,8 @@ def main():
                 f.write(data)
         return
     if sys.argv[1] == 'orientation':
-        shown = Heif(open(sys.argv[2], 'rb').read()).shown(1)
+        number = int((sys.argv + ['1'])[3])
+        shown = Heif(open(sys.argv[2], 'rb').read()).shown(number)
         print(next(n for n in range(1, 9)
                    if turned(CORNERS, EXIF[n]) == shown))
         return
