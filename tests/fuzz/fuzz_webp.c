@@ -13,10 +13,9 @@
 static const struct codec *webp;
 static struct warnings warnings;
 static const struct turner turner = { .turn = turn_cells, .tile = 4096 };
-static const struct save_opts save = { .orientation = 1,
-                                       .suffix = "",
-                                       .turner = &turner,
-                                       .warnings = &warnings };
+static const struct save_opts save = {
+    .orientation = 1, .suffix = "", .turner = &turner, .warnings = &warnings
+};
 
 static struct load_opts load_opts(bool tolerant)
 {
