@@ -307,7 +307,9 @@ static int take_frame(struct gif *gif, const struct gif_block *block,
                    below = read_le16(p + 2) + height;
     const struct image row = { .cell = CELL_U8, .nplanes = 1 };
     const size_t coded = block->end - block->body;
-    const uint64_t pixels = (uint64_t)width * height;
+    const uint64_t pixels = (uint64_t)width * height,
+                   cells = image_row_bytes(&row, width) * height +
+                           image_row_bytes(&row, height) * width;
     struct gif_sums *sums = &gif->sums;
     if (gif->frames++ == 0)
         gif->first = *block;
@@ -323,10 +325,9 @@ static int take_frame(struct gif *gif, const struct gif_block *block,
     const struct gif_rect shown = gif_rect_of(gif, block);
     gif->outside += shown.width < width || shown.height < height;
     sums->pixels += pixels;
-    sums->most = pixels > sums->most ? pixels : sums->most;
     sums->coded += coded;
-    sums->cells += image_row_bytes(&row, width) * height +
-                   image_row_bytes(&row, height) * width;
+    sums->cells += cells;
+    sums->most = pixels + cells > sums->most ? pixels + cells : sums->most;
     if (pixels <= LZW_OF_BYTE * coded)
         return 0;
     if (!opts->tolerant)

@@ -51,9 +51,11 @@ struct gif {
     bool texts, cut;          /* it has plain text; what follows `end` is lost
                                */
     struct gif_sums {
-        uint64_t pixels, most, cells, coded;
-    } sums; /* of all frames: pixels, those of the largest one, with what pads
-               rows before and after the turn, and their bytes in the file */
+        uint64_t pixels,
+            cells;      /* with what pads rows, before and after turns */
+        uint64_t most;  /* bytes that a frame takes while it is turned */
+        uint64_t coded; /* bytes in the file */
+    } sums;             /* of all frames */
 };
 
 /* Goes on to the next block; from gif_before() to the first. Fails if it is

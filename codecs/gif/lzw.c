@@ -72,11 +72,10 @@ static inline void copy_string(uint8_t *pixels, size_t at, size_t to, size_t n,
     }
 }
 
-/* Codes get wider when the next one would not fit. For pixels of 1 bit that is
- * so right behind a clear code; `late`: writers pass that over, and the next
- * time is when there are 8. */
+/* Codes get wider when the next one would not fit; for pixels of 1 bit that is
+ * so right behind a clear code. */
 static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
-                               unsigned bits, bool late, size_t *got)
+                               unsigned bits, size_t *got)
 {
     struct string strings[CODES];
     const unsigned clear = 1u << bits;
@@ -86,7 +85,6 @@ static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
     *got = 0;
     while (done < n) {
         const unsigned code = next_code(r, width);
-        const bool adds = last.length && next < CODES;
         if (code == CODES || code == clear + 1)
             return LZW_SHORT;
         if (code == clear) {
@@ -95,7 +93,7 @@ static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
             last.length = 0;
             continue;
         }
-        if (adds)
+        if (last.length && next < CODES)
             strings[next++] = (struct string){ last.at, last.length + 1 };
         if (code >= next || (code < clear && code > UINT8_MAX))
             return LZW_WRONG;
@@ -110,32 +108,17 @@ static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
             copy_string(pixels, s.at, done, s.length, n - done);
         last = (struct string){ (uint32_t)done, s.length };
         *got = done += s.length;
-        if ((next & ((1u << width) - 1)) == 0 && width < WIDTH_MAX &&
-            (adds || !late))
+        if (next >> width && width < WIDTH_MAX)
             width++;
     }
     return LZW_WHOLE;
 }
 
-/* Readers differ in when codes of pixels of 1 bit get wider. Where one way
- * fails the file is meant in the other one. */
 enum lzw_end lzw_read(uint8_t *pixels, size_t n, struct lzw_coded coded,
                       size_t *got, size_t *left)
 {
-    const struct code_reader begin = { .at = coded.data,
-                                       .end = coded.data + coded.size };
-    struct code_reader r = begin;
-    size_t early;
-    enum lzw_end end = read_codes(pixels, n, &r, coded.bits, false, got);
-    if (end != LZW_WHOLE && coded.bits == 1) {
-        early = *got;
-        r = begin;
-        end = read_codes(pixels, n, &r, coded.bits, true, got);
-        if (end != LZW_WHOLE && *got < early) {
-            r = begin;
-            end = read_codes(pixels, n, &r, coded.bits, false, got);
-        }
-    }
+    struct code_reader r = { .at = coded.data, .end = coded.data + coded.size };
+    const enum lzw_end end = read_codes(pixels, n, &r, coded.bits, got);
     next_code(&r, WIDTH_MAX); /* the end code, and what fills its byte */
     *left = 0;
     while (r.at < r.end && (r.left || *r.at)) {

@@ -351,13 +351,11 @@ static int do_all(struct bytes *out, struct turning *all, struct err *err)
  * is usual: each byte is looked at some times. */
 enum { FLAT_FROM = 500, LOOKS = 4 };
 
-/* A thread has a frame as decoded, in rows, and turned. */
 static int check_size(struct turning *all, struct err *err)
 {
     const struct gif_sums *sums = &all->gif->sums;
     const struct limits *limits = &all->opts->limits;
-    const uint64_t usual = FLAT_FROM * sums->coded,
-                   frame = 3 * sums->most + 2 * IMAGE_STRIDE * UINT16_MAX,
+    const uint64_t usual = FLAT_FROM * sums->coded, frame = sums->most,
                    threads = thread_pool_threads(all->opts->pool);
     if (sums->pixels > limits->pixels)
         return limit_refuse_frames(all->gif->frames, sums->pixels, limits, err);
