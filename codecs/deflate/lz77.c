@@ -28,8 +28,8 @@
  * and where size counts more, any byte for one. So much is searched where that
  * leads far, and little where it fails, and the steps are bounded by the bytes.
  *
- * Few positions within long matches are chained, which keeps chains short;
- * positions that are left out are found by way of their neighbours.
+ * Few positions within long runs of one pixel are chained, which keeps chains
+ * short; positions that are left out are found by way of their neighbours.
  *
  * The longer no match was worth it, the fewer positions are tried. */
 #include "codecs/deflate/lz77.h"
@@ -51,7 +51,7 @@ enum {
     ALLOWED_MOST = 1024, /* those that can be saved up */
     MANY = 16,           /* bytes of a match, each after which allows for */
     EACH = 4,            /* so many steps */
-    LONG = 64,           /* of a match longer than this, every SPARSE-th */
+    LONG = 64,           /* of a run longer than this, every SPARSE-th */
     SPARSE = 4,          /* position is chained, and the last END ones */
     END = 16,
     LOSS = 2 * COST_OF_BIT, /* that a match may cost more than its bytes */
@@ -220,21 +220,24 @@ INLINE const uint8_t *chain_all(struct lz77 *m, const uint8_t *p,
     return p;
 }
 
-/* Chains positions of a match from p on, as far as they can be hashed. Returns
- * the first position behind it. */
+/* Chains positions of a match from p on to `end`, as far as they can be hashed:
+ * few of a long one that repeats a pixel, which are all alike. Returns the
+ * first position behind it. */
 INLINE const uint8_t *chain_match(struct lz77 *m, const uint8_t *p,
-                                  const uint8_t *end, unsigned length,
+                                  const uint8_t *end, struct match match,
                                   struct effort effort)
 {
     const uint8_t *stop = m->end - end < AHEAD ? m->end - AHEAD : end;
-    if (length > LONG)
+    if (match.length > LONG && match.distance <= NEAR)
         for (; stop - p > END; p = in_row(m, p + SPARSE * effort.stride))
             chain(m, p, effort);
     p = chain_all(m, p, stop, effort);
     return p < end ? end : p; /* where nothing is looked for any more */
 }
 
-/* Follows the chain from `distance` on, where `hashed` bytes may be equal. */
+/* Follows the chain from `distance` on, where `hashed` bytes may be equal: also
+ * where there is a match that is as long as any, since a nearer one is shorter
+ * to write. */
 INLINE void follow_chain(struct lz77 *m, const uint8_t *p, unsigned most,
                          unsigned distance, struct match *best, unsigned hashed,
                          int depth)
@@ -244,6 +247,8 @@ INLINE void follow_chain(struct lz77 *m, const uint8_t *p, unsigned most,
     const uint64_t head = read_le64(p);
     unsigned longest = best->length < hashed ? hashed - 1 : best->length;
     int steps = 0;
+    if (longest >= most)
+        longest = most - 1;
     if (depth > m->allowed)
         depth = m->allowed;
     while (longest < most) {
@@ -377,7 +382,7 @@ INLINE void take_match(struct lz77 *m, struct parse_state *at,
     block_split_add(&m->split, literals, match.length, match.distance);
     allow(m, match.length, effort);
     at->pending = at->last = at->p + match.length;
-    at->p = chain_match(m, next, at->pending, match.length, effort);
+    at->p = chain_match(m, next, at->pending, match, effort);
     at->again = match.distance;
     if (match.distance <= NEAR)
         at->near = match.distance;
