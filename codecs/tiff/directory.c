@@ -342,6 +342,11 @@ static int read_chain(struct directories *all, struct directory **first,
             if (!leads_on(&dir->field[i]) || dir->field[i].child)
                 dir->field[kept++] = dir->field[i];
         dir->nfields = kept;
+        if (kept == 0)
+            return fail(err,
+                        "the directory at %llu has no tag that can be "
+                        "read",
+                        (unsigned long long)dir->at);
     }
     return 0;
 }
