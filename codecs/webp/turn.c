@@ -194,8 +194,9 @@ static int compose(struct frames_work *work, struct frame_task *task)
 /* ---- One frame ------------------------------------------------------------*/
 
 /* What loses more than this is encoded at a higher quality than it had: mosaics
- * of few colors, and what had next to none. */
-enum { LEAST_PSNR = 34 };
+ * of few colors, and what had next to none. Of frames that are made of pixels,
+ * whose chroma is averaged anew before that is measured, less is allowed. */
+enum { LEAST_PSNR = 34, LEAST_OF_PIXELS = 37 };
 
 static int turn_pixels(struct frame_task *task, float quality)
 {
@@ -215,7 +216,10 @@ static int turn_pixels(struct frame_task *task, float quality)
     }
     task->frame.place = place_turn(task->frame.place, work->t, work->webp);
     return webp_encode(&task->made, &task->frame, &task->pixels, quality,
-                       work->save->quality ? 0 : LEAST_PSNR, &task->err);
+                       work->save->quality         ? 0
+                       : task->pixels.nplanes == 1 ? LEAST_OF_PIXELS
+                                                   : LEAST_PSNR,
+                       &task->err);
 }
 
 /* A lossy frame stays as it is stored, Y, U and V, where the chroma samples of
