@@ -221,11 +221,14 @@ int ifds_walk(const struct ifds *ifds, size_t most, ifd_visit *visit,
                            (!ifds->camera || is_plausible(ifds, &ifd));
         if (!leads && i == 0)
             return fail(err, "its first directory (IFD) is damaged");
-        if (!leads && (ifds->camera || ifds->file.size - pointer < wide ||
+        if (!leads && (ifds->lenient || ifds->file.size - pointer < wide ||
                        ifds_get(ifds, pointer, wide) == 0))
             return 0;
         if (!leads)
-            return fail(err, "its directory (IFD) %zu is damaged", i);
+            return fail(err,
+                        "its directory (IFD) %zu is damaged; --tolerant "
+                        "turns the pages before it",
+                        i);
         if (count_ifd(&walker, &ifd, err) ||
             visit_all(&walker, &ifd, DEEPEST, err))
             return -1;

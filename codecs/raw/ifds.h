@@ -30,8 +30,9 @@ enum {
 struct ifds {
     struct bytes file; /* borrowed */
     bool big_endian;
-    bool big;    /* BigTIFF */
-    bool camera; /* it is raw: links that lead nowhere are no damage */
+    bool big;     /* BigTIFF */
+    bool camera;  /* it is raw */
+    bool lenient; /* links of pages that lead nowhere end the chain */
 };
 
 struct ifd {

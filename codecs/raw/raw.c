@@ -36,7 +36,6 @@ static const uint8_t iiq_orientations[] = { 1, 6, 8, 3 };
 static int open_iiq(struct raw_file *raw, struct err *err)
 {
     enum { ENTRY = 16 };
-    const uint8_t *data = raw->file.data;
     const struct ifds *ifds = &raw->tags.ifds;
     const size_t size = raw->file.size;
     size_t at = IIQ_BLOCK;
@@ -54,7 +53,6 @@ static int open_iiq(struct raw_file *raw, struct err *err)
                 iiq_orientations[ifds_get(ifds, raw->flip, 4) & 3]);
             return 0;
         }
-    (void)data;
     return fail_unread(err, "its block of Phase One has no orientation");
 }
 
@@ -81,17 +79,17 @@ static int open_cr3(struct raw_file *raw, const struct load_opts *opts,
                     struct err *err)
 {
     const struct bytes file = raw->file;
-    struct box moov, uuid, cmt1 = { .begin = 0 };
+    struct box moov, uuid, cmt1;
     struct ifds ifds;
     struct ifd ifd;
     size_t at = 0;
-    bool found = box_find(&moov, "moov", file, 0, file.size);
-    for (at = moov.body; found && box_read(&uuid, file, at, moov.end);
-         at = uuid.end)
-        if (box_is(&uuid, "uuid") && uuid.end - uuid.body > 16 &&
-            box_find(&cmt1, "CMT1", file, uuid.body + 16, uuid.end))
-            break;
-    if (!found || !cmt1.end)
+    bool found = false;
+    if (box_find(&moov, "moov", file, 0, file.size))
+        for (at = moov.body; !found && box_read(&uuid, file, at, moov.end);
+             at = uuid.end)
+            found = box_is(&uuid, "uuid") && uuid.end - uuid.body > 16 &&
+                    box_find(&cmt1, "CMT1", file, uuid.body + 16, uuid.end);
+    if (!found)
         return fail(err, "it has no box CMT1, which says its orientation");
     for (at = 0; box_read(&uuid, file, at, file.size); at = uuid.end)
         continue;
@@ -263,7 +261,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     if (open_raw(&raw, file, opts, err))
         return -1;
     *info = raw.tags.info;
-    if (raw.exif.data)
+    if (raw.kind == RAW_CR3 || raw.kind == RAW_RAF)
         return set_exif(&raw, out, op, err);
     if (op != XFORM_NONE)
         warn_of_readers(&raw, op, opts->warnings);

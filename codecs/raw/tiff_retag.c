@@ -172,6 +172,7 @@ int tiff_retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
     if (!ifds_open(&tags->ifds, file))
         return fail(err, "not a TIFF file");
     tags->ifds.camera = camera;
+    tags->ifds.lenient = camera || opts->tolerant;
     if (ifds_walk(&tags->ifds, SIZE_MAX, read_ifd, &reading, err))
         return -1;
     if (reading.end > file.size && !opts->tolerant)
@@ -342,7 +343,7 @@ bool tiff_retag_is_raw(const struct ifds *ifds)
     struct ifds camera = *ifds;
     struct sensor_search search = { .ifds = &camera };
     struct err unheard;
-    camera.camera = true;
+    camera.camera = camera.lenient = true;
     ifds_walk(&camera, PAGES, look_for_sensor, &search, &unheard);
     return search.found;
 }

@@ -95,6 +95,10 @@ change('pages-11-6.tif', 'huge.tif', huge)
 change('pages-00-6.tif', 'two.tif', malformed)
 change('canon-0-6.cr3', 'bare.cr3', strip)
 change('fuji-0-6.raf', 'bare.raf', strip)
+def beyond(data):  # CMT1 ends behind all
+    data[data.index(b'CMT1') - 3] = 0xff
+change('canon-0-6.cr3', 'beyond.cr3', beyond)
+change('fuji-0-6.raf', 'none.raf', lambda data: data.__setitem__(148, 0))
 for name in ('nef-le-6.nef', 'canon-0-6.cr3', 'fuji-0-6.raf'):
     data = open('in/' + name, 'rb').read()
     end = len(data) * 2 // 3 if name.endswith('nef') else len(data) - 20
@@ -112,6 +116,10 @@ none='its EXIF has no orientation tag, and no room for one'
 refused bare.cr3 '' "$none"
 refused bare.raf '' "$none"
 refused cut.raf '' 'it is cut: what its header names ends behind its own end; --tolerant turns it all the same'
+refused beyond.cr3 '' 'it has no box CMT1, which says its orientation'
+refused none.raf '' "$none"
+gives 0 '' upright none.raf same.raf
+check 'upright keeps it' same none.raf same.raf
 gives 0 '' rotate90 --tolerant cut.raf yes.raf
 for file in cut.nef cut.cr3; do
     gimgxf -q rotate90 $file no.${file##*.} 2>/dev/null
