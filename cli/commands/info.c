@@ -277,7 +277,9 @@ static void json_picture(const char *file,
         json_number(&json, "height", img->height);
         json_number(&json, "shown_width", shown_width(img));
         json_number(&json, "shown_height", shown_height(img));
-        json_string(&json, "color", image_color_name(img->color));
+        json_string(&json, "color",
+                    result->from->oriented ? NULL /* it is not decoded */
+                                           : image_color_name(img->color));
         json_bool(&json, "alpha", img->alpha);
         json_number(&json, "channels", img->nplanes);
         json_number(&json, "bits", image_bits(img));
