@@ -72,7 +72,7 @@ static const struct parser_option options[] = {
     { 0, "tag-only", NULL, ABOUT_SHAPE,
       "set the orientation tag, move no pixel", SET(true, tag_only) },
     { 0, "all", NULL, ABOUT_SHAPE,
-      "turn every picture of a HEIF file, not only the first", SET(true, all) },
+      "turn every picture of a HEIF file", SET(true, all) },
     { 0, "pixels", NULL, ABOUT_SHAPE,
       "move the pixels, never only set how they are shown", SET(true, pixels) },
     { 0, "sidecar", NULL, ABOUT_JOB,
@@ -224,10 +224,8 @@ static const struct help {
       "flipv\n"
       "    transpose  transverse  upright (as the orientation tag asks)  "
       "copy\n"
-      "Formats: png jpeg gif bmp tga qoi hdr tiff webp pnm pam pfm npy npz; - "
-      "is stdin "
-      "or "
-      "stdout",
+      "Formats: png jpeg tiff webp gif bmp tga qoi hdr pnm pam pfm npy npz; - "
+      "is stdio",
       COMMON },
     { "", EXIT_STATUS, 0 },
     { "all",
@@ -249,8 +247,9 @@ static const struct help {
       "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
       "    upright (auto-orient)  copy (identity)\n"
       "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
-      "png jpeg gif bmp tga qoi hdr tiff webp pnm (pbm pgm ppm) pam pfm npy "
+      "png jpeg tiff webp gif bmp tga qoi hdr pnm (pbm pgm ppm) pam pfm npy "
       "npz\n"
+      "and heic avif jxl raw, which are turned as they are coded.\n"
       "What is written:",
       ABOUT_SHAPE },
     { "all", "Each picture:", ABOUT_JOB | ABOUT_DRY_RUN },

@@ -74,8 +74,7 @@ void segments_follow_trailer(struct bytes *file, struct bytes before);
 int segments_append_trailer(struct bytes *file, const struct meta *meta,
                             struct err *err);
 
-/* ---- For what compares or sums pictures of several formats ----
- */
+/* ---- For what compares or sums pictures of several formats ------------- */
 
 /* Returns those of plane i of a picture that was read from a JPEG: rows of 8,
  * as a block has them. */

@@ -22,8 +22,7 @@ bool zip_is(const uint8_t *head, size_t size, const char *suffix)
            memcmp(head + ZIP_LOCAL + name - n, suffix, n) == 0;
 }
 
-/* ---- The end, which says where the directory is ---------------------------
- */
+/* ---- The end, which says where the directory is ------------------------ */
 
 struct zip_directory {
     uint64_t at, size, count;

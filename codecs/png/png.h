@@ -32,8 +32,7 @@ int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
 /* `where` of a block: the place of a chunk among the critical ones. */
 enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
-/* ---- Samples --------------------------------------------------------------
- */
+/* ---- Samples ----------------------------------------------------------- */
 
 /* Bytes of a file, which are borrowed. */
 struct png_range {

@@ -28,11 +28,6 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
 
 /* ---- Shapes -------------------------------------------------------------- */
 
-static enum cell cell_of(unsigned bits)
-{
-    return bits <= 8 ? CELL_U8 : bits <= 16 ? CELL_U16 : CELL_F32;
-}
-
 /* Pixels of whole bytes are the largest cells that make them up; others one
  * cell, or a cell a sample. */
 static struct unit unit_of(const struct coding *c, uint64_t bits)
@@ -50,7 +45,9 @@ static struct unit unit_of(const struct coding *c, uint64_t bits)
     } else {
         unit.count = bits <= 32 ? 1 : (unsigned)(bits / c->bits);
         unit.bits = (unsigned)(bits / unit.count);
-        unit.cell = cell_of(unit.bits);
+        unit.cell = unit.bits <= 8    ? CELL_U8
+                    : unit.bits <= 16 ? CELL_U16
+                                      : CELL_F32;
     }
     return unit;
 }
@@ -137,8 +134,7 @@ int strips_open(struct strips *s, struct image *img,
     return 0;
 }
 
-/* ---- Threads --------------------------------------------------------------
- */
+/* ---- Threads ----------------------------------------------------------- */
 
 /* What the threads share: handles that are idle, and the first failure. */
 struct strip_workers {
@@ -225,8 +221,7 @@ static void workers_end(struct strip_workers *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-/* ---- Cells of bits --------------------------------------------------------
- */
+/* ---- Cells of bits ----------------------------------------------------- */
 
 /* Unpacks n cells of so many bits, the high bits first. */
 static void unpack(void *cells, enum cell cell, const uint8_t *from, size_t n,
@@ -293,8 +288,7 @@ static struct image plane_view(const struct strips *s, const struct image *img,
     return view;
 }
 
-/* ---- Chroma that is subsampled --------------------------------------------
- */
+/* ---- Chroma that is subsampled ----------------------------------------- */
 
 void strips_turn_blocks(struct strips *s, enum xform t)
 {
@@ -325,8 +319,7 @@ static void spread_row(const struct strips *s, const struct image *to,
     }
 }
 
-/* ---- Reading --------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------- */
 
 struct strips_reading {
     struct strip_workers workers;
@@ -526,8 +519,7 @@ int strips_read_rgba(const struct strips *s, const struct image *img,
     return status;
 }
 
-/* ---- Writing --------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------- */
 
 struct strips_writing {
     struct strip_workers workers;

@@ -27,8 +27,7 @@ enum {
     TAG_NDPI = 65420,
 };
 
-/* ---- Values that are changed in place -------------------------------------
- */
+/* ---- Values that are changed in place ---------------------------------- */
 
 /* Makes the values of a field its own, with a NUL behind them. */
 static int own(struct field *field, struct err *err)
@@ -58,8 +57,7 @@ static bool begins(const struct field *field, const char *text)
            memcmp(field->data, text, strlen(text)) == 0;
 }
 
-/* ---- EXIF -----------------------------------------------------------------
- */
+/* ---- EXIF -------------------------------------------------------------- */
 
 static void exchange_axes(struct directory *dir)
 {
@@ -100,8 +98,7 @@ static int turn_subject(const struct tiff_turn *turn, struct directory *dir,
     return directory_set_numbers(turn->form, dir, &made, is, err);
 }
 
-/* ---- GeoTIFF --------------------------------------------------------------
- */
+/* ---- GeoTIFF ----------------------------------------------------------- */
 
 /* Returns the count of a field of doubles; 0 if there is none. */
 static uint64_t doubles(const struct field *field)
@@ -204,8 +201,7 @@ static int turn_map(const struct tiff_turn *turn, struct directory *dir,
     return directory_set(dir, TAG_MODEL, FIELD_DOUBLE, data, 16, err);
 }
 
-/* ---- Descriptions ---------------------------------------------------------
- */
+/* ---- Descriptions ------------------------------------------------------ */
 
 /* tifffile says the shape of all pages: finds the numbers of rows and columns
  * in it, with the text between them. Returns false if it is another shape. */
@@ -284,8 +280,7 @@ static int turn_description(const struct tiff_turn *turn, struct directory *dir,
     return 0;
 }
 
-/* ---- Metadata of other rooms ----------------------------------------------
- */
+/* ---- Metadata of other rooms ------------------------------------------- */
 
 /* Turns a packet of XMP or resources of Photoshop. */
 static int turn_body(struct bytes *body, unsigned tag, enum xform t,
@@ -384,8 +379,7 @@ static int drop_layers(const struct tiff_turn *turn, struct directory *dir,
     return 0;
 }
 
-/* ---- What is left out -----------------------------------------------------
- */
+/* ---- What is left out -------------------------------------------------- */
 
 /* Returns whether a tag says how the samples lie or look. */
 static bool is_needed(unsigned tag, bool strip_all)
@@ -424,8 +418,7 @@ static void leave_out(const struct tiff_turn *turn, struct directory *dir)
     }
 }
 
-/* ---- All of it ------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------- */
 
 /* Those that hold places in the file, or what no turn keeps true. */
 static int check_tags(const struct directory *dir, bool turned, struct err *err)

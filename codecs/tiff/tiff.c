@@ -20,8 +20,7 @@ struct tiff_state {
     unsigned extra; /* samples behind the colors, which may be alpha */
 };
 
-/* ---- Reading --------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------- */
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -319,8 +318,7 @@ static int decode(struct reader *reader, struct err *err)
     return portable ? read_meta(state, img->meta, err) : 0;
 }
 
-/* ---- Writing --------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------- */
 
 /* Moves what EXIF says of the picture to its directory. */
 static int move_exif(struct directory *dir, struct directories *exif,

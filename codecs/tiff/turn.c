@@ -34,8 +34,7 @@ static struct tiff_turn turn_of(const struct tiff_turning *w,
     };
 }
 
-/* ---- Which turn -----------------------------------------------------------
- */
+/* ---- Which turn -------------------------------------------------------- */
 
 /* A smaller version or a mask without a tag lies as its picture does. */
 static int plan(struct tiff_turning *w, struct directory *dir, enum xform turn,
@@ -72,8 +71,7 @@ static int plan(struct tiff_turning *w, struct directory *dir, enum xform turn,
     return 0;
 }
 
-/* ---- One picture ----------------------------------------------------------
- */
+/* ---- One picture ------------------------------------------------------- */
 
 /* Sets where the parts of a picture are, and their sizes. */
 static int set_parts(struct tiff_turning *w, struct directory *dir,
@@ -309,8 +307,7 @@ static int turn_all(struct tiff_turning *w, struct directory *dir, bool chain,
     return 0;
 }
 
-/* ---- The file -------------------------------------------------------------
- */
+/* ---- The file ---------------------------------------------------------- */
 
 /* Reads the pictures of a chain, and makes nothing of them. */
 static int read_all(struct directories *all, const struct directory *dir,
