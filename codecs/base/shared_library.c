@@ -6,7 +6,7 @@
 
 static int load(struct shared_library *library, struct err *err)
 {
-    void *handle = dlopen(library->soname, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
     if (!handle)
         return fail_unread(err, "%s is missing: install the package %s",
                            library->soname, library->package);
