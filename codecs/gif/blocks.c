@@ -288,15 +288,6 @@ static int read_head(struct gif *gif, struct bytes file, struct err *err)
     return gif->begin > file.size ? fail(err, "the file is cut short") : 0;
 }
 
-static void note_time(struct animation *a, double seconds, bool first)
-{
-    a->seconds += seconds;
-    if (first || seconds < a->shortest)
-        a->shortest = seconds;
-    if (first || seconds > a->longest)
-        a->longest = seconds;
-}
-
 /* The first frame makes the screen larger, as for browsers. Others do not. */
 static int take_frame(struct gif *gif, const struct gif_block *block,
                       const struct load_opts *opts, struct err *err)
@@ -345,7 +336,7 @@ static int take_block(struct gif *gif, const struct gif_block *block,
     gif->texts = gif->texts || block->kind == GIF_TEXT;
     if (block->kind == GIF_FRAME) {
         if (meta)
-            note_time(&meta->animation, block->delay / 100.0, !gif->frames);
+            animation_add(&meta->animation, block->delay / 100.0, !gif->frames);
         return take_frame(gif, block, opts, err);
     }
     return meta && gif_is_metadata(block)

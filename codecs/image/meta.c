@@ -35,6 +35,15 @@ void meta_free(struct meta *meta)
     memory_free(meta);
 }
 
+void animation_add(struct animation *animation, double seconds, bool first)
+{
+    animation->seconds += seconds;
+    if (first || seconds < animation->shortest)
+        animation->shortest = seconds;
+    if (first || seconds > animation->longest)
+        animation->longest = seconds;
+}
+
 struct array_note *meta_note_array(struct meta *meta)
 {
     size_t n = meta->narrays;

@@ -96,6 +96,9 @@ struct animation {
     bool tried;        /* all frames have been decoded, and warned of */
 };
 
+/* Adds the time for which a frame is shown; `first`: the first one. */
+void animation_add(struct animation *animation, double seconds, bool first);
+
 /* How a JPEG is coded, as `info` tells of it. */
 struct coding_note {
     const char *coding;   /* "baseline" and the like; NULL: it is none */

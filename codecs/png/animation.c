@@ -112,15 +112,10 @@ static int check_place(const struct animation_parser *p,
     return 0;
 }
 
-static void note_time(struct animation *a, const uint8_t *fctl, bool first)
+static double seconds_of(const uint8_t *fctl)
 {
     unsigned unit = read_be16(fctl + 22);
-    double seconds = (double)read_be16(fctl + 20) / (unit ? unit : 100);
-    a->seconds += seconds;
-    if (first || seconds < a->shortest)
-        a->shortest = seconds;
-    if (first || seconds > a->longest)
-        a->longest = seconds;
+    return (double)read_be16(fctl + 20) / (unit ? unit : 100);
 }
 
 static int take_fctl(struct animation_parser *p, const uint8_t *data,
@@ -137,7 +132,7 @@ static int take_fctl(struct animation_parser *p, const uint8_t *data,
     if (take_number(p, "fcTL", data, err) ||
         check_place(p, frame_place_read(data), err))
         return -1;
-    note_time(&p->found, data, p->frames == 0);
+    animation_add(&p->found, seconds_of(data), p->frames == 0);
     p->begun_at = p->at;
     p->open = p->empty = true;
     p->frames++;

@@ -19,14 +19,8 @@ static void note_animation(struct animation *a, const struct webp_file *webp)
 {
     *a = (struct animation){ .frames = (uint32_t)webp->nframes,
                              .plays = webp->anim[4] | webp->anim[5] << 8u };
-    for (size_t i = 0; i < webp->nframes; i++) {
-        const double seconds = webp->frame[i].duration / 1000.0;
-        a->seconds += seconds;
-        if (i == 0 || seconds < a->shortest)
-            a->shortest = seconds;
-        if (i == 0 || seconds > a->longest)
-            a->longest = seconds;
-    }
+    for (size_t i = 0; i < webp->nframes; i++)
+        animation_add(a, webp->frame[i].duration / 1000.0, i == 0);
 }
 
 static void close(struct reader *reader)
@@ -146,10 +140,10 @@ static int check(struct bytes file, const struct image *img,
     (void)opts;
     if (webp_read(&webp, NULL, file, &strict, err))
         return -1;
+    const bool other =
+        img && (img->width != webp.width || img->height != webp.height);
     webp_free(&webp);
-    if (img && (img->width != webp.width || img->height != webp.height))
-        return fail(err, "its header is of another picture");
-    return 0;
+    return other ? fail(err, "its header is of another picture") : 0;
 }
 
 /* ---- The orientation alone ------------------------------------------------*/
