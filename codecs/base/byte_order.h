@@ -30,12 +30,12 @@ BYTE_ORDER_READ_WRITE(le, 16, unsigned)
 BYTE_ORDER_READ_WRITE(le, 32, uint32_t)
 BYTE_ORDER_READ_WRITE(le, 64, uint64_t)
 
-/* Reads an integer of at most 4 bytes from a file that says itself which byte
+/* Reads an integer of at most 8 bytes from a file that says itself which byte
  * order it has, as TIFF does. */
-static inline uint32_t read_uint(const uint8_t *p, unsigned bytes,
+static inline uint64_t read_uint(const uint8_t *p, unsigned bytes,
                                  bool big_endian)
 {
-    uint32_t value = 0;
+    uint64_t value = 0;
     for (unsigned i = 0; i < bytes; i++)
         value = value << 8 | p[big_endian ? i : bytes - 1 - i];
     return value;
@@ -43,7 +43,7 @@ static inline uint32_t read_uint(const uint8_t *p, unsigned bytes,
 
 /* Writes the low bits of `value` as such an integer. */
 static inline void write_uint(uint8_t *p, unsigned bytes, bool big_endian,
-                              uint32_t value)
+                              uint64_t value)
 {
     for (unsigned i = 0; i < bytes; i++, value >>= 8)
         p[big_endian ? bytes - 1 - i : i] = value & 0xff;

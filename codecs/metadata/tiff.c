@@ -6,8 +6,8 @@
 #include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 
-const uint8_t tiff_type_size[TIFF_TYPES] = {
-    0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4,
+const uint8_t tiff_type_size[TIFF_BIG_TYPES] = {
+    0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8,
 };
 
 uint32_t tiff_get(const struct tiff *tiff, size_t at, unsigned bytes)

@@ -29,9 +29,16 @@ enum {
     TIFF_LONG = 4,
     TIFF_UNDEFINED = 7,
     TIFF_IFD = 13,
-    TIFF_TYPES
+    TIFF_TYPES,          /* that a structure with offsets of 4 bytes has */
+    TIFF_BIG_TYPES = 19, /* that BigTIFF has, with LONG8, SLONG8 and IFD8 */
 };
-extern const uint8_t tiff_type_size[TIFF_TYPES];
+extern const uint8_t tiff_type_size[TIFF_BIG_TYPES];
+
+/* Returns the bytes of a value of any of these types; 0: there is none such. */
+static inline unsigned tiff_size_of(uint64_t type)
+{
+    return type < TIFF_BIG_TYPES ? tiff_type_size[type] : 0;
+}
 
 struct tiff {
     const uint8_t *data; /* borrowed */

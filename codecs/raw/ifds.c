@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/metadata/tiff.h"
 
 bool ifds_open(struct ifds *ifds, struct bytes file)
 {
@@ -31,21 +32,13 @@ bool ifds_open(struct ifds *ifds, struct bytes file)
 
 uint64_t ifds_get(const struct ifds *ifds, size_t at, unsigned bytes)
 {
-    const uint8_t *p = ifds->file.data + at;
-    if (bytes < 8)
-        return read_uint(p, bytes, ifds->big_endian);
-    return ifds->big_endian ? read_be64(p) : read_le64(p);
+    return read_uint(ifds->file.data + at, bytes, ifds->big_endian);
 }
 
 void ifds_put(const struct ifds *ifds, uint8_t *to, unsigned bytes,
               uint64_t value)
 {
-    if (bytes < 8)
-        write_uint(to, bytes, ifds->big_endian, (uint32_t)value);
-    else if (ifds->big_endian)
-        write_be64(to, value);
-    else
-        write_le64(to, value);
+    write_uint(to, bytes, ifds->big_endian, value);
 }
 
 /* ---- Entries --------------------------------------------------------------*/
@@ -59,15 +52,6 @@ size_t ifds_find(const struct ifds *ifds, const struct ifd *ifd, size_t from,
     return at < ifd->link ? at : 0;
 }
 
-/* Bytes of a value of each type; 0: there is no such type. */
-static const uint8_t type_size[] = { 0, 1, 1, 2, 4, 8, 1, 1, 2, 4,
-                                     8, 4, 8, 4, 0, 0, 8, 8, 8 };
-
-static unsigned size_of_type(uint64_t type)
-{
-    return type < sizeof type_size ? type_size[type] : 0;
-}
-
 struct ifd_values ifds_values(const struct ifds *ifds, size_t entry)
 {
     /* BYTE, SHORT, LONG, IFD, LONG8 and IFD8. */
@@ -78,7 +62,7 @@ struct ifd_values ifds_values(const struct ifds *ifds, size_t entry)
         return values;
     const unsigned wide = ifds_offset(ifds);
     const uint64_t type = ifds_get(ifds, entry + 2, 2);
-    const unsigned size = size_of_type(type);
+    const unsigned size = tiff_size_of(type);
     const uint64_t count = ifds_get(ifds, entry + 4, wide);
     uint64_t at = entry + 4 + wide;
     if (size == 0 || count == 0 || count > ifds->file.size / size)
@@ -146,7 +130,7 @@ struct ifds_walker {
 static bool is_plausible(const struct ifds *ifds, const struct ifd *ifd)
 {
     for (size_t at = ifd->entries; at < ifd->link; at += ifds_entry(ifds))
-        if (!size_of_type(ifds_get(ifds, at + 2, 2)))
+        if (!tiff_size_of(ifds_get(ifds, at + 2, 2)))
             return false;
     return true;
 }

@@ -6,39 +6,24 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
+#include "codecs/metadata/tiff.h"
 
 /* EXIF leads to Interoperability; a picture in SubIFDs may have EXIF. */
 enum { DEPTH = 6, DIRECTORIES = 1 << 18 };
 
 enum { TAG_GLOBAL = 400, TAG_INTEROPERABILITY = 40965 };
 
-/* Of each type, up to IFD8; 0: there is none. */
-static const uint8_t type_size[] = { 0, 1, 1, 2, 4, 8, 1, 1, 2, 4,
-                                     8, 4, 8, 4, 0, 0, 8, 8, 8 };
-
-static unsigned size_of(unsigned type)
-{
-    return type < sizeof type_size ? type_size[type] : 0;
-}
-
 /* ---- Numbers ------------------------------------------------------------ */
 
 uint64_t tiff_read(struct tiff_form form, const uint8_t *p, unsigned bytes)
 {
-    if (bytes == 8)
-        return form.big_endian ? read_be64(p) : read_le64(p);
     return read_uint(p, bytes, form.big_endian);
 }
 
 void tiff_write(struct tiff_form form, uint8_t *p, unsigned bytes,
                 uint64_t value)
 {
-    if (bytes < 8)
-        write_uint(p, bytes, form.big_endian, (uint32_t)value);
-    else if (form.big_endian)
-        write_be64(p, value);
-    else
-        write_le64(p, value);
+    write_uint(p, bytes, form.big_endian, value);
 }
 
 double tiff_read_double(struct tiff_form form, const uint8_t *p)
@@ -72,7 +57,7 @@ uint64_t directory_number(struct tiff_form form, const struct directory *dir,
     const struct field *field = directory_find(dir, tag);
     if (!field || i >= field->count)
         return otherwise;
-    const unsigned bytes = size_of(field->type);
+    const unsigned bytes = tiff_size_of(field->type);
     switch (field->type) {
     case FIELD_BYTE:
     case FIELD_SHORT:
@@ -118,7 +103,7 @@ void directory_remove(struct directory *dir, unsigned tag)
 int directory_set(struct directory *dir, unsigned tag, unsigned type,
                   const void *data, uint64_t count, struct err *err)
 {
-    const size_t size = (size_t)count * size_of(type);
+    const size_t size = (size_t)count * tiff_size_of(type);
     uint8_t *copy = memory_alloc(size + !size);
     struct field *all =
         memory_realloc(dir->field, (dir->nfields + 1) * sizeof *all);
@@ -144,7 +129,7 @@ int directory_set_numbers(struct tiff_form form, struct directory *dir,
                           const struct field *field, const uint64_t *numbers,
                           struct err *err)
 {
-    const unsigned bytes = size_of(field->type);
+    const unsigned bytes = tiff_size_of(field->type);
     uint8_t *data = memory_alloc(field->count * bytes + 1);
     if (!data)
         return fail_memory(err, "no memory for a tag");
@@ -214,8 +199,8 @@ static bool read_field(struct directories *all, struct field *field,
     field->tag = (uint16_t)tiff_read(all->form, entry, 2);
     field->type = (uint16_t)tiff_read(all->form, entry + 2, 2);
     field->count = tiff_read(all->form, entry + 4, room);
-    if (!size_of(field->type) ||
-        __builtin_mul_overflow(field->count, size_of(field->type), &size))
+    if (!tiff_size_of(field->type) ||
+        __builtin_mul_overflow(field->count, tiff_size_of(field->type), &size))
         return false;
     if (size > room)
         at = tiff_read(all->form, entry + 4 + room, room);
@@ -243,7 +228,7 @@ static struct directory *read_one(struct directories *all, uint64_t at,
                      ? tiff_read(all->form, all->file.data + at, head)
                      : 0;
     if (n == 0 || n > UINT16_MAX + 1 || !contains(all, at + head, n * entry)) {
-        fail(err, "there is no directory at %llu, where one should be",
+        fail(err, "its directory (IFD) at byte %llu is missing or damaged",
              (unsigned long long)at);
         return NULL;
     }
@@ -301,7 +286,7 @@ static int read_children(struct directories *all, struct field *field,
 {
     struct directory **to = &field->child;
     for (uint64_t i = 0; i < field->count; i++) {
-        const unsigned bytes = size_of(field->type);
+        const unsigned bytes = tiff_size_of(field->type);
         const uint64_t at =
             tiff_read(all->form, field->data + i * bytes, bytes);
         struct err why = { .text = "" };
@@ -441,7 +426,7 @@ static int write_children(struct tiff_writer *w, struct field *field,
     made.count = 0;
     for (struct directory *dir = field->child; dir; dir = dir->sibling)
         made.count++;
-    made.size = (size_t)made.count * size_of(made.type);
+    made.size = (size_t)made.count * tiff_size_of(made.type);
     made.owned = true;
     made.data = memory_alloc(made.size);
     if (!made.data)
@@ -456,8 +441,8 @@ static int write_children(struct tiff_writer *w, struct field *field,
             }
             first = first ? first : one->at;
         }
-        tiff_write(w->form, p, size_of(made.type), first);
-        p += size_of(made.type);
+        tiff_write(w->form, p, tiff_size_of(made.type), first);
+        p += tiff_size_of(made.type);
     }
     w->link = link;
     if (field->owned)
