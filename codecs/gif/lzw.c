@@ -138,7 +138,7 @@ enum lzw_end lzw_read(uint8_t *pixels, size_t n, struct lzw_coded coded,
 enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
 #define NO_STRING UINT32_MAX
 
-struct code_writer {
+struct lzw_writer {
     struct bytes *out;
     size_t block; /* where the size of this sub-block stands */
     uint64_t bits;
@@ -147,7 +147,7 @@ struct code_writer {
     uint32_t slot[SLOTS];
 };
 
-static bool put_code(struct code_writer *w, unsigned code)
+static bool put_code(struct lzw_writer *w, unsigned code)
 {
     w->bits |= (uint64_t)code << w->count;
     for (w->count += w->width; w->count >= 8; w->count -= 8) {
@@ -164,7 +164,7 @@ static bool put_code(struct code_writer *w, unsigned code)
     return true;
 }
 
-static void forget_strings(struct code_writer *w, unsigned bits)
+static void forget_strings(struct lzw_writer *w, unsigned bits)
 {
     memset(w->slot, 0xff, sizeof w->slot);
     w->width = bits + 1;
@@ -172,7 +172,7 @@ static void forget_strings(struct code_writer *w, unsigned bits)
 }
 
 /* Returns the slot of a string, or the free one that is its. */
-static inline uint32_t *find_string(struct code_writer *w, uint32_t key)
+static inline uint32_t *find_string(struct lzw_writer *w, uint32_t key)
 {
     uint32_t i = key * 0x9e3779b1u >> (32 - SLOT_BITS);
     while (w->slot[i] != NO_STRING && w->slot[i] >> WIDTH_MAX != key)
@@ -182,7 +182,7 @@ static inline uint32_t *find_string(struct code_writer *w, uint32_t key)
 
 /* Ends a string that has no code, since a pixel follows for which there is
  * none. */
-static bool end_string(struct code_writer *w, uint32_t *slot, uint32_t key,
+static bool end_string(struct lzw_writer *w, uint32_t *slot, uint32_t key,
                        unsigned bits)
 {
     if (!put_code(w, key >> 8))
@@ -200,7 +200,7 @@ static bool end_string(struct code_writer *w, uint32_t *slot, uint32_t key,
 }
 
 /* The end code, and what is left in bits. */
-static bool end_codes(struct code_writer *w, uint32_t code, unsigned bits)
+static bool end_codes(struct lzw_writer *w, uint32_t code, unsigned bits)
 {
     struct bytes *out = w->out;
     if (!put_code(w, code))
@@ -218,7 +218,7 @@ static bool end_codes(struct code_writer *w, uint32_t code, unsigned bits)
 
 bool lzw_write(struct bytes *out, struct lzw_rows rows, unsigned bits)
 {
-    struct code_writer w = { .out = out };
+    struct lzw_writer w = { .out = out };
     if (!bytes_reserve(out, SUB_BLOCK + 2))
         return false;
     w.block = out->size++;

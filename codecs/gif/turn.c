@@ -95,8 +95,8 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
 
 /* ---- One frame ---------------------------------------------------------- */
 
-struct frame_task {
-    const struct turning *all;
+struct gif_task {
+    const struct gif_work *all;
     struct gif_block block;
     uint32_t number;   /* from 1 */
     struct bytes made; /* from the bits of a pixel on; empty: it stays */
@@ -106,20 +106,20 @@ struct frame_task {
 };
 
 /* What is done with all frames. */
-struct turning {
+struct gif_work {
     const struct gif *gif;
     enum xform t;
     const struct load_opts *opts;
     uint32_t number;          /* of the last frame that was begun */
     struct thread_pool *pool; /* of which each thread has a frame, or NULL */
-    struct frame_task *task;  /* those that are in work */
+    struct gif_task *task;    /* those that are in work */
     const struct meta *meta;  /* what is left of its blocks is written, and */
     size_t block;             /* this one is next */
 };
 
 /* In as few bits as its pixels have, but 2, with which all readers begin alike.
  */
-static int code_frame(struct frame_task *task, const struct image *img)
+static int code_frame(struct gif_task *task, const struct image *img)
 {
     const struct lzw_rows rows = {
         .data = img->plane[0].data,
@@ -140,9 +140,9 @@ static int code_frame(struct frame_task *task, const struct image *img)
     return fail_memory(&task->err, "no memory for the coded frame");
 }
 
-static int turn_frame(struct frame_task *task, struct image *img)
+static int turn_frame(struct gif_task *task, struct image *img)
 {
-    const struct turning *all = task->all;
+    const struct gif_work *all = task->all;
     const struct turner *turner = all->opts->turner;
     struct image turned = { 0 };
     if (all->t == XFORM_NONE)
@@ -158,9 +158,9 @@ static int turn_frame(struct frame_task *task, struct image *img)
 }
 
 /* A frame stays as it is where nothing is turned, unless it is mended. */
-static int try_frame(struct frame_task *task)
+static int try_frame(struct gif_task *task)
 {
-    const struct turning *all = task->all;
+    const struct gif_work *all = task->all;
     const struct gif_rect shown = gif_rect_of(all->gif, &task->block);
     const bool empty = shown.width == 0 || shown.height == 0;
     struct load_opts opts = *all->opts;
@@ -184,13 +184,13 @@ static int try_frame(struct frame_task *task)
 
 static void do_frame(void *context, size_t i)
 {
-    struct frame_task *task = (struct frame_task *)context + i;
+    struct gif_task *task = (struct gif_task *)context + i;
     task->status = try_frame(task);
 }
 
 /* ---- What is written ---------------------------------------------------- */
 
-static bool put_head(struct bytes *out, const struct turning *all)
+static bool put_head(struct bytes *out, const struct gif_work *all)
 {
     const struct gif *gif = all->gif;
     const bool exchanged = xform_transposes(all->t);
@@ -229,7 +229,7 @@ static struct gif_rect turn_rect(const struct gif *gif, struct gif_rect r,
     return r;
 }
 
-static bool put_frame(struct bytes *out, const struct frame_task *task)
+static bool put_frame(struct bytes *out, const struct gif_task *task)
 {
     const struct gif *gif = task->all->gif;
     const struct gif_block *block = &task->block;
@@ -252,7 +252,7 @@ static bool put_frame(struct bytes *out, const struct frame_task *task)
 }
 
 /* Appends a block that is no frame, as what is left of the metadata has it. */
-static bool put_block(struct bytes *out, struct turning *all,
+static bool put_block(struct bytes *out, struct gif_work *all,
                       const struct gif_block *block)
 {
     const struct meta *meta = all->meta;
@@ -269,7 +269,7 @@ static bool put_block(struct bytes *out, struct turning *all,
 enum { TASKS = 32 }; /* at a time */
 
 /* Takes what a task has made, and frees the rest. */
-static int end_task(struct bytes *out, struct frame_task *task, struct err *err)
+static int end_task(struct bytes *out, struct gif_task *task, struct err *err)
 {
     const struct load_opts *opts = task->all->opts;
     int status = task->status;
@@ -286,21 +286,21 @@ static int end_task(struct bytes *out, struct frame_task *task, struct err *err)
 }
 
 /* Does the next frames, and writes them with what stands between them. */
-static int do_some(struct bytes *out, struct turning *all,
+static int do_some(struct bytes *out, struct gif_work *all,
                    struct gif_block *block, struct err *err)
 {
     const struct gif *gif = all->gif;
     struct gif_block again = *block;
-    struct frame_task *task = all->task;
+    struct gif_task *task = all->task;
     struct err unheard; /* the first error counts */
     size_t n = 0, i = 0;
     while (n < TASKS && block->end < gif->end) {
         if (gif_next(block, gif->file, err))
             return -1;
         if (block->kind == GIF_FRAME)
-            task[n++] = (struct frame_task){ .all = all,
-                                             .block = *block,
-                                             .number = ++all->number };
+            task[n++] = (struct gif_task){ .all = all,
+                                           .block = *block,
+                                           .number = ++all->number };
     }
     thread_pool_run(all->pool, do_frame, task, n);
     int status = 0;
@@ -318,7 +318,7 @@ static int do_some(struct bytes *out, struct turning *all,
 }
 
 /* What is behind the end stays where nothing is stripped. */
-static bool put_end(struct bytes *out, const struct turning *all)
+static bool put_end(struct bytes *out, const struct gif_work *all)
 {
     const struct gif *gif = all->gif;
     const size_t left = gif->file.size - gif->end;
@@ -329,7 +329,7 @@ static bool put_end(struct bytes *out, const struct turning *all)
                         strips && left ? 1 : left);
 }
 
-static int do_all(struct bytes *out, struct turning *all, struct err *err)
+static int do_all(struct bytes *out, struct gif_work *all, struct err *err)
 {
     const bool made = all->opts->turner;
     struct gif_block block = gif_before(all->gif);
@@ -351,7 +351,7 @@ static int do_all(struct bytes *out, struct turning *all, struct err *err)
  * is usual: each byte is looked at some times. */
 enum { FLAT_FROM = 500, LOOKS = 4 };
 
-static int check_size(struct turning *all, struct err *err)
+static int check_size(struct gif_work *all, struct err *err)
 {
     const struct gif_sums *sums = &all->gif->sums;
     const struct limits *limits = &all->opts->limits;
@@ -376,7 +376,7 @@ static int check_size(struct turning *all, struct err *err)
 }
 
 /* Says what cannot stay as it is. */
-static int warn_of_frames(const struct turning *all, struct err *err)
+static int warn_of_frames(const struct gif_work *all, struct err *err)
 {
     const struct gif *gif = all->gif;
     const struct load_opts *opts = all->opts;
@@ -413,7 +413,7 @@ int gif_turn(struct bytes *out, struct image *img, struct bytes file,
 {
     struct meta *meta = opts->turner ? codec_new_meta(&codec_gif) : NULL;
     struct gif gif;
-    struct turning all = { .gif = &gif, .t = t, .opts = opts, .meta = meta };
+    struct gif_work all = { .gif = &gif, .t = t, .opts = opts, .meta = meta };
     struct image turned = { .meta = meta, .turned = t, .orientation = 1 };
     int status = opts->turner && !meta
                      ? fail_memory(err, "no memory for metadata")

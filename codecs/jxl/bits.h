@@ -5,14 +5,14 @@
 
 #include "codecs/base/bytes.h"
 
-struct bit_reader {
+struct jxl_bits {
     struct bytes from;
     size_t at;  /* the bit that comes next */
     bool ended; /* there were no more */
 };
 
 /* Passes so many bits. Returns whether they are there. */
-static inline bool skip_bits(struct bit_reader *bits, size_t count)
+static inline bool skip_bits(struct jxl_bits *bits, size_t count)
 {
     bits->ended = bits->ended || count > 8 * bits->from.size - bits->at;
     bits->at += bits->ended ? 0 : count;
@@ -25,7 +25,7 @@ static inline bool bit_at(struct bytes bytes, size_t at)
 }
 
 /* Reads up to 32 bits; 0 if there are not so many. */
-static inline uint32_t read_bits(struct bit_reader *bits, unsigned count)
+static inline uint32_t read_bits(struct jxl_bits *bits, unsigned count)
 {
     uint32_t value = 0;
     if (skip_bits(bits, count))
@@ -44,7 +44,7 @@ struct number_code {
 #define NUMBER(bits, ...)                                                      \
     read_number(bits, (const struct number_code[]){ __VA_ARGS__ })
 
-static inline uint32_t read_number(struct bit_reader *bits,
+static inline uint32_t read_number(struct jxl_bits *bits,
                                    const struct number_code code[4])
 {
     const struct number_code *chosen = &code[read_bits(bits, 2)];
@@ -52,7 +52,7 @@ static inline uint32_t read_number(struct bit_reader *bits,
 }
 
 /* A number of up to 64 bits. */
-static inline uint64_t read_long(struct bit_reader *bits)
+static inline uint64_t read_long(struct jxl_bits *bits)
 {
     const uint32_t chosen = read_bits(bits, 2);
     if (chosen < 3)
@@ -68,14 +68,14 @@ static inline uint64_t read_long(struct bit_reader *bits)
     return value;
 }
 
-static inline void skip_name(struct bit_reader *bits)
+static inline void skip_name(struct jxl_bits *bits)
 {
     skip_bits(bits, (size_t)8 * NUMBER(bits, { 0, 0 }, { 4, 0 }, { 5, 16 },
                                        { 10, 48 }));
 }
 
 /* Fields that are not known yet may follow others. */
-static inline void skip_extensions(struct bit_reader *bits)
+static inline void skip_extensions(struct jxl_bits *bits)
 {
     uint64_t all = 0, more;
     for (uint64_t known = read_long(bits); known; known &= known - 1)

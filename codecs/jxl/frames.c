@@ -19,7 +19,7 @@ struct frame {
     bool partial; /* it does not cover the picture */
 };
 
-static void skip_upsampling(struct frame *frame, struct bit_reader *bits,
+static void skip_upsampling(struct frame *frame, struct jxl_bits *bits,
                             const struct jxl_frames *all)
 {
     if (!all->xyb && read_bits(bits, 1) &&
@@ -35,7 +35,7 @@ static void skip_upsampling(struct frame *frame, struct bit_reader *bits,
     skip_bits(bits, (size_t)2 * all->channels);
 }
 
-static void read_passes(struct frame *frame, struct bit_reader *bits)
+static void read_passes(struct frame *frame, struct jxl_bits *bits)
 {
     frame->passes = NUMBER(bits, { 0, 1 }, { 0, 2 }, { 0, 3 }, { 3, 4 });
     if (frame->passes == 1)
@@ -48,14 +48,14 @@ static void read_passes(struct frame *frame, struct bit_reader *bits)
 }
 
 /* Reads a number, the lowest bit of which is its sign. */
-static int64_t read_origin(struct bit_reader *bits)
+static int64_t read_origin(struct jxl_bits *bits)
 {
     const uint32_t number =
         NUMBER(bits, { 8, 0 }, { 11, 256 }, { 14, 2304 }, { 30, 18688 });
     return number & 1 ? -(int64_t)(number / 2) - 1 : number / 2;
 }
 
-static void read_place(struct frame *frame, struct bit_reader *bits)
+static void read_place(struct frame *frame, struct jxl_bits *bits)
 {
     const int64_t width = frame->width, height = frame->height;
     const bool placed = frame->kind != REFERENCE;
@@ -70,8 +70,8 @@ static void read_place(struct frame *frame, struct bit_reader *bits)
 }
 
 /* Returns how the colors, or a channel, are put on an earlier frame. */
-static unsigned skip_blending(const struct frame *frame,
-                              struct bit_reader *bits, uint32_t channels)
+static unsigned skip_blending(const struct frame *frame, struct jxl_bits *bits,
+                              uint32_t channels)
 {
     enum { REPLACE, ADD, BLEND, WEIGHTED_ADD, MULTIPLY };
     const unsigned mode =
@@ -86,7 +86,7 @@ static unsigned skip_blending(const struct frame *frame,
 }
 
 /* How a frame goes with others: blending, time, what is kept of it. */
-static void read_relations(struct frame *frame, struct bit_reader *bits,
+static void read_relations(struct frame *frame, struct jxl_bits *bits,
                            const struct jxl_frames *all)
 {
     const bool shown =
@@ -110,7 +110,7 @@ static void read_relations(struct frame *frame, struct bit_reader *bits,
         skip_bits(bits, 1); /* before its colors are transformed */
 }
 
-static void skip_filters(const struct frame *frame, struct bit_reader *bits)
+static void skip_filters(const struct frame *frame, struct jxl_bits *bits)
 {
     if (read_bits(bits, 1)) /* as usual */
         return;
@@ -128,7 +128,7 @@ static void skip_filters(const struct frame *frame, struct bit_reader *bits)
     skip_extensions(bits);
 }
 
-static void read_frame(struct frame *frame, struct bit_reader *bits,
+static void read_frame(struct frame *frame, struct jxl_bits *bits,
                        const struct jxl_frames *all)
 {
     if (read_bits(bits, 1)) /* all as usual */
@@ -176,13 +176,13 @@ static uint64_t count_sections(const struct frame *frame)
                      groups * frame->passes;
 }
 
-static void align(struct bit_reader *bits)
+static void align(struct jxl_bits *bits)
 {
     skip_bits(bits, -bits->at % 8);
 }
 
 /* Custom factors of color and upsampling. */
-static void skip_transforms(struct bit_reader *bits, bool xyb)
+static void skip_transforms(struct jxl_bits *bits, bool xyb)
 {
     if (read_bits(bits, 1))
         return;
@@ -199,7 +199,7 @@ int jxl_frames_check(struct bytes stream, const struct jxl_header *header,
 {
     const uint64_t most = 65536; /* sections of a frame that libjxl reads */
     const struct jxl_frames *all = &header->frames;
-    struct bit_reader bits = { .from = stream, .at = all->at };
+    struct jxl_bits bits = { .from = stream, .at = all->at };
     if (all->unknown)
         return 0;
     skip_transforms(&bits, all->xyb);

@@ -9,21 +9,20 @@
 /* ---- The fields, in their order -------------------------------------------*/
 
 /* Reads one of the values that `known` has bits for. */
-static uint32_t read_enum(struct bit_reader *bits, uint64_t known, bool *good)
+static uint32_t read_enum(struct jxl_bits *bits, uint64_t known, bool *good)
 {
     uint32_t value = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 6, 18 });
     *good = *good && value < 64 && known >> value & 1;
     return value;
 }
 
-static uint32_t read_side(struct bit_reader *bits, bool small)
+static uint32_t read_side(struct jxl_bits *bits, bool small)
 {
     return small ? 8 * (read_bits(bits, 5) + 1)
                  : NUMBER(bits, { 9, 1 }, { 13, 1 }, { 18, 1 }, { 30, 1 });
 }
 
-static void read_size(struct bit_reader *bits, uint32_t *width,
-                      uint32_t *height)
+static void read_size(struct jxl_bits *bits, uint32_t *width, uint32_t *height)
 {
     static const uint8_t ratios[8][2] = { { 0, 1 }, { 1, 1 }, { 12, 10 },
                                           { 4, 3 }, { 3, 2 }, { 16, 9 },
@@ -35,7 +34,7 @@ static void read_size(struct bit_reader *bits, uint32_t *width,
                     : read_side(bits, small);
 }
 
-static void skip_preview(struct bit_reader *bits)
+static void skip_preview(struct jxl_bits *bits)
 {
     const bool eighths = read_bits(bits, 1);
     for (unsigned side = 0; side < 2; side++) {
@@ -48,7 +47,7 @@ static void skip_preview(struct bit_reader *bits)
     }
 }
 
-static void skip_depth(struct bit_reader *bits, bool *good)
+static void skip_depth(struct jxl_bits *bits, bool *good)
 {
     if (!read_bits(bits, 1)) { /* integers */
         if (NUMBER(bits, { 0, 8 }, { 0, 10 }, { 0, 12 }, { 6, 1 }) > 31)
@@ -60,7 +59,7 @@ static void skip_depth(struct bit_reader *bits, bool *good)
 }
 
 /* One channel beside the colors, such as alpha. */
-static void skip_channel(struct bit_reader *bits, bool *good)
+static void skip_channel(struct jxl_bits *bits, bool *good)
 {
     enum { ALPHA = 0, SPOT_COLOR = 2, FILTER_ARRAY = 5 };
     if (read_bits(bits, 1)) /* all as usual */
@@ -76,7 +75,7 @@ static void skip_channel(struct bit_reader *bits, bool *good)
 }
 
 /* So many points of a chromaticity diagram. */
-static void skip_points(struct bit_reader *bits, unsigned count)
+static void skip_points(struct jxl_bits *bits, unsigned count)
 {
     for (unsigned i = 0; i < 2 * count; i++)
         NUMBER(bits, { 19, 0 }, { 19, 1 << 19 }, { 20, 1 << 20 },
@@ -84,7 +83,7 @@ static void skip_points(struct bit_reader *bits, unsigned count)
 }
 
 /* Returns whether a profile follows the header. */
-static bool skip_colors(struct bit_reader *bits, bool *good)
+static bool skip_colors(struct jxl_bits *bits, bool *good)
 {
     enum { GRAY = 1, XYB = 2, CUSTOM = 2 };
     if (read_bits(bits, 1)) /* sRGB */
@@ -107,7 +106,7 @@ static bool skip_colors(struct bit_reader *bits, bool *good)
     return false;
 }
 
-static void read_fields(struct jxl_header *header, struct bit_reader *bits)
+static void read_fields(struct jxl_header *header, struct jxl_bits *bits)
 {
     header->at = bits->at;
     header->orientation = read_bits(bits, 3) + 1;
@@ -129,7 +128,7 @@ static void read_fields(struct jxl_header *header, struct bit_reader *bits)
 int jxl_header_read(struct jxl_header *header, struct bytes head,
                     struct err *err)
 {
-    struct bit_reader bits = { .from = head };
+    struct jxl_bits bits = { .from = head };
     bool good = true;
     struct jxl_frames *frames = &header->frames;
     *header =

@@ -171,7 +171,7 @@ static void set_form(TIFF *tif, unsigned compression)
 }
 
 /* Sets the fields that strips depend on, in an order that libtiff takes. */
-static int set_fields(struct tiff_handle *h, const struct strips *s)
+static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
 {
     const struct coding *c = &s->coding;
     const struct cut *cut = &s->cut;
@@ -233,7 +233,7 @@ static TIFF *open_client(struct tiff_handle *h, const char *mode,
     return tif;
 }
 
-struct tiff_handle *tiff_handle_open(const struct strips *s, bool writes,
+struct tiff_handle *tiff_handle_open(const struct tiff_strips *s, bool writes,
                                      struct err *err)
 {
     struct tiff_handle *h = memory_alloc_zeroed(1, sizeof *h);
@@ -305,7 +305,7 @@ static const char *name_of(unsigned compression)
                                                           : "";
 }
 
-int tiff_handle_describe(struct tiff_handle *h, struct strips *s,
+int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
                          struct err *err)
 {
     TIFF *tif = h->tif;
@@ -383,7 +383,7 @@ int tiff_handle_write(struct tiff_handle *h, uint32_t part, void *from,
 }
 
 int tiff_handle_read_rgba(struct tiff_handle *h, uint32_t *to,
-                          const struct strips *s, unsigned orientation,
+                          const struct tiff_strips *s, unsigned orientation,
                           struct err *err)
 {
     if (lib_TIFFReadRGBAImageOriented(h->tif, s->width, s->height, to,

@@ -60,7 +60,7 @@ struct unit {
 };
 
 /* A picture as it lies in a file. */
-struct strips {
+struct tiff_strips {
     struct bytes file;
     uint64_t at;            /* of its directory */
     uint32_t width, height; /* of the picture, whatever a pixel is here */
@@ -80,12 +80,12 @@ struct tiff_handle;
 
 /* Opens one to read, or to write, what `s` describes. Returns NULL on failure.
  */
-struct tiff_handle *tiff_handle_open(const struct strips *s, bool writes,
+struct tiff_handle *tiff_handle_open(const struct tiff_strips *s, bool writes,
                                      struct err *err);
 void tiff_handle_close(struct tiff_handle *handle);
 
 /* Reads coding, size and size of the parts of the picture. */
-int tiff_handle_describe(struct tiff_handle *handle, struct strips *s,
+int tiff_handle_describe(struct tiff_handle *handle, struct tiff_strips *s,
                          struct err *err);
 
 /* Reads a part of so many bytes. Returns 1, with the reason, if it is damaged
@@ -99,7 +99,7 @@ int tiff_handle_write(struct tiff_handle *handle, uint32_t part, void *from,
 
 /* Reads all of the picture as 8 bits of red, green, blue and alpha. */
 int tiff_handle_read_rgba(struct tiff_handle *handle, uint32_t *to,
-                          const struct strips *s, unsigned orientation,
+                          const struct tiff_strips *s, unsigned orientation,
                           struct err *err);
 
 #endif

@@ -52,7 +52,7 @@ static struct unit unit_of(const struct coding *c, uint64_t bits)
     return unit;
 }
 
-int strips_measure(struct strips *s, struct err *err)
+int strips_measure(struct tiff_strips *s, struct err *err)
 {
     const struct coding *c = &s->coding;
     struct cut *cut = &s->cut;
@@ -85,11 +85,13 @@ int strips_measure(struct strips *s, struct err *err)
     return 0;
 }
 
-int strips_open(struct strips *s, struct image *img,
+int strips_open(struct tiff_strips *s, struct image *img,
                 const struct directories *all, const struct directory *dir,
                 struct err *err)
 {
-    *s = (struct strips){ .file = all->file, .at = dir->at, .opts = all->opts };
+    *s = (struct tiff_strips){ .file = all->file,
+                               .at = dir->at,
+                               .opts = all->opts };
     struct coding *c = &s->coding;
     struct cut *cut = &s->cut;
     struct tiff_handle *h =
@@ -138,7 +140,7 @@ int strips_open(struct strips *s, struct image *img,
 
 /* What the threads share: handles that are idle, and the first failure. */
 struct strip_workers {
-    const struct strips *s;
+    const struct tiff_strips *s;
     bool writes;
     pthread_mutex_t lock;
     struct strip_worker *idle;
@@ -276,8 +278,8 @@ static bool is_packed(const struct unit *unit)
 }
 
 /* Returns the cells of plane `p` of those that are cut. */
-static struct image plane_view(const struct strips *s, const struct image *img,
-                               unsigned p)
+static struct image plane_view(const struct tiff_strips *s,
+                               const struct image *img, unsigned p)
 {
     struct image view = image_kind(img);
     view.nplanes = s->unit.count;
@@ -290,7 +292,7 @@ static struct image plane_view(const struct strips *s, const struct image *img,
 
 /* ---- Chroma that is subsampled ----------------------------------------- */
 
-void strips_turn_blocks(struct strips *s, enum xform t)
+void strips_turn_blocks(struct tiff_strips *s, enum xform t)
 {
     const unsigned w = s->coding.sub_x, h = s->coding.sub_y;
     const bool columns = xform_transposes(t);
@@ -304,7 +306,7 @@ void strips_turn_blocks(struct strips *s, enum xform t)
 }
 
 /* Makes a row of pixels of a row of blocks. */
-static void spread_row(const struct strips *s, const struct image *to,
+static void spread_row(const struct tiff_strips *s, const struct image *to,
                        uint32_t row, unsigned y, const uint8_t *from)
 {
     const unsigned w = s->coding.sub_x, luma = w * s->coding.sub_y;
@@ -323,7 +325,7 @@ static void spread_row(const struct strips *s, const struct image *to,
 
 struct strips_reading {
     struct strip_workers workers;
-    const struct strips *s;
+    const struct tiff_strips *s;
     const struct row_sink *sink;
     uint8_t *rows; /* some of each plane that is cut, one after the other */
     size_t row;    /* bytes from a row to the next */
@@ -374,7 +376,7 @@ static void read_part(void *context, size_t i)
 static void put_row(const struct strips_reading *r, const struct image *to,
                     uint32_t row, uint32_t y, void *cells)
 {
-    const struct strips *s = r->s;
+    const struct tiff_strips *s = r->s;
     const struct unit *unit = &s->unit;
     if (s->spread) {
         const unsigned height = s->coding.sub_y;
@@ -465,7 +467,8 @@ static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
     return r->rows ? 0 : fail_memory(err, "no memory for strips or tiles");
 }
 
-int strips_read(const struct strips *s, struct row_sink *sink, struct err *err)
+int strips_read(const struct tiff_strips *s, struct row_sink *sink,
+                struct err *err)
 {
     struct strips_reading r = {
         .workers = { .s = s, .lock = PTHREAD_MUTEX_INITIALIZER, .err = err },
@@ -495,7 +498,7 @@ int strips_read(const struct strips *s, struct row_sink *sink, struct err *err)
     return status;
 }
 
-int strips_read_rgba(const struct strips *s, const struct image *img,
+int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
                      unsigned orientation, struct err *err)
 {
     const size_t pixels = (size_t)img->width * img->height;
@@ -523,7 +526,7 @@ int strips_read_rgba(const struct strips *s, const struct image *img,
 
 struct strips_writing {
     struct strip_workers workers;
-    const struct strips *s;
+    const struct tiff_strips *s;
     const struct row_source *source;
     struct bytes *made; /* of each part */
     uint32_t plane, down;
@@ -666,10 +669,10 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
 }
 
 int strips_write(struct tiff_writer *to, struct parts *parts,
-                 const struct strips *s, const struct image *img,
+                 const struct tiff_strips *s, const struct image *img,
                  struct err *err)
 {
-    struct strips cut = *s;
+    struct tiff_strips cut = *s;
     struct strips_writing w = {
         .workers = { .s = &cut,
                      .writes = true,

@@ -12,20 +12,21 @@
 
 /* Reads how the picture of a directory lies in the file, and the shape of img:
  * size, cells and planes, without a meaning. */
-int strips_open(struct strips *s, struct image *img,
+int strips_open(struct tiff_strips *s, struct image *img,
                 const struct directories *all, const struct directory *dir,
                 struct err *err);
 
 /* Puts luma in the order that it has after a turn. */
-void strips_turn_blocks(struct strips *s, enum xform t);
+void strips_turn_blocks(struct tiff_strips *s, enum xform t);
 
 /* Computes cells and cut of what coding, size and size of the parts say; a part
  * of width 0 is a strip. */
-int strips_measure(struct strips *s, struct err *err);
+int strips_measure(struct tiff_strips *s, struct err *err);
 
 /* Reads the picture into img, which has its shape, and turns it. Without a
  * sink it is read and not kept. */
-int strips_read(const struct strips *s, struct row_sink *sink, struct err *err);
+int strips_read(const struct tiff_strips *s, struct row_sink *sink,
+                struct err *err);
 
 /* Appends the parts of img, and sets where they are and their sizes: arrays of
  * as many as there are, which the caller frees. */
@@ -34,12 +35,12 @@ struct parts {
     uint64_t count;
 };
 int strips_write(struct tiff_writer *w, struct parts *parts,
-                 const struct strips *s, const struct image *img,
+                 const struct tiff_strips *s, const struct image *img,
                  struct err *err);
 
 /* Reads the picture as 8 bits of red, green, blue and alpha, as libtiff shows
  * it, into img, which has such planes. */
-int strips_read_rgba(const struct strips *s, const struct image *img,
+int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
                      unsigned orientation, struct err *err);
 
 #endif

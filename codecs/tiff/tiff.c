@@ -15,7 +15,7 @@ enum tiff_way {
 struct tiff_state {
     struct directories all;
     const struct directory *dir;
-    struct strips strips;
+    struct tiff_strips strips;
     enum tiff_way way;
     unsigned extra; /* samples behind the colors, which may be alpha */
 };
@@ -59,7 +59,7 @@ static bool is_common(const struct coding *c)
  * one. */
 static void understand(struct tiff_state *state, struct image *img)
 {
-    struct strips *s = &state->strips;
+    struct tiff_strips *s = &state->strips;
     const struct coding *c = &s->coding;
     const unsigned colors = colors_of(c);
     const struct tiff_form form = state->all.form;
@@ -374,7 +374,7 @@ static int set_resolution(struct tiff_form form, struct directory *dir,
 
 /* Sets the tags that say how the samples lie. */
 static int set_tags(struct tiff_form form, struct directory *dir,
-                    const struct strips *s, const struct parts *parts,
+                    const struct tiff_strips *s, const struct parts *parts,
                     struct err *err)
 {
     const struct coding *c = &s->coding;
@@ -419,7 +419,7 @@ static int set_tags(struct tiff_form form, struct directory *dir,
 
 /* Strips of some 256 KiB, coded by Deflate: horizontal differences of integers,
  * and the predictor of floats. */
-static int plan_strips(struct strips *s, const struct image *img,
+static int plan_strips(struct tiff_strips *s, const struct image *img,
                        const struct load_opts *opts, struct err *err)
 {
     enum { STRIP = 256 << 10 };
@@ -427,7 +427,7 @@ static int plan_strips(struct strips *s, const struct image *img,
     const bool floats = img->cell == CELL_F32;
     const uint64_t row =
         (uint64_t)img->width * img->nplanes * cell_size(img->cell);
-    *s = (struct strips){
+    *s = (struct tiff_strips){
         .width = img->width,
         .height = img->height,
         .coding = { .compression = CODED_DEFLATE,
@@ -468,7 +468,7 @@ static int write_file(struct tiff_writer *w, const struct image *img,
         .samples = img->nplanes,
         .save = save,
     };
-    struct strips s;
+    struct tiff_strips s;
     struct parts parts = { 0 };
     const struct meta *meta = img->meta;
     int status = 0;

@@ -125,8 +125,8 @@ static int copy_parts(struct tiff_turning *w, struct directory *dir,
 
 /* Chooses the parts of the turned picture. Tiles are turned; strips keep their
  * bytes where rows become columns, so that as many as before make it up. */
-static void turn_cut(struct strips *s, const struct strips *was, uint64_t rows,
-                     enum xform t)
+static void turn_cut(struct tiff_strips *s, const struct tiff_strips *was,
+                     uint64_t rows, enum xform t)
 {
     const struct coding *c = &was->coding;
     struct cut *cut = &s->cut, from = was->cut;
@@ -159,7 +159,7 @@ static void turn_cut(struct strips *s, const struct strips *was, uint64_t rows,
 
 /* Makes the tags of a turned picture say how it lies in the file. */
 static int set_shape(struct tiff_turning *w, struct directory *dir,
-                     const struct strips *s, struct err *err)
+                     const struct tiff_strips *s, struct err *err)
 {
     const struct tiff_form form = w->all->form;
     const struct coding *c = &s->coding;
@@ -189,7 +189,8 @@ static int set_shape(struct tiff_turning *w, struct directory *dir,
 
 /* Says what is lost where samples are encoded anew, which the options may
  * refuse. */
-static int note_loss(struct tiff_turning *w, struct strips *s, struct err *err)
+static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
+                     struct err *err)
 {
     const struct save_opts *save = w->opts->save;
     if (s->coding.compression != CODED_JPEG)
@@ -205,7 +206,7 @@ static int note_loss(struct tiff_turning *w, struct strips *s, struct err *err)
     return 0;
 }
 
-static int turn_samples(struct tiff_turning *w, struct strips *in,
+static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
                         struct image *img, struct directory *dir,
                         struct err *err)
 {
@@ -214,7 +215,7 @@ static int turn_samples(struct tiff_turning *w, struct strips *in,
                                        .turner = opts->turner,
                                        .limits = &opts->limits,
                                        .mem = opts->mem };
-    struct strips out = *in;
+    struct tiff_strips out = *in;
     struct row_sink sink = { 0 };
     struct parts parts = { 0 };
     if (in->spread) {
@@ -249,7 +250,8 @@ static int turn_samples(struct tiff_turning *w, struct strips *in,
 
 /* Chroma that is subsampled stays so, unless an axis that runs backwards is not
  * whole blocks: then each pixel gets the sample that it was shown with. */
-static void choose_blocks(struct strips *in, struct image *img, enum xform t)
+static void choose_blocks(struct tiff_strips *in, struct image *img,
+                          enum xform t)
 {
     const struct coding *c = &in->coding;
     if (!strips_have_blocks(c))
@@ -269,7 +271,7 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
                         struct err *err)
 {
     struct tiff_turn turn = turn_of(w, dir);
-    struct strips in;
+    struct tiff_strips in;
     struct image img = { 0 };
     if (tags_check(&turn, dir, w->pages, err))
         return -1;
@@ -315,7 +317,7 @@ static int read_all(struct directories *all, const struct directory *dir,
 {
     int status = 0;
     for (; dir && status == 0; dir = dir->next) {
-        struct strips in;
+        struct tiff_strips in;
         struct image img = { 0 };
         if (directory_is_picture(dir))
             status = strips_open(&in, &img, all, dir, err) ||

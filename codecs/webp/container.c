@@ -10,12 +10,12 @@
 
 enum { HEAD = 8, RIFF_HEAD = 12, VP8X = 10, ANIM = 6, ANMF = 16 };
 
-struct chunk {
+struct riff_chunk {
     const uint8_t *name, *data;
     size_t size, end; /* end: in the file, with its padding */
 };
 
-static bool is(const struct chunk *chunk, const char *name)
+static bool is(const struct riff_chunk *chunk, const char *name)
 {
     return memcmp(chunk->name, name, 4) == 0;
 }
@@ -32,7 +32,7 @@ static void write_le24(uint8_t *p, uint32_t value)
 
 /* ---- Reading --------------------------------------------------------------*/
 
-struct parser {
+struct riff_parser {
     struct webp_file *webp;
     struct meta *meta; /* or NULL */
     struct bytes file;
@@ -43,13 +43,13 @@ struct parser {
 };
 
 /* Padding may be missing at the end of the file. */
-static int read_chunk(struct chunk *chunk, const struct parser *p, size_t at,
-                      size_t end, struct err *err)
+static int read_chunk(struct riff_chunk *chunk, const struct riff_parser *p,
+                      size_t at, size_t end, struct err *err)
 {
     const uint8_t *data = p->file.data + at;
     if (end - at < HEAD)
         return fail(err, "it is cut short in the head of a chunk");
-    *chunk = (struct chunk){ data, data + HEAD, read_le32(data + 4), 0 };
+    *chunk = (struct riff_chunk){ data, data + HEAD, read_le32(data + 4), 0 };
     const size_t left = end - at - HEAD;
     if (chunk->size > left && !p->opts->tolerant)
         return fail(err, "chunk %.4s is cut short: %zu of %zu bytes are there",
@@ -64,7 +64,8 @@ static int read_chunk(struct chunk *chunk, const struct parser *p, size_t at,
 
 /* Reads the size of a picture, which is at its begin (RFC 6386, 9.1; WebP
  * Lossless Bitstream Specification, 3). */
-static bool read_picture(struct webp_frame *frame, const struct chunk *chunk)
+static bool read_picture(struct webp_frame *frame,
+                         const struct riff_chunk *chunk)
 {
     const uint8_t *data = chunk->data;
     frame->image = data;
@@ -87,7 +88,7 @@ static bool read_picture(struct webp_frame *frame, const struct chunk *chunk)
     return frame->place.width && frame->place.height;
 }
 
-static int add_frame(struct parser *p, const struct webp_frame *frame,
+static int add_frame(struct riff_parser *p, const struct webp_frame *frame,
                      struct err *err)
 {
     struct webp_file *webp = p->webp;
@@ -105,8 +106,8 @@ static int add_frame(struct parser *p, const struct webp_frame *frame,
 }
 
 /* Takes the picture in a chunk, and the ALPH before it. */
-static int take_picture(struct parser *p, struct webp_frame *frame,
-                        const struct chunk *chunk, struct err *err)
+static int take_picture(struct riff_parser *p, struct webp_frame *frame,
+                        const struct riff_chunk *chunk, struct err *err)
 {
     const struct webp_place place = frame->place;
     if (!read_picture(frame, chunk) || (p->alpha && frame->lossless))
@@ -127,7 +128,7 @@ static int take_picture(struct parser *p, struct webp_frame *frame,
 }
 
 /* A frame has its ALPH, its picture, and what is unknown. */
-static int take_anmf(struct parser *p, const struct chunk *anmf,
+static int take_anmf(struct riff_parser *p, const struct riff_chunk *anmf,
                      struct err *err)
 {
     const uint8_t *data = anmf->data;
@@ -135,7 +136,7 @@ static int take_anmf(struct parser *p, const struct chunk *anmf,
                  end = begin + anmf->size;
     const struct webp_file *webp = p->webp;
     struct webp_frame frame = { .data = NULL };
-    struct chunk chunk;
+    struct riff_chunk chunk;
     if (anmf->size < ANMF)
         return fail(err, "frame %zu is cut short", webp->nframes + 1);
     frame.place = (struct webp_place){
@@ -170,8 +171,8 @@ static int take_anmf(struct parser *p, const struct chunk *anmf,
 
 /* EXIF, XMP and a profile that VP8X does not tell of are passed over by
  * readers, so they are unknown chunks. */
-static int take_block(struct parser *p, const char *name, const uint8_t *data,
-                      size_t size, struct err *err)
+static int take_block(struct riff_parser *p, const char *name,
+                      const uint8_t *data, size_t size, struct err *err)
 {
     static const struct {
         const char *name;
@@ -207,7 +208,7 @@ static int take_block(struct parser *p, const char *name, const uint8_t *data,
     return 0;
 }
 
-static int take_chunk(struct parser *p, const struct chunk *chunk,
+static int take_chunk(struct riff_parser *p, const struct riff_chunk *chunk,
                       struct err *err)
 {
     struct webp_file *webp = p->webp;
@@ -244,7 +245,7 @@ static int take_chunk(struct parser *p, const struct chunk *chunk,
 }
 
 /* Reads VP8X, if there is one. */
-static int take_head(struct parser *p, const struct chunk *chunk,
+static int take_head(struct riff_parser *p, const struct riff_chunk *chunk,
                      struct err *err)
 {
     struct webp_file *webp = p->webp;
@@ -263,10 +264,10 @@ static int take_head(struct parser *p, const struct chunk *chunk,
 }
 
 /* Readers do not look behind the picture of a file without VP8X. */
-static int read_chunks(struct parser *p, struct err *err)
+static int read_chunks(struct riff_parser *p, struct err *err)
 {
     struct webp_file *webp = p->webp;
-    struct chunk chunk;
+    struct riff_chunk chunk;
     struct err why;
     for (size_t at = RIFF_HEAD; at < webp->end; at = chunk.end) {
         if (read_chunk(&chunk, p, at, webp->end, &why)) {
@@ -288,11 +289,11 @@ static int read_chunks(struct parser *p, struct err *err)
         }
     }
     if (!webp->nframes || p->alpha)
-        return fail(err, "there is no picture in it");
+        return fail(err, "the file holds no picture");
     return 0;
 }
 
-static int read_file(struct parser *p, struct err *err)
+static int read_file(struct riff_parser *p, struct err *err)
 {
     const struct bytes file = p->file;
     struct webp_file *webp = p->webp;
@@ -330,7 +331,7 @@ static int read_file(struct parser *p, struct err *err)
 int webp_read(struct webp_file *webp, struct meta *meta, struct bytes file,
               const struct load_opts *opts, struct err *err)
 {
-    struct parser p = {
+    struct riff_parser p = {
         .webp = webp, .meta = meta, .file = file, .opts = opts
     };
     *webp = (struct webp_file){ .frame = NULL };

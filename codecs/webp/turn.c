@@ -15,7 +15,7 @@
 #include "codecs/metadata/metadata.h"
 
 /* What is done with all frames. */
-struct frames_work {
+struct webp_work {
     const struct load_opts *opts;
     const struct save_opts *save; /* NULL: they are only decoded */
     struct webp_file *webp;
@@ -25,8 +25,8 @@ struct frames_work {
     enum xform t;
 };
 
-struct frame_task {
-    const struct frames_work *work;
+struct webp_task {
+    const struct webp_work *work;
     struct webp_frame frame; /* as it becomes */
     struct image pixels;     /* to be encoded; or none: those of the frame */
     struct bytes made;
@@ -156,7 +156,7 @@ static int take_part(struct image *to, const struct image *from,
 
 /* Lays the next frame on the canvas, and gives it the pixels that it needs in
  * the turned animation. */
-static int compose(struct frames_work *work, struct frame_task *task)
+static int compose(struct webp_work *work, struct webp_task *task)
 {
     struct webp_frame *frame = &task->frame;
     const struct webp_place was = frame->place, dirty = work->dirty;
@@ -198,9 +198,9 @@ static int compose(struct frames_work *work, struct frame_task *task)
  * whose chroma is averaged anew before that is measured, less is allowed. */
 enum { LEAST_PSNR = 34, LEAST_OF_PIXELS = 37 };
 
-static int turn_pixels(struct frame_task *task, float quality)
+static int turn_pixels(struct webp_task *task, float quality)
 {
-    const struct frames_work *work = task->work;
+    const struct webp_work *work = task->work;
     const struct turner *turner = work->opts->turner;
     struct image turned = { 0 };
     if (work->t != XFORM_NONE) {
@@ -226,8 +226,8 @@ static int turn_pixels(struct frame_task *task, float quality)
  * the turned one are at the same places. */
 static void do_frame(void *context, size_t i)
 {
-    struct frame_task *task = (struct frame_task *)context + i;
-    const struct frames_work *work = task->work;
+    struct webp_task *task = (struct webp_task *)context + i;
+    const struct webp_work *work = task->work;
     const struct save_opts *save = work->save;
     struct webp_frame *frame = &task->frame;
     struct load_opts load = *work->opts;
@@ -253,7 +253,7 @@ static void do_frame(void *context, size_t i)
 enum { TASKS = 16 }; /* at a time */
 
 /* Takes what a task has made. */
-static int end_task(struct frames_work *work, struct frame_task *task,
+static int end_task(struct webp_work *work, struct webp_task *task,
                     size_t number, struct err *err)
 {
     struct webp_file *webp = work->webp;
@@ -274,21 +274,20 @@ static int end_task(struct frames_work *work, struct frame_task *task,
 }
 
 /* Makes all frames anew, to `made`, one for each; or decodes them. */
-static int do_all(struct frames_work *work, struct bytes *made, unsigned most,
+static int do_all(struct webp_work *work, struct bytes *made, unsigned most,
                   struct err *err)
 {
     const size_t all = work->webp->nframes;
     const struct turner *turner = work->opts->turner;
-    struct frame_task *tasks = memory_alloc(TASKS * sizeof *tasks);
+    struct webp_task *tasks = memory_alloc(TASKS * sizeof *tasks);
     int status = 0;
     if (!tasks)
         return fail_memory(err, "no memory for the frames");
     for (size_t at = 0, n; at < all && status == 0; at += n) {
         n = all - at < most ? all - at : most;
         for (size_t i = 0; i < n; i++) {
-            tasks[i] =
-                (struct frame_task){ .work = work,
-                                     .frame = work->webp->frame[at + i] };
+            tasks[i] = (struct webp_task){ .work = work,
+                                           .frame = work->webp->frame[at + i] };
             if (work->canvas.nplanes)
                 tasks[i].status = compose(work, &tasks[i]);
         }
@@ -310,7 +309,7 @@ static int do_all(struct frames_work *work, struct bytes *made, unsigned most,
 enum { FLAT_FROM = 500 };
 
 /* Finds how many frames memory holds at a time. */
-static int check_size(const struct frames_work *work, bool composes,
+static int check_size(const struct webp_work *work, bool composes,
                       unsigned *side_by_side, struct err *err)
 {
     enum { BYTES = 64 }; /* of a pixel, with what libwebp needs */
@@ -349,7 +348,7 @@ static int check_size(const struct frames_work *work, bool composes,
 }
 
 /* Says what becomes of lossy frames. Returns whether frames are made anew. */
-static bool tell_of_loss(const struct frames_work *work)
+static bool tell_of_loss(const struct webp_work *work)
 {
     const struct save_opts *save = work->save;
     struct warnings *warnings = work->opts->warnings;
@@ -376,7 +375,7 @@ static bool tell_of_loss(const struct frames_work *work)
 }
 
 /* Turns the frames, and writes the file. */
-static int turn_frames(struct bytes *out, struct frames_work *work,
+static int turn_frames(struct bytes *out, struct webp_work *work,
                        const struct meta *meta, struct err *err)
 {
     struct webp_file *webp = work->webp;
@@ -415,7 +414,7 @@ int webp_turn(struct bytes *out, struct image *img, struct bytes file,
 {
     const struct save_opts *save = opts->turner ? opts->save : NULL;
     struct webp_file webp = { .frame = NULL };
-    struct frames_work work = { .opts = opts, .save = save, .webp = &webp };
+    struct webp_work work = { .opts = opts, .save = save, .webp = &webp };
     struct image whole = { .meta = meta_new(&codec_webp), .nplanes = 4 };
     int status = -1;
     if (!whole.meta)
