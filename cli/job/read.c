@@ -38,9 +38,9 @@ static int read_file(struct job_state *state, size_t head, struct err *err)
     if (file_read(job->input, &read, &state->input.file, &state->input.source,
                   err))
         return -1;
-    /* What tells a raw file from a TIFF may lie anywhere. */
-    if (codec_raw.probe(state->input.file.data, state->input.file.size))
-        result->from = &codec_raw;
+    /* What tells formats apart, as raw files and TIFF, may lie anywhere. */
+    if (result->from)
+        result->from = codec_probe(state->input.file);
     result->mtime = state->input.source.st.st_mtim;
     result->bytes_in = state->input.file.size;
     return result->from ? 0 : fail(err, "the file is empty");
