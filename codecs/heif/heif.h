@@ -89,8 +89,8 @@ struct heif {
     struct box meta, iprp, ipco; /* end 0: there is none */
     struct box mini, idat;       /* the same */
     struct box space;            /* a free box between meta and the data */
-    bool all;         /* pictures that are shown alone are turned, too */
-    bool sealed;                 /* C2PA signs the bytes */
+    bool all;    /* pictures that are shown alone are turned, too */
+    bool sealed; /* C2PA signs the bytes */
     struct heif_iloc iloc;
     uint32_t primary;
     struct heif_item *item; /* in the order of their ids */

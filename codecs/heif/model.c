@@ -489,7 +489,7 @@ static bool is_seal(const struct heif *heif, const struct box *box)
 int heif_read(struct heif *heif, struct bytes file, struct err *err)
 {
     struct box box;
-    bool data = false, more = false;
+    bool data = false;
     size_t at = 0;
     *heif = (struct heif){ .file = file };
     for (; at < file.size && box_read(&box, file, at, file.size);
@@ -511,7 +511,7 @@ int heif_read(struct heif *heif, struct bytes file, struct err *err)
     }
     if (at < file.size && check_tail(heif, at, err))
         return -1;
-    if (more || (heif->meta.end && heif->mini.end))
+    if (heif->meta.end && heif->mini.end)
         return fail_unread(err, "it has several meta boxes, which is not "
                                 "understood");
     if (heif->mini.end)
