@@ -3,47 +3,15 @@
  * after four quarter turns a fifth to eighth change nothing. */
 #include <string.h>
 
-#include "codecs/codec.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
+#include "tests/fuzz/fuzz_turn.h"
 
-static struct warnings warnings;
-static const struct turner turner = { .turn = turn_cells, .tile = 4096 };
-static const struct save_opts save = { .suffix = "", .warnings = &warnings };
+enum { PIXELS = 1 << 14 };
 
-static struct load_opts load_opts(bool tolerant)
-{
-    warnings.count = 0;
-    return (struct load_opts){
-        .limits = { .pixels = 1 << 14, .bytes = 64 << 20 },
-        .mem = mem_plain,
-        .tolerant = tolerant,
-        .portable = true,
-        .turner = &turner,
-        .save = &save,
-        .warnings = &warnings,
-    };
-}
-
-/* Returns whether it can be turned; else `made` is empty. A flat square may
- * stay as it is. */
 static bool turn(struct bytes *made, struct bytes file, enum xform t,
                  bool tolerant)
 {
-    const struct load_opts load = load_opts(tolerant);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    *made = (struct bytes){ 0 };
-    if (codec_gif.turn(made, &img, file, t, &load, &err) == 0) {
-        must(made->size || bytes_append(made, file.data, file.size));
-        must(tolerant || codec_gif.check(*made, NULL, NULL, &err) == 0);
-        return true;
-    }
-    must(*err.text);
-    bytes_free(made);
-    return false;
+    const struct load_opts load = load_opts(PIXELS, tolerant);
+    return turn_file(&codec_gif, made, file, t, &load);
 }
 
 static void turn_around(struct bytes file, bool tolerant)
@@ -60,7 +28,7 @@ static void turn_around(struct bytes file, bool tolerant)
 
 static void convert(struct bytes file, bool tolerant)
 {
-    const struct load_opts load = load_opts(tolerant);
+    const struct load_opts load = load_opts(PIXELS, tolerant);
     struct image img = { 0 }, again = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };

@@ -4,49 +4,17 @@
  * fifth to eighth change nothing. */
 #include <string.h>
 
-#include "codecs/codec.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
+#include "tests/fuzz/fuzz_turn.h"
+
+enum { PIXELS = 1 << 13 };
 
 static const struct codec *webp;
-static struct warnings warnings;
-static const struct turner turner = { .turn = turn_cells, .tile = 4096 };
-static const struct save_opts save = {
-    .orientation = 1, .suffix = "", .turner = &turner, .warnings = &warnings
-};
 
-static struct load_opts load_opts(bool tolerant)
-{
-    warnings.count = 0;
-    return (struct load_opts){
-        .limits = { .pixels = 1 << 13, .bytes = 64 << 20 },
-        .mem = mem_plain,
-        .tolerant = tolerant,
-        .portable = true,
-        .turner = &turner,
-        .save = &save,
-        .warnings = &warnings,
-    };
-}
-
-/* Returns whether it can be turned; else `made` is empty. */
 static bool turn(struct bytes *made, struct bytes file, enum xform t,
                  bool tolerant)
 {
-    const struct load_opts load = load_opts(tolerant);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    *made = (struct bytes){ 0 };
-    if (webp->turn(made, &img, file, t, &load, &err) == 0) {
-        must(made->size || bytes_append(made, file.data, file.size));
-        must(tolerant || webp->check(*made, NULL, NULL, &err) == 0);
-        return true;
-    }
-    must(*err.text);
-    bytes_free(made);
-    return false;
+    const struct load_opts load = load_opts(PIXELS, tolerant);
+    return turn_file(webp, made, file, t, &load);
 }
 
 static bool is_lossless(struct bytes file, const struct load_opts *load)
@@ -58,7 +26,7 @@ static bool is_lossless(struct bytes file, const struct load_opts *load)
 
 static void turn_around(struct bytes file, bool tolerant)
 {
-    const struct load_opts load = load_opts(false);
+    const struct load_opts load = load_opts(PIXELS, false);
     struct bytes made[9] = { { 0 } };
     struct image was = { 0 }, is = { 0 };
     struct err err;
@@ -81,7 +49,7 @@ static void turn_around(struct bytes file, bool tolerant)
 
 static void tag(struct bytes file)
 {
-    const struct load_opts load = load_opts(false);
+    const struct load_opts load = load_opts(PIXELS, false);
     struct stream_info info;
     struct bytes made = { 0 };
     struct err err = { .text = "" };
@@ -95,7 +63,7 @@ static void tag(struct bytes file)
 
 static void convert(struct bytes file, bool tolerant)
 {
-    const struct load_opts load = load_opts(tolerant);
+    const struct load_opts load = load_opts(PIXELS, tolerant);
     struct image img = { 0 }, again = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };
@@ -116,7 +84,7 @@ static void convert(struct bytes file, bool tolerant)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct bytes file = { (uint8_t *)(uintptr_t)data, size, 0 };
-    struct load_opts load = load_opts(false);
+    struct load_opts load = load_opts(PIXELS, false);
     struct bytes made;
     webp = codec_by_name("webp");
     if (!webp || !size || codec_probe(file) != webp)

@@ -12,16 +12,8 @@ import struct
 import sys
 import zlib
 
-TURNS = {  # of x and y in the turned picture, whose source is w x h
-    'copy': lambda x, y, w, h: (x, y),
-    'fliph': lambda x, y, w, h: (w - 1 - x, y),
-    'rotate180': lambda x, y, w, h: (w - 1 - x, h - 1 - y),
-    'flipv': lambda x, y, w, h: (x, h - 1 - y),
-    'transpose': lambda x, y, w, h: (y, x),
-    'rotate90': lambda x, y, w, h: (y, h - 1 - x),
-    'transverse': lambda x, y, w, h: (w - 1 - y, h - 1 - x),
-    'rotate270': lambda x, y, w, h: (w - 1 - y, x),
-}
+from turns import SOURCES as TURNS
+
 TAGGED = list(TURNS)  # by orientation, from 1
 SIZES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 LETTERS = {1: 'B', 3: 'H', 4: 'I', 12: 'd', 13: 'I', 16: 'Q', 18: 'Q'}
