@@ -101,7 +101,6 @@ static void describe_row(struct bench_row *row)
         unsigned n, least;
         const char *what;
     } counts[] = {
-        { e->work.npictures, 2, "picture" },
         { row->part ? 0 : r->files, 1, "file" },
         { e->work.nplanes, 2, "plane" },
         { e->by.threads, 2, "thread" },

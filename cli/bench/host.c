@@ -76,7 +76,7 @@ static bool stream_entry(unsigned devices, size_t i, struct suite_entry *e)
         .section = &stream,
         .name = turns ? NULL : "plain copies",
         .origin = turns ? SUITE_OURS : SUITE_LIBRARY,
-        .work = { CELL_U8, turns ? XFORM_ROTATE_90 : XFORM_NONE, 3, 1 },
+        .work = { CELL_U8, turns ? XFORM_ROTATE_90 : XFORM_NONE, 3 },
         .by = { .devices = devices, .lanes = turns ? lanes[i] : 0 },
         .shapes = camera
     };
@@ -96,7 +96,7 @@ static bool host_entry(const void *context, size_t i, struct suite_entry *e)
     const enum cell cell = (enum cell)(n / XFORM_COUNT % KINDS);
     *e = (struct suite_entry){ .section = loop ? &loops : &gimgxf,
                                .origin = loop ? SUITE_MEANT : SUITE_OURS,
-                               .work = { cell, (enum xform)(n % XFORM_COUNT), 1,
+                               .work = { cell, (enum xform)(n % XFORM_COUNT),
                                          1 },
                                .by = { .threads = alone ? 1 : all },
                                .shapes = kinds[cell] };

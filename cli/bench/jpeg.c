@@ -147,7 +147,7 @@ static bool jpeg_entry(const void *context, size_t i, struct suite_entry *e)
         .section = c->kernels ? &by_kernel : &whole,
         .name = c->name,
         .origin = is_nvjpeg(c) ? SUITE_LIBRARY : SUITE_OURS,
-        .work = { CELL_U8, turn, 1, 1 },
+        .work = { CELL_U8, turn, 1 },
         .by.threads = c->processors > 1 ? bench_processors() : c->processors,
         .shapes = shapes,
         .parts = c->kernels ? kernel_names : NULL

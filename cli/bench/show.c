@@ -112,7 +112,6 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
     json_number(json, "width", row->shape.width);
     json_number(json, "height", row->shape.height);
     json_number(json, "planes", e->work.nplanes);
-    json_number(json, "pictures", e->work.npictures);
     json_some(json, "block_x", e->by.block_x);
     json_some(json, "block_y", e->by.block_y);
     json_some(json, "threads", e->by.threads);

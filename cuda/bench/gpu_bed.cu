@@ -50,12 +50,11 @@ struct gpu_bed {
 
 /* ---- Pairs of pictures ---------------------------------------------------*/
 
-/* A struct mem of the device, whose context is the number of pictures that lie
- * one behind the other. */
-static void *device_alloc(void *npictures, size_t size)
+/* A struct mem of the device. */
+static void *device_alloc(void *, size_t size)
 {
     void *memory = NULL;
-    (void)cudaMalloc(&memory, size * *(const unsigned *)npictures);
+    (void)cudaMalloc(&memory, size);
     (void)cudaGetLastError();
     return memory;
 }
@@ -70,8 +69,8 @@ static void device_free(void *, void *memory)
 static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
                      struct kernel_task *task, struct err *err)
 {
-    struct suite_work *work = &bed->kcase.entry.work;
-    struct mem mem = { device_alloc, device_free, &work->npictures };
+    const struct suite_work *work = &bed->kcase.entry.work;
+    struct mem mem = { device_alloc, device_free, NULL };
     memset(task, 0, sizeof *task);
     task->stream = bed->stream;
     task->libraries = bed->libraries;
@@ -93,22 +92,12 @@ static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
 static constexpr unsigned THREADS = 256;
 static constexpr int GARBAGE = 0xa5;
 
-/* Returns plane i of all pictures of a task, before the turn or after it, and
- * what it is verified by. */
+/* Returns plane i of a picture, before the turn or after it, and what it is
+ * verified by. */
 static struct verify_plane plane_at(const struct gpu_bed *bed,
                                     const struct image *img, unsigned i)
 {
-    const unsigned p = i % img->nplanes;
-    struct verify_plane what =
-        verify_plane_of(img, p, i - p, bed->kcase.entry.work.turn);
-    what.plane.data += i / img->nplanes * img->pixels.rows.size;
-    return what;
-}
-
-static unsigned planes_of(const struct gpu_bed *bed)
-{
-    const struct suite_work *work = &bed->kcase.entry.work;
-    return work->npictures * work->nplanes;
+    return verify_plane_of(img, i, 0, bed->kcase.entry.work.turn);
 }
 
 /* Returns the blocks that go over the cells of a plane. */
@@ -149,7 +138,7 @@ static int prepare(struct gpu_bed *bed, struct err *err)
     cudaError_t status = cudaSuccess;
     for (unsigned n = 0; n < bed->ntasks && !status; n++) {
         const struct kernel_task *task = &bed->task[n];
-        for (unsigned i = 0; i < planes_of(bed); i++) {
+        for (unsigned i = 0; i < task->src.nplanes; i++) {
             const struct verify_plane what = plane_at(bed, &task->src, i);
             verify_fill<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
                 what);
@@ -157,9 +146,7 @@ static int prepare(struct gpu_bed *bed, struct err *err)
         status = cudaGetLastError();
         if (!status)
             status = cudaMemsetAsync(task->dst.pixels.rows.cells, GARBAGE,
-                                     task->dst.pixels.rows.size *
-                                         bed->kcase.entry.work.npictures,
-                                     bed->stream);
+                                     task->dst.pixels.rows.size, bed->stream);
     }
     return gpu_check(status, "filling", err);
 }
@@ -171,7 +158,7 @@ static int check_task(struct gpu_bed *bed, const struct kernel_task *task,
     unsigned long long found = 0;
     cudaError_t status =
         cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
-    for (unsigned i = 0; i < planes_of(bed) && !status; i++) {
+    for (unsigned i = 0; i < task->src.nplanes && !status; i++) {
         const struct verify_plane what = plane_at(bed, &task->dst, i);
         verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
             what, bed->wrong);
@@ -253,13 +240,13 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
     const struct suite_work *work = &kcase->entry.work;
     result->banks = kernel_cases_banks(kcase);
     bed->ntasks = 0;
-    result->left_out = kernel_cases_undefined(kcase, shape, bed->timed);
+    result->left_out = kernel_cases_undefined(kcase, shape);
     if (!result->left_out)
         result->left_out = libraries_lack(bed->libraries, kcase->launch);
     if (result->left_out)
         return 0;
     bed->bytes = (size_t)shape.width * shape.height * work->nplanes *
-                 work->npictures * cell_size(work->cell);
+                 cell_size(work->cell);
     const uint64_t pair = 2 * (uint64_t)bed->bytes;
     result->bytes = pair;
     result->in_l2 = pair <= (uint64_t)bed->l2;
@@ -273,8 +260,6 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
             result->left_out = "more than the device has free";
             return 0;
         }
-        if (work->npictures > 1 && kernel_cases_plan(kcase, task, err))
-            return -1;
     }
     if (bed->timed && warm_up(bed, err))
         return -1;
@@ -303,8 +288,6 @@ static void gpu_close(void *context)
 {
     struct gpu_bed *bed = (struct gpu_bed *)context;
     for (unsigned i = 0; i < bed->ntasks; i++) {
-        (void)cudaFree(bed->task[i].device_planes);
-        (void)cudaFreeHost(bed->task[i].planes);
         image_free(&bed->task[i].src);
         image_free(&bed->task[i].dst);
     }

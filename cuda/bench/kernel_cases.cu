@@ -8,8 +8,7 @@
 #include "cuda/gpu/gpu_memory.h"
 #include "cuda/gpu/kernels.h"
 
-static case_launcher launch_copy, launch_ours, launch_all, launch_planned,
-    launch_each;
+static case_launcher launch_copy, launch_ours;
 
 /* ---- The table -----------------------------------------------------------*/
 
@@ -29,8 +28,7 @@ static const struct suite_shape
                  { 4096, 4096 },
                  { 16384, 16384 },
                  {} },
-    dct_blocks[] = { { 1447, 1453 }, {} }, camera[] = { { 6000, 4000 }, {} },
-    thumbnail[] = { { 64, 64 }, {} };
+    dct_blocks[] = { { 1447, 1453 }, {} }, camera[] = { { 6000, 4000 }, {} };
 
 static const struct suite_section
     nvidia = { "nvidia", "NVIDIA: An Efficient Matrix Transpose in CUDA C/C++",
@@ -42,10 +40,7 @@ static const struct suite_section
     others = { "others", "Re-indexed rectangles", blocks },
     long_rows = { "others", "One block a row", rows },
     toolkit = { "libraries", "CUDA and its libraries", libraries },
-    gimgxf = { "gimgxf", "gimgxf", odd },
-    many = { "many", "Many small pictures in one launch", thumbnail },
-    planned = { "many", "The same, planned, sent and waited for", thumbnail },
-    each = { "many", "The same, a launch each", thumbnail };
+    gimgxf = { "gimgxf", "gimgxf", odd };
 
 static const char
     whole_tiles[] = "whole tiles only",
@@ -148,24 +143,16 @@ static const struct case_extent sweep_blocks[] = {
 };
 
 /* Our pictures, each with every turn: planes of 256 MiB and more whose sides
- * are multiples of nothing, a picture as cameras make it, and thumbnails in a
- * batch: to start a launch for each takes longer than the turn. Copies and
+ * are multiples of nothing, and a picture as cameras make it. Copies and
  * transposes of samples, which others do as well, are run at their sizes. */
 static const struct {
-    const struct suite_section *section;
     enum cell cell;
-    unsigned nplanes, npictures;
+    unsigned nplanes;
     const struct suite_shape *shapes, *shapes_of_others;
-    case_launcher *launch;
 } ours[] = {
-    { &gimgxf, CELL_U8, 1, 1, odd, theirs, launch_ours },
-    { &gimgxf, CELL_U16, 1, 1, odd, theirs, launch_ours },
-    { &gimgxf, CELL_F32, 1, 1, odd, theirs, launch_ours },
-    { &gimgxf, CELL_DCT, 1, 1, dct_blocks, dct_blocks, launch_ours },
-    { &gimgxf, CELL_U8, 3, 1, camera, camera, launch_ours },
-    { &many, CELL_U8, 3, 1000, thumbnail, thumbnail, launch_all },
-    { &planned, CELL_U8, 3, 1000, thumbnail, thumbnail, launch_planned },
-    { &each, CELL_U8, 3, 1000, thumbnail, thumbnail, launch_each },
+    { CELL_U8, 1, odd, theirs },    { CELL_U16, 1, odd, theirs },
+    { CELL_F32, 1, odd, theirs },   { CELL_DCT, 1, dct_blocks, dct_blocks },
+    { CELL_U8, 3, camera, camera },
 };
 
 enum {
@@ -197,10 +184,10 @@ static void get_ours(size_t i, struct kernel_case *kcase)
     const auto &our = ours[i / XFORM_COUNT];
     const auto turn = static_cast<enum xform>(i % XFORM_COUNT);
     const bool others_do = turn == XFORM_NONE || turn == XFORM_TRANSPOSE;
-    kcase->section = our.section;
-    kcase->launch = our.launch;
+    kcase->section = &gimgxf;
+    kcase->launch = launch_ours;
     kcase->entry.origin = SUITE_OURS;
-    kcase->entry.work = { our.cell, turn, our.nplanes, our.npictures };
+    kcase->entry.work = { our.cell, turn, our.nplanes };
     kcase->entry.shapes = others_do ? our.shapes_of_others : our.shapes;
 }
 
@@ -219,8 +206,7 @@ bool kernel_cases_get(size_t i, struct kernel_case *kcase)
                     : kcase->note ? SUITE_PUBLISHED
                                   : SUITE_MEANT;
         e->work = { kcase->cell,
-                    kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE, 1,
-                    1 };
+                    kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE, 1 };
         e->shapes = kcase->section->shapes;
     }
     e->section = kcase->section;
@@ -236,25 +222,15 @@ bool kernel_cases_get(size_t i, struct kernel_case *kcase)
 
 static constexpr unsigned GRID_Y = 65535, THREADS = 1024; /* at most */
 
-/* The most bytes of a batch: only small pictures come in batches. */
-static constexpr uint64_t MANY_BYTES = 1 << 30;
-
 const char *kernel_cases_undefined(const struct kernel_case *kcase,
-                                   struct suite_shape shape, bool timed)
+                                   struct suite_shape shape)
 {
-    const struct suite_work *work = &kcase->entry.work;
     const unsigned traits = kcase->traits, x = kcase->tile.x, y = kcase->tile.y;
     const uint64_t cells = (uint64_t)shape.width * shape.height;
     const uint64_t down = traits & OVER_RESULT ? shape.width : shape.height;
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
         shape.height > INT_MAX)
         return "not a valid size";
-    if (work->npictures > 1 &&
-        cells * work->npictures * work->nplanes * cell_size(work->cell) >
-            MANY_BYTES)
-        return "for small pictures only";
-    if (!timed && kcase->launch == launch_each)
-        return "more than one launch";
     if (kcase->entry.origin == SUITE_OURS)
         return NULL;
     if (cells > INT_MAX)
@@ -346,80 +322,4 @@ static int launch_ours(const struct kernel_case *kcase,
     return gpu_check(kernels_turn(&task->dst, &task->src,
                                   kcase->entry.work.turn, task->stream),
                      "turning", err);
-}
-
-/* Moves on to the next picture, in place: a struct image is large. */
-static void go_on(struct image *img)
-{
-    img->pixels.rows.cells += img->pixels.rows.size;
-    for (unsigned p = 0; p < img->nplanes; p++)
-        img->plane[p].data += img->pixels.rows.size;
-}
-
-/* Plans a launch for all pictures, and sends the plan. */
-static int send_plan(const struct kernel_case *kcase, struct kernel_task *task,
-                     struct err *err)
-{
-    const struct suite_work *work = &kcase->entry.work;
-    struct image dst = task->dst, src = task->src;
-    struct tiles_chip chip;
-    if (gpu_check(kernels_chip(&chip), "the device", err))
-        return -1;
-    task->tiles = tiles_plan_begin(src.cell, work->turn);
-    for (unsigned i = 0; i < work->npictures; i++) {
-        for (unsigned p = 0; p < src.nplanes; p++)
-            tiles_plan_add(&task->tiles, task->planes, &dst.plane[p],
-                           &src.plane[p], work->turn);
-        go_on(&dst);
-        go_on(&src);
-    }
-    tiles_plan_number(&task->tiles, task->planes, &chip);
-    return gpu_check(cudaMemcpyAsync(task->device_planes, task->planes,
-                                     task->tiles.nplanes * sizeof *task->planes,
-                                     cudaMemcpyHostToDevice, task->stream),
-                     "sending the planes", err);
-}
-
-int kernel_cases_plan(const struct kernel_case *kcase, struct kernel_task *task,
-                      struct err *err)
-{
-    const size_t size = sizeof(struct tiles_plane) * task->src.nplanes *
-                        kcase->entry.work.npictures;
-    if (gpu_check(cudaMallocHost(&task->planes, size), "page-locked memory",
-                  err) ||
-        gpu_check(cudaMalloc(&task->device_planes, size),
-                  "memory of the device", err))
-        return -1;
-    return send_plan(kcase, task, err);
-}
-
-static int launch_all(const struct kernel_case *, struct kernel_task *task,
-                      struct err *err)
-{
-    return gpu_check(
-        kernels_turn_batch(&task->tiles, task->device_planes, task->stream),
-        "turning a batch", err);
-}
-
-/* All that the host waits for, from the addresses of the pictures to the
- * results. */
-static int launch_planned(const struct kernel_case *kcase,
-                          struct kernel_task *task, struct err *err)
-{
-    if (send_plan(kcase, task, err) || launch_all(kcase, task, err))
-        return -1;
-    return gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
-}
-
-static int launch_each(const struct kernel_case *kcase,
-                       struct kernel_task *task, struct err *err)
-{
-    struct kernel_task one = *task;
-    int status = 0;
-    for (unsigned i = 0; i < kcase->entry.work.npictures && !status; i++) {
-        status = launch_ours(kcase, &one, err);
-        go_on(&one.dst);
-        go_on(&one.src);
-    }
-    return status;
 }

@@ -7,15 +7,10 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/bench/kernel_suite.h"
-#include "cuda/gpu/tiles_plan.h"
 
-/* What one launch turns: a picture in the device's memory; or as many as the
- * case has, which lie one behind the other and of which these are the first. */
+/* What one launch turns: a picture in the device's memory. */
 struct kernel_task {
     struct image dst, src;
-    /* The plan of a launch for all, page-locked and on the device. */
-    struct tiles_plan tiles;
-    struct tiles_plane *planes, *device_planes;
     cudaStream_t stream;
     struct libraries *libraries;
 };
@@ -76,10 +71,9 @@ struct kernel_case {
 /* Gives case i. Returns false if there are only i. */
 bool kernel_cases_get(size_t i, struct kernel_case *kcase);
 
-/* Returns why the case is not defined for a source of this shape, or for being
- * launched once if it is not `timed`; or NULL. */
+/* Returns why the case is not defined for a source of this shape; or NULL. */
 const char *kernel_cases_undefined(const struct kernel_case *kcase,
-                                   struct suite_shape shape, bool timed);
+                                   struct suite_shape shape);
 
 /* Enqueues one launch on the task's stream. */
 int kernel_cases_launch(const struct kernel_case *kcase,
@@ -87,11 +81,6 @@ int kernel_cases_launch(const struct kernel_case *kcase,
 
 /* Returns the bank conflicts of a case. */
 struct suite_banks kernel_cases_banks(const struct kernel_case *kcase);
-
-/* Makes the plan of one launch for all pictures of a task, whose memory is to
- * be freed when all launches are done. */
-int kernel_cases_plan(const struct kernel_case *kcase, struct kernel_task *task,
-                      struct err *err);
 
 /* ---- The libraries of NVIDIA (libraries.cu) ------------------------------ */
 

@@ -47,9 +47,8 @@ enum {
 /* What a launch turns, and how. */
 struct suite_work {
     enum cell cell;
-    enum xform turn;    /* what it is said to do */
-    unsigned nplanes;   /* of a picture */
-    unsigned npictures; /* in one launch */
+    enum xform turn; /* what it is said to do */
+    unsigned nplanes;
 };
 
 /* What works on it; 0 is none, or not for us to choose. */

@@ -61,6 +61,7 @@
 #include "cuda/gpu/kernels.h"
 
 #include "cuda/gpu/tiles.h"
+#include "cuda/gpu/tiles_plan.h"
 
 /* A kernel's parameters end at 4096 bytes on every GPU and driver. */
 static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
@@ -69,11 +70,8 @@ static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
  * its addresses are of global memory, so it is told. */
 static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
 {
-    struct tiles_plane p;
-    if (tiles.device_planes)
-        p = *tiles_find(tiles.device_planes, tiles.nplanes, blockIdx.x);
-    else
-        p = *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
+    const struct tiles_plane p =
+        *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
     __builtin_assume(__isGlobal(p.src));
     __builtin_assume(__isGlobal(p.dst));
     return p;
@@ -341,7 +339,7 @@ cudaError_t kernels_usable(void)
 }
 
 /* All three calls take 0.1 us together, so their results are not kept. */
-cudaError_t kernels_chip(struct tiles_chip *chip)
+static cudaError_t describe_chip(struct tiles_chip *chip)
 {
     int device = 0, multiprocessors = 0, block = 0, all = 0;
     cudaError_t status = cudaGetDevice(&device);
@@ -360,29 +358,18 @@ cudaError_t kernels_chip(struct tiles_chip *chip)
     return status;
 }
 
-cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
-                               const struct tiles_plane *planes,
-                               cudaStream_t stream)
-{
-    struct tiles tiles;
-    tiles.device_planes = planes;
-    tiles.nplanes = plan->nplanes;
-    return launch(plan, &tiles, stream);
-}
-
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream)
 {
     struct tiles tiles;
     struct tiles_chip chip;
     struct tiles_plan plan = tiles_plan_begin(src->cell, t);
-    cudaError_t status = kernels_chip(&chip);
+    cudaError_t status = describe_chip(&chip);
     if (status != cudaSuccess)
         return status;
     for (unsigned i = 0; i < src->nplanes; i++)
         tiles_plan_add(&plan, tiles.plane, &dst->plane[i], &src->plane[i], t);
     tiles_plan_number(&plan, tiles.plane, &chip);
-    tiles.device_planes = NULL;
     tiles.nplanes = plan.nplanes;
     return launch(&plan, &tiles, stream);
 }

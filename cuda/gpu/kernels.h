@@ -14,7 +14,6 @@
 
 #include "codecs/image/image.h"
 #include "codecs/image/xform.h"
-#include "cuda/gpu/tiles_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,17 +28,6 @@ cudaError_t kernels_usable(void);
  * the end of a row of dst, in its padding, may be written. */
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream);
-
-/* Describes the current device for tiles_plan_number(). */
-cudaError_t kernels_chip(struct tiles_chip *chip);
-
-/* Enqueues the turn of any number of planes, of any pictures, in one launch.
- * They were planned by tiles_plan_begin(), tiles_plan_add() for each, and
- * tiles_plan_number(). `planes` is a copy of the plan's planes in the
- * device's memory, where it stays until the launch is done. */
-cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
-                               const struct tiles_plane *planes,
-                               cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -44,8 +44,6 @@ struct tiles_plane {
 
 /* The parameter of a kernel. */
 struct tiles {
-    const struct tiles_plane
-        *device_planes; /* in memory of the device; NULL: here */
     uint32_t nplanes;
     struct tiles_plane plane[IMAGE_PLANES];
 };

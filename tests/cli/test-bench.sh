@@ -134,7 +134,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     check 'the sweep only where it is asked for' results "
         {r['section'] for r in all} == {'book'}"
     usage "--only: nothing that runs here is called 'nothing'; the sections \
-are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, many, stream, \
+are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, stream, \
 jpeg" --only nothing
     for size in 64x64 128x64 64x128 61x61 131x77 77x131 1x1 1x300 300x1 \
         2000x1300; do
@@ -144,7 +144,7 @@ jpeg" --only nothing
             not any(r['left_out'] is None and r['wrong'] and
                     not r['known_wrong'] for r in all)"
         check "run at $size" results "not any(r['left_out'] for r in all
-            if r['form'] in ('meant', 'gimgxf') and r['section'] != 'many')"
+            if r['form'] in ('meant', 'gimgxf'))"
     done
     bench --profile --json --size 64x64
     check 'published forms are run' results "not any(r['left_out']
@@ -153,14 +153,6 @@ jpeg" --only nothing
         {r['name'] for r in all if r.get('wrong')} == {'copyGmem'}"
     bench --profile --json
     check 'their own sizes' [ $got = 0 ]
-    # Many pictures, in one launch or in one each.
-    bench --rounds 3 --json --only many --size 17x13
-    check 'many, in three ways' results "len(all) == 24 and
-        not any(r['pictures'] < 2 for r in all)"
-    check 'all of them' results "not any(r['cells'] !=
-        17 * 13 * r['planes'] * r['pictures'] for r in all)"
-    check 'many are right' [ $got = 0 ]
-    check 'many are timed' results "not any(r['gbs'] <= 0 for r in all)"
     # A stream, through one GPU, and through all that there are.
     gpus=$(python3 -c 'import json
 print(json.load(open("stdout"))["gpus"])')

@@ -1,6 +1,4 @@
-/* One launch of each kernel turns many planes of all sizes. Built with CUDA
- * only. */
-#include "cuda/gpu/tiles.h"
+/* One launch of each kernel turns planes of all sizes. Built with CUDA only. */
 #include "cuda/gpu/kernels.h"
 
 #include <stdlib.h>
@@ -17,48 +15,45 @@ static bool works(cudaError_t status)
     return status == cudaSuccess;
 }
 
-/* ---- Planes, one after the other in a block -------------------------------*/
-
+/* Planes, one after the other in a block of memory, with gaps. */
 struct side {
-    struct plane plane[PLANES];
+    struct image img; /* on the host */
     uint8_t *host, *device;
     size_t size;
 };
 
-static void lay_out(struct side *side, size_t i, uint32_t width,
-                    uint32_t height, enum cell cell)
-{
-    struct plane *p = &side->plane[i];
-    p->width = width;
-    p->height = height;
-    p->stride = width * cell_size(cell) + IMAGE_STRIDE - 1;
-    p->stride -= p->stride % IMAGE_STRIDE;
-    side->size += p->stride * height + GAP;
-}
-
 static bool allocate(struct side *side)
 {
+    for (unsigned i = 0; i < side->img.nplanes; i++) {
+        struct plane *p = &side->img.plane[i];
+        p->stride = p->width * cell_size(side->img.cell) + IMAGE_STRIDE - 1;
+        p->stride -= p->stride % IMAGE_STRIDE;
+        side->size += p->stride * p->height + GAP;
+    }
     side->host = aligned_alloc(IMAGE_STRIDE, side->size);
-    size_t at = 0;
-    for (int i = 0; i < PLANES; i++) {
-        side->plane[i].data = side->host + at;
-        at += side->plane[i].stride * side->plane[i].height + GAP;
+    uint8_t *at = side->host;
+    for (unsigned i = 0; i < side->img.nplanes; i++) {
+        struct plane *p = &side->img.plane[i];
+        p->data = at;
+        at += p->stride * p->height + GAP;
     }
     return side->host && works(cudaMalloc((void **)&side->device, side->size));
 }
 
-static struct plane on_device(const struct side *side, size_t i)
+static struct image on_device(const struct side *side)
 {
-    struct plane p = side->plane[i];
-    p.data = side->device + (p.data - side->host);
-    return p;
+    struct image img = side->img;
+    for (unsigned i = 0; i < img.nplanes; i++)
+        img.plane[i].data = side->device + (img.plane[i].data - side->host);
+    return img;
 }
 
 static bool gaps_hold(const struct side *side)
 {
     bool hold = true;
-    for (int i = 0; i < PLANES; i++) {
-        const uint8_t *gap = plane_row(&side->plane[i], side->plane[i].height);
+    for (unsigned i = 0; i < side->img.nplanes; i++) {
+        const struct plane *p = &side->img.plane[i];
+        const uint8_t *gap = plane_row(p, p->height);
         for (int k = 0; k < GAP; k++)
             hold &= gap[k] == POISON;
     }
@@ -82,60 +77,41 @@ static uint32_t random_side(enum cell cell, uint64_t *seed)
     return cell == CELL_DCT ? 1 + side % 40 : side;
 }
 
-/* The work of a caller, without the choice of tiles. */
-static bool enqueue(const struct side *dst, const struct side *src,
-                    const enum xform *t, enum cell cell, unsigned vectors)
-{
-    struct tiles_plane planes[PLANES], *there;
-    struct tiles_plan plan = tiles_plan_begin(cell, t[0]);
-    for (size_t i = 0; i < PLANES; i++) {
-        struct plane d = on_device(dst, i), s = on_device(src, i);
-        tiles_plan_add(&plan, planes, &d, &s, t[i]);
-    }
-    tiles_plan_cut(&plan, planes, vectors);
-    if (!works(cudaMalloc((void **)&there, sizeof planes)))
-        return false;
-    bool done = works(cudaMemcpy(there, planes, sizeof planes,
-                                 cudaMemcpyHostToDevice)) &&
-                works(kernels_turn_batch(&plan, there, NULL)) &&
-                works(cudaStreamSynchronize(NULL));
-    return works(cudaFree(there)) && done;
-}
-
 /* src is random, dst poison. */
 static bool turn_there_and_back(const struct side *dst, const struct side *src,
-                                const enum xform *t, enum cell cell,
-                                unsigned vectors)
+                                enum xform t)
 {
+    const struct image to = on_device(dst), from = on_device(src);
     return works(cudaMemcpy(src->device, src->host, src->size,
                             cudaMemcpyHostToDevice)) &&
            works(cudaMemset(dst->device, POISON, dst->size)) &&
-           enqueue(dst, src, t, cell, vectors) &&
+           works(kernels_turn(&to, &from, t, NULL)) &&
            works(cudaMemcpy(dst->host, dst->device, dst->size,
                             cudaMemcpyDeviceToHost));
 }
 
-static void check_launch(enum cell cell, bool transposes, unsigned vectors,
-                         uint64_t seed)
+/* A plane of this width and height, or many small ones where these are 0. */
+static void check_launch(enum cell cell, enum xform t, uint32_t width,
+                         uint32_t height)
 {
-    struct side src = { .size = 0 }, dst = { .size = 0 };
-    enum xform t[PLANES];
-    bool right = true;
-    for (size_t i = 0; i < PLANES; i++) {
-        uint32_t w = random_side(cell, &seed), h = random_side(cell, &seed);
-        t[i] =
-            (enum xform)(transposes * XFORM_TRANSPOSE + test_random(&seed) % 4);
-        lay_out(&src, i, w, h, cell);
-        lay_out(&dst, i, transposes ? h : w, transposes ? w : h, cell);
+    struct side src = { .img.cell = cell, .img.nplanes = width ? 1 : PLANES };
+    struct side dst = src;
+    uint64_t seed = 8 * cell + t + 1;
+    for (unsigned i = 0; i < src.img.nplanes; i++) {
+        struct plane *s = &src.img.plane[i], *d = &dst.img.plane[i];
+        s->width = width ? width : random_side(cell, &seed);
+        s->height = height ? height : random_side(cell, &seed);
+        d->width = xform_transposes(t) ? s->height : s->width;
+        d->height = xform_transposes(t) ? s->width : s->height;
     }
-    right = right && allocate(&src) && allocate(&dst);
+    bool right = allocate(&src) && allocate(&dst);
     for (size_t i = 0; right && i < src.size; i++)
         src.host[i] = (uint8_t)(test_random(&seed) >> 56);
-    right = right && turn_there_and_back(&dst, &src, t, cell, vectors);
-    for (size_t i = 0; right && i < PLANES; i++)
-        CHECK(is_turned(t[i], &dst.plane[i], &src.plane[i], cell),
-              "%s, %u x %u cells of %zu bytes", oracle[t[i]].name,
-              src.plane[i].width, src.plane[i].height, cell_size(cell));
+    right = right && turn_there_and_back(&dst, &src, t);
+    for (unsigned i = 0; right && i < src.img.nplanes; i++)
+        CHECK(is_turned(t, &dst.img.plane[i], &src.img.plane[i], cell),
+              "%s, %u x %u cells of %zu bytes", oracle[t].name,
+              src.img.plane[i].width, src.img.plane[i].height, cell_size(cell));
     CHECK(right && gaps_hold(&dst), "cells of %zu bytes", cell_size(cell));
     drop(&src);
     drop(&dst);
@@ -153,23 +129,18 @@ static bool has_device(void)
     return false;
 }
 
-/* What a device is, the kernels ask by themselves for one picture. */
-TEST(chip)
-{
-    struct tiles_chip chip = { 0, 0, 0 };
-    if (has_device())
-        CHECK(works(kernels_chip(&chip)) && chip.multiprocessors > 0 &&
-                  chip.shared_block >= 48 * 1024 &&
-                  chip.shared_all >= chip.shared_block,
-              "%u, %zu, %zu", chip.multiprocessors, chip.shared_block,
-              chip.shared_all);
-}
-
+/* Of the large planes rows become columns in wide tiles: 34 x 33 of them, which
+ * is more than eight for each multiprocessor of an H200. */
 TEST(launches)
 {
-    for (unsigned cell = CELL_U8; has_device() && cell <= CELL_DCT; cell++) {
-        check_launch((enum cell)cell, false, COLUMNS_NARROW, 3 * cell + 1);
-        check_launch((enum cell)cell, true, COLUMNS_NARROW, 3 * cell + 2);
-        check_launch((enum cell)cell, true, COLUMNS_WIDE, 3 * cell + 3);
+    for (unsigned cell = CELL_U8; has_device() && cell <= CELL_DCT; cell++)
+        for (unsigned t = 0; t < XFORM_COUNT; t++)
+            check_launch((enum cell)cell, (enum xform)t, 0, 0);
+    for (unsigned cell = CELL_U8; has_device() && cell <= CELL_F32; cell++) {
+        const uint32_t side = 256 / (uint32_t)cell_size((enum cell)cell);
+        for (unsigned t = 0; t < XFORM_COUNT; t++)
+            if (xform_transposes((enum xform)t))
+                check_launch((enum cell)cell, (enum xform)t, 34 * side - 9,
+                             33 * side - 5);
     }
 }
