@@ -10,7 +10,7 @@ enum {
     CELLS_OF_FILE = 64 << 20,
     COMPARED = 246 << 20,
     COMPARED_OF_BYTE = 256,
-    /* A packet of XMP is read some twenty times, for each thing that may be
+    /* A packet of XMP is read some five times, for each thing that may be
      * in it, and the blocks of a progressive JPEG some ten times. A byte takes
      * a few nanoseconds, so what every file may take is less than a second. */
     WORK_OF_BYTE = 64,

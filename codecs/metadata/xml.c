@@ -5,7 +5,7 @@
 
 #include "codecs/base/account.h"
 
-/* ---- Tokens ---------------------------------------------------------------*/
+/* ---- Pieces of text ------------------------------------------------------*/
 
 bool xml_is_blank(uint8_t c)
 {
@@ -50,6 +50,135 @@ static struct xml_span read_name(struct xml_reader *xml)
     return name;
 }
 
+bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other)
+{
+    return span.size == strlen(other) &&
+           memcmp(text + span.at, other, span.size) == 0;
+}
+
+/* `name = "value"`. XML 1.0, 3.1: a value has no "<" in it; a tag whose quotes
+ * are broken ends there rather than at the end of the packet. */
+static bool read_attribute(struct xml_reader *xml, struct xml_token *token)
+{
+    *token =
+        (struct xml_token){ .kind = XML_ATTRIBUTE, .name = read_name(xml) };
+    skip_blanks(xml);
+    if (token->name.size == 0 || !sees(xml, "="))
+        return false;
+    xml->at++;
+    skip_blanks(xml);
+    if (!sees(xml, "\"") && !sees(xml, "'"))
+        return false;
+    uint8_t quote = xml->text[xml->at++];
+    token->value.at = xml->at;
+    while (xml->at < xml->size && xml->text[xml->at] != '<' &&
+           xml->text[xml->at] != quote)
+        xml->at++;
+    token->value.size = xml->at - token->value.at;
+    if (xml->at == xml->size || xml->text[xml->at] == '<')
+        return false;
+    xml->at++;
+    return true;
+}
+
+/* ---- Namespaces -----------------------------------------------------------*/
+
+static const struct {
+    const char *uri, *usual; /* the prefix that counts where it is unbound */
+} known[XMP_NAMESPACES] = {
+    /* XMP specification, part 2, 3.3 and part 3. */
+    [XMP_TIFF] = { "http://ns.adobe.com/tiff/1.0/", "tiff" },
+    [XMP_EXIF] = { "http://ns.adobe.com/exif/1.0/", "exif" },
+    [XMP_BASIC] = { "http://ns.adobe.com/xap/1.0/", "xmp" },
+    [XMP_NOTE] = { "http://ns.adobe.com/xmp/note/", "xmpNote" },
+    [XMP_GEO] = { "http://www.w3.org/2003/01/geo/wgs84_pos#", "geo" },
+    [XMP_CONTAINER] = { "http://ns.google.com/photos/1.0/container/",
+                        "Container" },
+    [XMP_ITEM] = { "http://ns.google.com/photos/1.0/container/item/", "Item" },
+    [XMP_MWG] = { "http://www.metadataworkinggroup.com/schemas/regions/",
+                  "mwg-rs" },
+    [XMP_AREA] = { "http://ns.adobe.com/xmp/sType/Area#", "stArea" },
+    [XMP_DIMENSIONS] = { "http://ns.adobe.com/xap/1.0/sType/Dimensions#",
+                         "stDim" },
+    [XMP_MPREG] = { "http://ns.microsoft.com/photo/1.2/t/Region#", "MPReg" },
+    [XMP_CAMERA_RAW] = { "http://ns.adobe.com/camera-raw-settings/1.0/",
+                         "crs" },
+    [XMP_IPTC] = { "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
+                   "Iptc4xmpExt" },
+};
+
+/* A name belongs to the innermost element around it that binds its prefix
+ * (Namespaces in XML 1.0, section 6.1). Returns XMP_NAMESPACES for one that is
+ * not known. */
+static enum xmp_namespace namespace_of(const struct xml_reader *xml,
+                                       struct xml_span prefix)
+{
+    for (unsigned i = xml->nbindings; i > 0; i--) {
+        const struct xml_binding *b = &xml->binding[i - 1];
+        if (b->prefix.size == prefix.size &&
+            !memcmp(xml->text + b->prefix.at, xml->text + prefix.at,
+                    prefix.size))
+            return b->space;
+    }
+    int i = 0;
+    while (i < XMP_NAMESPACES &&
+           !xml_is_text(xml->text, prefix, known[i].usual))
+        i++;
+    return (enum xmp_namespace)i;
+}
+
+/* Notes the prefixes that the tag which has been entered binds to another
+ * namespace than before: its own attributes may stand before that. A binding
+ * that does not fit is lost. */
+static void bind_prefixes(struct xml_reader *xml)
+{
+    enum { LEAD = 6 };
+    const size_t at = xml->at;
+    struct xml_token token;
+    for (skip_blanks(xml); read_attribute(xml, &token); skip_blanks(xml)) {
+        struct xml_span prefix = token.name;
+        int i = 0;
+        if (prefix.size <= LEAD ||
+            memcmp(xml->text + prefix.at, "xmlns:", LEAD) != 0)
+            continue;
+        prefix.at += LEAD;
+        prefix.size -= LEAD;
+        while (i < XMP_NAMESPACES &&
+               !xml_is_text(xml->text, token.value, known[i].uri))
+            i++;
+        const enum xmp_namespace space = (enum xmp_namespace)i;
+        if (namespace_of(xml, prefix) != space && xml->nbindings < XML_BINDINGS)
+            xml->binding[xml->nbindings++] =
+                (struct xml_binding){ prefix, space, xml->depth };
+    }
+    xml->at = at;
+}
+
+/* Ends the scope of what an element has bound, once its end has been read. */
+static void leave_element(struct xml_reader *xml)
+{
+    while (xml->nbindings &&
+           xml->binding[xml->nbindings - 1].depth >= xml->depth)
+        xml->nbindings--;
+    xml->depth -= xml->depth > 0;
+    xml->ended = false;
+}
+
+bool xml_is(const struct xml_reader *xml, struct xml_span name,
+            enum xmp_namespace which, const char *local)
+{
+    const uint8_t *at = xml->text + name.at;
+    const size_t length = strlen(local);
+    if (name.size < length + 2)
+        return false;
+    const struct xml_span prefix = { name.at, name.size - length - 1 };
+    return at[prefix.size] == ':' &&
+           memcmp(at + prefix.size + 1, local, length) == 0 &&
+           namespace_of(xml, prefix) == which;
+}
+
+/* ---- Tokens ---------------------------------------------------------------*/
+
 /* Goes behind the next `end`, or to the end of the packet. */
 static void skip_past(struct xml_reader *xml, const char *end)
 {
@@ -82,33 +211,11 @@ static bool read_tag(struct xml_reader *xml, struct xml_token *token)
         xml->at++;
         xml->element = read_name(xml);
         xml->in_tag = xml->element.size > 0;
+        xml->depth += xml->in_tag;
+        if (xml->in_tag)
+            bind_prefixes(xml);
     }
     return false;
-}
-
-/* `name = "value"`. XML 1.0, 3.1: a value has no "<" in it; a tag whose quotes
- * are broken ends there rather than at the end of the packet. */
-static bool read_attribute(struct xml_reader *xml, struct xml_token *token)
-{
-    *token =
-        (struct xml_token){ .kind = XML_ATTRIBUTE, .name = read_name(xml) };
-    skip_blanks(xml);
-    if (token->name.size == 0 || !sees(xml, "="))
-        return false;
-    xml->at++;
-    skip_blanks(xml);
-    if (!sees(xml, "\"") && !sees(xml, "'"))
-        return false;
-    uint8_t quote = xml->text[xml->at++];
-    token->value.at = xml->at;
-    while (xml->at < xml->size && xml->text[xml->at] != '<' &&
-           xml->text[xml->at] != quote)
-        xml->at++;
-    token->value.size = xml->at - token->value.at;
-    if (xml->at == xml->size || xml->text[xml->at] == '<')
-        return false;
-    xml->at++;
-    return true;
 }
 
 /* Reads the next attribute of the current tag, or at its end the element.
@@ -131,13 +238,14 @@ static bool read_in_tag(struct xml_reader *xml, struct xml_token *token)
     return true;
 }
 
-/* Reads the next token, whose value keeps its blanks. */
-static bool read_token(struct xml_reader *xml, struct xml_token *token)
+bool xml_next(struct xml_reader *xml, struct xml_token *token)
 {
     enum { TAG_LOOKS = 8 }; /* a tag takes as long as so many bytes of text */
     const size_t from = xml->at;
     size_t tags = 0;
     bool read = false;
+    if (xml->ended)
+        leave_element(xml);
     while (xml->at < xml->size && !read) {
         if (xml->in_tag) {
             read = read_in_tag(xml, token);
@@ -147,13 +255,9 @@ static bool read_token(struct xml_reader *xml, struct xml_token *token)
         tags++;
         read = xml->at < xml->size && read_tag(xml, token);
     }
-    return account_look(xml->at - from + TAG_LOOKS * tags) && read;
-}
-
-bool xml_next(struct xml_reader *xml, struct xml_token *token)
-{
-    if (!read_token(xml, token))
+    if (!account_look(xml->at - from + TAG_LOOKS * tags) || !read)
         return false;
+    xml->ended = xml_ends(token);
     struct xml_span *value = &token->value;
     while (value->size && xml_is_blank(xml->text[value->at])) {
         value->at++;
@@ -170,191 +274,17 @@ bool xml_ends(const struct xml_token *token)
            (token->kind == XML_ELEMENT && token->empty);
 }
 
-bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other)
+bool xml_number(const struct xml_reader *xml, struct xml_span value,
+                uint64_t *number)
 {
-    return span.size == strlen(other) &&
-           memcmp(text + span.at, other, span.size) == 0;
-}
-
-/* ---- Namespaces -----------------------------------------------------------*/
-
-static const struct {
-    const char *uri, *usual; /* the prefix if the text binds none */
-} known[XMP_NAMESPACES] = {
-    /* XMP specification, part 2, 3.3 and part 3. */
-    [XMP_TIFF] = { "http://ns.adobe.com/tiff/1.0/", "tiff" },
-    [XMP_EXIF] = { "http://ns.adobe.com/exif/1.0/", "exif" },
-    [XMP_BASIC] = { "http://ns.adobe.com/xap/1.0/", "xmp" },
-    [XMP_NOTE] = { "http://ns.adobe.com/xmp/note/", "xmpNote" },
-    [XMP_GEO] = { "http://www.w3.org/2003/01/geo/wgs84_pos#", "geo" },
-    [XMP_CONTAINER] = { "http://ns.google.com/photos/1.0/container/",
-                        "Container" },
-    [XMP_ITEM] = { "http://ns.google.com/photos/1.0/container/item/", "Item" },
-    [XMP_MWG] = { "http://www.metadataworkinggroup.com/schemas/regions/",
-                  "mwg-rs" },
-    [XMP_AREA] = { "http://ns.adobe.com/xmp/sType/Area#", "stArea" },
-    [XMP_DIMENSIONS] = { "http://ns.adobe.com/xap/1.0/sType/Dimensions#",
-                         "stDim" },
-    [XMP_MPREG] = { "http://ns.microsoft.com/photo/1.2/t/Region#", "MPReg" },
-    [XMP_CAMERA_RAW] = { "http://ns.adobe.com/camera-raw-settings/1.0/",
-                         "crs" },
-    [XMP_IPTC] = { "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
-                   "Iptc4xmpExt" },
-};
-
-/* Returns the index of a prefix among those of a namespace, or their count if
- * it is not among them. */
-static unsigned prefix_index(const struct xml_prefixes *space,
-                             const uint8_t *name, size_t size)
-{
-    unsigned i = 0;
-    while (i < space->count && (space->size[i] != size ||
-                                memcmp(space->prefix[i], name, size) != 0))
-        i++;
-    return i;
-}
-
-static void add_prefix(struct xml_prefixes *space, const uint8_t *name,
-                       size_t size)
-{
-    if (space->count == XML_PREFIXES ||
-        prefix_index(space, name, size) < space->count)
-        return;
-    space->prefix[space->count] = name;
-    space->size[space->count++] = size;
-}
-
-/* Returns whether an attribute binds a prefix, and which. */
-static bool binds(const uint8_t *text, const struct xml_token *token,
-                  struct xml_span *prefix)
-{
-    enum { LEAD = 6 };
-    *prefix = token->name;
-    if (token->kind != XML_ATTRIBUTE || token->name.size <= LEAD ||
-        memcmp(text + token->name.at, "xmlns:", LEAD) != 0)
-        return false;
-    prefix->at += LEAD;
-    prefix->size -= LEAD;
-    return true;
-}
-
-/* How deep bindings of shared prefixes may stand in one another. */
-enum { BINDINGS = 16 };
-
-/* The bindings of a namespace's shared prefixes that are in scope. */
-struct bindings {
-    unsigned count;
-    struct xml_binding {
-        unsigned prefix;
-        size_t depth; /* of the element that binds it */
-        bool own;     /* to this namespace */
-    } list[BINDINGS];
-};
-
-/* The scope of a prefix changes at `at`. A scope that does not fit is lost: its
- * names are taken for those of another namespace. */
-static void set_scope(struct xml_prefixes *space,
-                      const struct bindings *bindings, unsigned prefix,
-                      size_t at)
-{
-    bool own = false;
-    struct xml_scope *last = NULL;
-    for (unsigned i = 0; i < bindings->count; i++)
-        if (bindings->list[i].prefix == prefix)
-            own = bindings->list[i].own;
-    for (unsigned i = 0; i < space->nscopes; i++)
-        if (space->scope[i].prefix == prefix)
-            last = &space->scope[i];
-    bool open = last && last->to == SIZE_MAX;
-    if (open && !own)
-        last->to = at;
-    else if (own && !open && space->nscopes < XML_SCOPES)
-        space->scope[space->nscopes++] =
-            (struct xml_scope){ .prefix = prefix, .from = at, .to = SIZE_MAX };
-}
-
-/* A name belongs to the innermost element around it that binds its prefix
- * (Namespaces in XML 1.0, section 6.1). */
-static void find_scopes(struct xml_reader xml, struct xml_prefixes *space,
-                        const char *uri)
-{
-    struct bindings bindings = { 0 };
-    struct xml_token token;
-    struct xml_span prefix;
-    size_t depth = 0;
-    while (read_token(&xml, &token)) {
-        unsigned i = XML_PREFIXES;
-        if (binds(xml.text, &token, &prefix))
-            i = prefix_index(space, xml.text + prefix.at, prefix.size);
-        if (i < space->count && space->shared >> i & 1 &&
-            bindings.count < BINDINGS) {
-            bindings.list[bindings.count++] =
-                (struct xml_binding){ i, depth + 1,
-                                      xml_is_text(xml.text, token.value, uri) };
-            set_scope(space, &bindings, i, xml.element.at);
-        }
-        depth += token.kind == XML_ELEMENT;
-        if (!xml_ends(&token))
-            continue;
-        while (bindings.count &&
-               bindings.list[bindings.count - 1].depth >= depth) {
-            i = bindings.list[--bindings.count].prefix;
-            set_scope(space, &bindings, i, xml.at);
-        }
-        depth -= depth > 0;
+    *number = 0;
+    for (size_t i = 0; i < value.size; i++) {
+        const uint8_t c = xml->text[value.at + i];
+        if (c < '0' || c > '9')
+            return false;
+        if (*number > UINT64_MAX / 16)
+            *number = UINT64_MAX / 16;
+        *number = *number * 10 + (c - '0');
     }
-}
-
-struct xml_reader xml_open(struct xml_namespaces *namespaces,
-                           const uint8_t *text, size_t size)
-{
-    const struct xml_reader begin = { .text = text,
-                                      .size = size,
-                                      .namespaces = namespaces };
-    struct xml_reader xml = begin;
-    struct xml_prefixes *space = namespaces->of;
-    struct xml_token token;
-    struct xml_span prefix;
-    memset(namespaces, 0, sizeof *namespaces);
-    while (read_token(&xml, &token))
-        for (int i = 0; i < XMP_NAMESPACES && binds(text, &token, &prefix); i++)
-            if (xml_is_text(text, token.value, known[i].uri))
-                add_prefix(&space[i], text + prefix.at, prefix.size);
-    for (int i = 0; i < XMP_NAMESPACES; i++)
-        if (!space[i].count)
-            add_prefix(&space[i], (const uint8_t *)known[i].usual,
-                       strlen(known[i].usual));
-    xml = begin;
-    while (read_token(&xml, &token))
-        for (int i = 0; i < XMP_NAMESPACES && binds(text, &token, &prefix);
-             i++) {
-            unsigned k = prefix_index(&space[i], text + prefix.at, prefix.size);
-            if (k < space[i].count &&
-                !xml_is_text(text, token.value, known[i].uri))
-                space[i].shared |= 1u << k;
-        }
-    for (int i = 0; i < XMP_NAMESPACES; i++)
-        if (space[i].shared)
-            find_scopes(begin, &space[i], known[i].uri);
-    return begin;
-}
-
-bool xml_is(const struct xml_reader *xml, struct xml_span name,
-            enum xmp_namespace which, const char *local)
-{
-    const struct xml_prefixes *space = &xml->namespaces->of[which];
-    const uint8_t *at = xml->text + name.at;
-    size_t length = strlen(local);
-    if (name.size < length + 2)
-        return false;
-    size_t prefix = name.size - length - 1;
-    if (at[prefix] != ':' || memcmp(at + prefix + 1, local, length) != 0)
-        return false;
-    unsigned i = prefix_index(space, at, prefix);
-    bool holds = i < space->count && !(space->shared >> i & 1);
-    for (unsigned k = 0; k < space->nscopes && i < space->count; k++)
-        if (space->scope[k].prefix == i && space->scope[k].from <= name.at &&
-            name.at < space->scope[k].to)
-            holds = true;
-    return holds;
+    return value.size > 0;
 }

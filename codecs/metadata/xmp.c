@@ -1,73 +1,11 @@
-/* Finds and rewrites what an XMP packet says of orientation, sizes, and the
- * pictures behind the first one. */
+/* Finds what an XMP packet says of orientation, sizes, and the pictures behind
+ * the first one, and rewrites what keeps its length. */
 #include "codecs/metadata/xmp.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "codecs/base/account.h"
-
-/* ---- Values of any length -------------------------------------------------*/
-
-void xmp_edit_span(struct xmp_edit *edit, struct xml_span span,
-                   const char *text)
-{
-    const uint8_t *rest = edit->from.data + edit->done;
-    if (span.at < edit->done)
-        return;
-    if (!bytes_append(&edit->made, rest, span.at - edit->done) ||
-        !bytes_append(&edit->made, text, strlen(text)))
-        edit->failed = true;
-    edit->done = span.at + span.size;
-}
-
-/* Takes away blanks before the trailer <?xpacket end="w"?>, or puts some, to
- * make the packet `size` bytes long, as far as that goes. */
-static bool keep_size(struct bytes *packet, size_t size)
-{
-    static const char mark[] = "<?xpacket end";
-    const size_t length = sizeof mark - 1;
-    size_t trailer = packet->size < length ? 0 : packet->size - length + 1;
-    do {
-        if (trailer-- == 0)
-            return true; /* there is none */
-    } while (memcmp(packet->data + trailer, mark, length) != 0);
-    size_t from = trailer;
-    while (from > 0 && packet->size - (trailer - from) > size &&
-           xml_is_blank(packet->data[from - 1]))
-        from--;
-    size_t more = size > packet->size ? size - packet->size : 0;
-    if (!bytes_reserve(packet, more))
-        return false;
-    memmove(packet->data + from + more, packet->data + trailer,
-            packet->size - trailer);
-    memset(packet->data + from, ' ', more);
-    packet->size = packet->size - (trailer - from) + more;
-    return true;
-}
-
-int xmp_edit_end(struct xmp_edit *edit, struct bytes *packet, size_t room,
-                 const char *for_what, struct warnings *warnings,
-                 struct err *err)
-{
-    int status = 0;
-    if (edit->from.size == 0)
-        return 0;
-    xmp_edit_span(edit, (struct xml_span){ edit->from.size, 0 }, "");
-    if (edit->failed || !keep_size(&edit->made, edit->from.size)) {
-        status = fail_memory(err, "no memory for XMP");
-    } else if (edit->made.size <= room) {
-        bytes_free(packet);
-        *packet = edit->made;
-        return 0;
-    } else {
-        warn(warnings, "XMP has no room for %s, so they stay as they were",
-             for_what);
-    }
-    bytes_free(&edit->made);
-    return status;
-}
 
 /* ---- Orientation ----------------------------------------------------------*/
 
@@ -86,8 +24,7 @@ static size_t find_digit(const struct xml_reader *xml,
 
 void xmp_note(const uint8_t *packet, size_t size, struct orientation *o)
 {
-    struct xml_namespaces namespaces;
-    struct xml_reader xml = xml_open(&namespaces, packet, size);
+    struct xml_reader xml = xml_open(packet, size);
     struct xml_token token;
     while (xml_next(&xml, &token)) {
         size_t digit = find_digit(&xml, &token);
@@ -128,14 +65,6 @@ static void exchange_axes(const struct xml_reader *xml, uint8_t *packet,
     }
 }
 
-static bool is_digits(const uint8_t *packet, struct xml_span value)
-{
-    for (size_t i = 0; i < value.size; i++)
-        if (packet[value.at + i] < '0' || packet[value.at + i] > '9')
-            return false;
-    return value.size > 0;
-}
-
 static void reverse(uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size / 2; i++) {
@@ -148,9 +77,9 @@ static void reverse(uint8_t *bytes, size_t size)
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 {
     static const char *const sides[] = { "ImageWidth", "ImageLength" };
-    struct xml_namespaces namespaces;
-    struct xml_reader xml = xml_open(&namespaces, packet, size);
+    struct xml_reader xml = xml_open(packet, size);
     struct xml_token token;
+    uint64_t number;
     struct xml_span side[2] = { { 0, 0 },
                                 { 0, 0 } }; /* the first number of each */
     while (xml_next(&xml, &token)) {
@@ -161,7 +90,7 @@ void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
             continue;
         for (int i = 0; i < 2; i++)
             if (!side[i].size && xml_is(&xml, token.name, XMP_TIFF, sides[i]) &&
-                is_digits(packet, token.value))
+                xml_number(&xml, token.value, &number))
                 side[i] = token.value;
         exchange_axes(&xml, packet, token.name);
     }
@@ -180,116 +109,32 @@ void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
     reverse(start + all - first.size, first.size);
 }
 
-/* Returns whether digits make a number that is larger. */
-static bool is_larger(const uint8_t *packet, struct xml_span value,
-                      uint32_t number)
-{
-    uint64_t is = 0;
-    for (size_t i = 0; i < value.size && is <= number; i++)
-        is = is * 10 + (packet[value.at + i] - '0');
-    return is > number;
-}
-
-int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
-                 uint32_t height, struct warnings *warnings, struct err *err)
-{
-    struct xml_namespaces namespaces;
-    struct xml_reader xml = xml_open(&namespaces, packet->data, packet->size);
-    struct xmp_edit edit = { .from = *packet };
-    struct xml_token token;
-    while (xml_next(&xml, &token)) {
-        const struct xml_span name = token.name;
-        bool wide = xml_is(&xml, name, XMP_TIFF, "ImageWidth") ||
-                    xml_is(&xml, name, XMP_EXIF, "PixelXDimension");
-        bool high = xml_is(&xml, name, XMP_TIFF, "ImageLength") ||
-                    xml_is(&xml, name, XMP_EXIF, "PixelYDimension");
-        uint32_t size = wide ? width : height;
-        char text[16];
-        if ((!wide && !high) || !size ||
-            !is_digits(packet->data, token.value) ||
-            !is_larger(packet->data, token.value, size))
-            continue;
-        snprintf(text, sizeof text, "%u", (unsigned)size);
-        xmp_edit_span(&edit, token.value, text);
-    }
-    return xmp_edit_end(&edit, packet, room,
-                        "the sizes of what is left of the picture", warnings,
-                        err);
-}
-
 /* ---- What stands behind the picture ---------------------------------------*/
-
-/* Returns false if the value is not a number, or larger than any file. */
-static bool read_size(const uint8_t *packet, struct xml_span value,
-                      size_t *size)
-{
-    *size = 0;
-    for (size_t i = 0; i < value.size; i++) {
-        uint8_t c = packet[value.at + i];
-        if (c < '0' || c > '9' || *size > SIZE_MAX / 16)
-            return false;
-        *size = *size * 10 + (c - '0');
-    }
-    return value.size > 0;
-}
 
 /* An item is an element whose properties are attributes, or elements within. */
 size_t xmp_container_items(const uint8_t *packet, size_t size,
                            struct xmp_container_item *items, size_t room)
 {
-    struct xml_namespaces namespaces;
-    struct xml_reader xml = xml_open(&namespaces, packet, size);
+    struct xml_reader xml = xml_open(packet, size);
     struct xmp_container_item item = { 0 };
     struct xml_token token;
-    size_t count = 0, number;
+    size_t count = 0;
+    uint64_t number;
     while (count < room && xml_next(&xml, &token)) {
         if (xml_ends(&token) &&
             xml_is(&xml, token.name, XMP_CONTAINER, "Item")) {
             items[count++] = item;
             item = (struct xmp_container_item){ 0 };
-        } else if (!read_size(packet, token.value, &number)) {
+        } else if (!xml_number(&xml, token.value, &number) ||
+                   number > SIZE_MAX / 16) {
             continue;
         } else if (xml_is(&xml, token.name, XMP_ITEM, "Length")) {
-            item.length = number;
+            item.length = (size_t)number;
         } else if (xml_is(&xml, token.name, XMP_ITEM, "Padding")) {
-            item.padding = number;
+            item.padding = (size_t)number;
         }
     }
     return count;
-}
-
-/* Replaces the lengths of items that are in the list. Both lists are in the
- * order of the file: each length is given once. */
-static int set_lengths(struct bytes *packet, size_t room,
-                       const struct lengths *lengths, struct warnings *warnings,
-                       struct err *err)
-{
-    struct xml_namespaces namespaces;
-    struct xmp_edit edit = { .from = *packet };
-    struct xml_token token;
-    bool used[LENGTHS_MAX] = { false };
-    char text[24];
-    size_t number;
-    if (lengths->count == 0)
-        return 0;
-    struct xml_reader xml = xml_open(&namespaces, packet->data, packet->size);
-    while (xml_next(&xml, &token)) {
-        size_t i = 0;
-        if (!xml_is(&xml, token.name, XMP_ITEM, "Length") ||
-            !read_size(packet->data, token.value, &number))
-            continue;
-        while (i < lengths->count &&
-               (used[i] || lengths->list[i].was != number))
-            i++;
-        if (i == lengths->count)
-            continue;
-        snprintf(text, sizeof text, "%zu", lengths->list[i].is);
-        xmp_edit_span(&edit, token.value, text);
-        used[i] = true;
-    }
-    return xmp_edit_end(&edit, packet, room,
-                        "the new lengths of what stands behind the picture",
-                        warnings, err);
 }
 
 /* ---- What --strip names ---------------------------------------------------*/
@@ -372,7 +217,6 @@ static bool skip_element(struct xml_reader *xml, struct xml_span name)
 /* What is read of a packet stands before the reader and may change. */
 int xmp_drop(uint8_t *packet, size_t size, unsigned drop, struct err *err)
 {
-    struct xml_namespaces namespaces;
     struct xml_token token;
     if (!(drop & (DROP_GPS | DROP_THUMBNAIL)) || size == 0)
         return 0;
@@ -382,7 +226,7 @@ int xmp_drop(uint8_t *packet, size_t size, unsigned drop, struct err *err)
     if (memchr(packet, 0, text))
         return fail(err, "XMP is not in UTF-8, so that nothing can be cut out "
                          "of it; --strip=xmp drops all of it");
-    struct xml_reader xml = xml_open(&namespaces, packet, size);
+    struct xml_reader xml = xml_open(packet, size);
     while (xml_next(&xml, &token)) {
         size_t from = token.name.at - (token.kind == XML_ELEMENT);
         if (token.kind == XML_CLOSING || !is_dropped(&xml, token.name, drop))
@@ -403,15 +247,8 @@ int xmp_packet_turn(struct bytes *packet, size_t room, const struct image *img,
                     struct err *err)
 {
     const struct change change = image_change(img);
-    struct warnings *warnings = opts->warnings;
-    if (xmp_drop(packet->data, packet->size, opts->drop, err) ||
-        set_lengths(packet, room, lengths, warnings, err))
+    if (xmp_drop(packet->data, packet->size, opts->drop, err))
         return -1;
     xmp_turn(packet->data, packet->size, img->turned, opts->orientation);
-    if ((change_trims(&change) &&
-         xmp_set_size(packet, room, img->width, img->height, warnings, err)) ||
-        xmp_regions_turn(packet, room, &change, warnings, err) ||
-        xmp_iptc_turn(packet, room, &change, warnings, err))
-        return -1;
-    return 0;
+    return xmp_edit(packet, room, &change, lengths, opts->warnings, err);
 }

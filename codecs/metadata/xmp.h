@@ -3,9 +3,9 @@
  * A packet is XML text in UTF-8 (XMP specification, part 1, section 7). It
  * comes from a file and may hold anything: what is not understood is left,
  * nothing is ever read or written outside of it, and every byte is looked at a
- * bounded number of times. xml.c reads the text; xmp.c changes tags, sizes and
- * lists of pictures, xmp_regions.c regions, xmp_extended.c packets that a JPEG
- * has in portions. */
+ * bounded number of times. xml.c reads the text; xmp.c changes what keeps its
+ * length, xmp_edit.c what does not, xmp_extended.c packets that a JPEG has in
+ * portions. */
 #ifndef CODECS_METADATA_XMP_H
 #define CODECS_METADATA_XMP_H
 
@@ -53,41 +53,30 @@ enum xmp_namespace {
     XMP_NAMESPACES
 };
 
-/* The prefixes that a text binds to a namespace. Each is kept once; packets
- * have one, and a second one only where they were put together. */
-enum { XML_PREFIXES = 8, XML_SCOPES = 32 };
+/* How many prefixes may be bound in elements that stand in one another, beyond
+ * those that keep their usual meaning. */
+enum { XML_BINDINGS = 48 };
 
-struct xml_prefixes {
-    const uint8_t *prefix[XML_PREFIXES];
-    size_t size[XML_PREFIXES];
-    unsigned count;
-    unsigned shared; /* bits of the prefixes that elsewhere in the text are
-                        bound to another namespace; they count in these scopes
-                        alone */
-    unsigned nscopes;
-    struct xml_scope {
-        unsigned prefix;
-        size_t from, to;
-    } scope[XML_SCOPES];
-};
-
-struct xml_namespaces {
-    struct xml_prefixes of[XMP_NAMESPACES];
-};
-
+/* To begin: xml_open(). */
 struct xml_reader {
     const uint8_t *text;
     size_t size, at;
     bool in_tag;
     struct xml_span element; /* the name of the tag that is being read */
-    const struct xml_namespaces *namespaces;
+    size_t depth;            /* of elements in which that stands */
+    bool ended;              /* the last token was the end of one */
+    unsigned nbindings;
+    struct xml_binding {
+        struct xml_span prefix;
+        enum xmp_namespace space; /* XMP_NAMESPACES: one that is not known */
+        size_t depth;             /* of the element that binds it */
+    } binding[XML_BINDINGS];
 };
 
-/* Begins to read a text, whose prefixes it finds first: `namespaces` points
- * into the text. A prefix that is bound to one namespace only counts
- * everywhere, not only below its declaration. */
-struct xml_reader xml_open(struct xml_namespaces *namespaces,
-                           const uint8_t *text, size_t size);
+static inline struct xml_reader xml_open(const uint8_t *text, size_t size)
+{
+    return (struct xml_reader){ .text = text, .size = size };
+}
 
 /* Reads the next token. Attributes come before the element that they belong to.
  * Returns false at the end of the text. */
@@ -96,38 +85,19 @@ bool xml_next(struct xml_reader *xml, struct xml_token *token);
 /* Returns whether a token closes an element, or is one that is one tag. */
 bool xml_ends(const struct xml_token *token);
 
-/* Returns whether `name` is PREFIX:local, with a prefix of that namespace. */
+/* Returns whether `name`, of the last token or its element, is PREFIX:local
+ * with a prefix of that namespace. A prefix that is bound nowhere around it
+ * means what it usually does. */
 bool xml_is(const struct xml_reader *xml, struct xml_span name,
             enum xmp_namespace which, const char *local);
 
 bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other);
 bool xml_is_blank(uint8_t c);
 
-/* ---- Values of any length -------------------------------------------------
- *
- * The padding before the trailer of a packet grows and shrinks so that the
- * packet keeps its size, as far as it suffices (XMP specification, part 1,
- * 7.3.2). A packet without a trailer changes its size. */
-
-/* To begin: { .from = packet }, whose text stays as it is meanwhile. */
-struct xmp_edit {
-    struct bytes from; /* borrowed */
-    size_t done;       /* of `from` */
-    struct bytes made;
-    bool failed; /* no memory */
-};
-
-/* Puts `text` in the place of a span. One that begins before the end of the one
- * before is left as it is. */
-void xmp_edit_span(struct xmp_edit *edit, struct xml_span span,
-                   const char *text);
-
-/* Ends it: `packet`, which owns its memory, becomes what was made, if that is
- * no longer than `room`; else it stays, with the warning that it has no room
- * `for_what`. Frees all else. Fails only without memory. */
-int xmp_edit_end(struct xmp_edit *edit, struct bytes *packet, size_t room,
-                 const char *for_what, struct warnings *warnings,
-                 struct err *err);
+/* Reads a value of digits alone. Returns false if it is not. A number that no
+ * size is as large as may become another one. */
+bool xml_number(const struct xml_reader *xml, struct xml_span value,
+                uint64_t *number);
 
 /* ---- Orientation and size ------------------------------------------------ */
 
@@ -141,12 +111,6 @@ void xmp_note(const uint8_t *packet, size_t size, struct orientation *o);
  * densities. tiff:Orientation, wherever it stands, says `orientation`
  * afterwards, 1..8; 0 leaves it. The size of the packet stays. */
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation);
-
-/* Makes the sizes of the picture in a packet, which owns its memory, say this
- * one, unless they are smaller already. If it would be longer than `room`
- * afterwards, they stay, and there is a warning. Fails only without memory. */
-int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
-                 uint32_t height, struct warnings *warnings, struct err *err);
 
 /* ---- What stands behind the picture: Google's container, as Ultra HDR and
  * motion photos have it ---------------------------------------------------- */
@@ -180,18 +144,19 @@ bool xmp_tells_place(const uint8_t *data, size_t size);
 
 /* ---- All of a packet ----------------------------------------------------- */
 
-/* Moves the regions of the Metadata Working Group and of Microsoft in the
- * packet, which owns its memory, with the picture. Regions that are not
- * understood stay, and so does a packet that would be longer than `room`, with
- * a warning. Fails only without memory. */
-int xmp_regions_turn(struct bytes *packet, size_t room,
-                     const struct change *change, struct warnings *warnings,
-                     struct err *err);
-
-/* The same of the image regions of IPTC. */
-int xmp_iptc_turn(struct bytes *packet, size_t room,
-                  const struct change *change, struct warnings *warnings,
-                  struct err *err);
+/* Gives values of any length to what is no longer true after a change: the
+ * lengths of pictures behind the first one; the sizes of a trimmed picture,
+ * unless they are smaller already; and the regions of the Metadata Working
+ * Group, of Microsoft and of IPTC, which move with the picture.
+ *
+ * The padding before the trailer of a packet grows and shrinks so that the
+ * packet, which owns its memory, keeps its size, as far as it suffices (XMP
+ * specification, part 1, 7.3.2). A packet without a trailer changes its size.
+ * What is not understood, or would make it longer than `room`, stays, with a
+ * warning. Fails only without memory. */
+int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
+             const struct lengths *lengths, struct warnings *warnings,
+             struct err *err);
 
 /* Takes out what opts->drop names, gives the pictures behind the first one
  * their lengths, and turns orientation, sizes, densities and regions. The

@@ -236,8 +236,7 @@ static int rename_all(const struct turned *t, const struct portions *portions,
             continue;
         status = block_open(&packet, block, t->format, meta->account, err);
         /* Where the first packet names the others. */
-        struct xml_namespaces namespaces;
-        struct xml_reader xml = xml_open(&namespaces, packet.data, packet.size);
+        struct xml_reader xml = xml_open(packet.data, packet.size);
         struct xml_token token;
         while (xml_next(&xml, &token)) {
             uint8_t *value = packet.data + token.value.at;

@@ -62,10 +62,11 @@ static const char *const good[] = {
     OPEN " xmlns:t=\"http://ns.adobe.com/tiff/1.0/\" t:Orientation='%c'/>",
     OPEN " xmlns:t = 'http://ns.adobe.com/tiff/1.0/'>"
          "<t:Orientation>%c</t:Orientation>" CLOSE,
-    OPEN TIFF "><a:b xmlns:t='http://ns.adobe.com/tiff/1.0/'/>"
-              "<t:Orientation>%c</t:Orientation>"
+    OPEN TIFF "><a:b xmlns:t='http://ns.adobe.com/tiff/1.0/'>"
+              "<t:Orientation>%c</t:Orientation></a:b>"
               "<tiff:Orientation>%c</tiff:Orientation>" CLOSE,
     "<a tiff:Orientation=\"%c\"/>", /* declared nowhere */
+    "<a xmlns:tiff='x'><b/></a></a><a tiff:Orientation=\"%c\"/>",
     "<a b='1' tiff:Orientation=\"%c\" c='2'>",
     "<tiff:Orientation>%c",
     "< <<a \"<tiff:Orientation>%c</tiff:Orientation>",
@@ -91,7 +92,8 @@ static const char *const other[] = {
     OPEN TIFF " tiff.Orientation='6' tiff-Orientation='6'>",
     OPEN TIFF " tiff:orientation='6' TIFF:Orientation='6'>",
     OPEN TIFF "><x:tiff:Orientation>6</x:tiff:Orientation>" CLOSE,
-    OPEN " xmlns:t='http://ns.adobe.com/tiff/1.0/' tiff:Orientation='6'>",
+    OPEN " xmlns:tiff='http://ns.adobe.com/exif/1.0/' tiff:Orientation='6'>",
+    OPEN "><b xmlns:t='http://ns.adobe.com/tiff/1.0/'/><t:Orientation>6<",
     OPEN " xmlns:t='http://ns.adobe.com/tiff/2.0/' t:Orientation='6'>",
     OPEN TIFF " tiff:Orientation='0'>" CLOSE,
     OPEN TIFF " tiff:Orientation='9'>" CLOSE,
@@ -155,9 +157,9 @@ static const char *const exchanged[][2] = {
     { OPEN EXIF "><exif:FocalPlaneXResolution>3</exif:FocalPlaneXResolution>",
       OPEN EXIF "><exif:FocalPlaneYResolution>3</exif:FocalPlaneYResolution>" },
     { OPEN " xmlns:e='http://ns.adobe.com/exif/1.0/' e:PixelXDimension='1'"
-           " exif:PixelXDimension='2'/>",
+           " xmlns:exif='x' exif:PixelXDimension='2'/>",
       OPEN " xmlns:e='http://ns.adobe.com/exif/1.0/' e:PixelYDimension='1'"
-           " exif:PixelXDimension='2'/>" },
+           " xmlns:exif='x' exif:PixelXDimension='2'/>" },
     { OPEN TIFF " tiff:ImageWidth='640' tiff:ImageLength='480'/>",
       OPEN TIFF " tiff:ImageWidth='480' tiff:ImageLength='640'/>" },
     { OPEN TIFF " tiff:ImageWidth='10000' a='b' tiff:ImageLength='9'/>",
@@ -199,11 +201,13 @@ TEST(sizes)
 static void check_size(const char *before, size_t room, const char *after,
                        bool warned)
 {
+    const struct change trimmed = { XFORM_NONE, 1009, 100, 1000, 96 };
+    const struct lengths none = { .count = 0 };
     struct bytes packet = { 0 };
     struct warnings warnings = { 0 };
     struct err err;
     must(bytes_append(&packet, before, strlen(before)));
-    CHECK(!xmp_set_size(&packet, room, 1000, 96, &warnings, &err), "memory");
+    CHECK(!xmp_edit(&packet, room, &trimmed, &none, &warnings, &err), "memory");
     CHECK(packet.size == strlen(after) &&
               !memcmp(packet.data, after, packet.size),
           "%.*s\nnot\n%s", (int)packet.size, (const char *)packet.data, after);

@@ -77,44 +77,43 @@ static bool is_share(const char *text, const char *name, int skip, double want)
     return off < 1e-3 && off > -1e-3;
 }
 
-/* xmp_regions_turn() in any room, or less. */
-typedef int turn_function(struct bytes *packet, size_t room,
-                          const struct change *change,
-                          struct warnings *warnings, struct err *err);
-
-/* As a string, which its owner frees. */
-static char *turned_by(turn_function *turn, const char *text, size_t room,
-                       const struct change *change, struct warnings *warnings)
+/* What a packet becomes, as a string, which its owner frees. */
+static char *edited(const char *text, size_t room, const struct change *change,
+                    struct warnings *warnings)
 {
+    const struct lengths none = { .count = 0 };
     struct bytes packet = { 0 };
     struct err err;
     must(bytes_append(&packet, text, strlen(text)));
-    CHECK(!turn(&packet, room, change, warnings, &err), "memory");
+    CHECK(!xmp_edit(&packet, room, change, &none, warnings, &err), "memory");
     must(bytes_append(&packet, "", 1));
     return (char *)packet.data;
 }
 
-static char *turned_text(const char *text, size_t room, enum xform t,
-                         struct warnings *warnings)
+static struct change whole(enum xform t)
 {
-    const struct change change = { t, 640, 480, 640, 480 };
-    return turned_by(xmp_regions_turn, text, room, &change, warnings);
+    return (struct change){ t, 640, 480, 640, 480 };
 }
 
 /* Checks what a packet becomes, and whether there is this warning, or none. */
-static void check_turned(turn_function *turn, const char *before, size_t room,
-                         const struct change *change, const char *after,
-                         const char *warning)
+static void check_in(size_t room, const char *before, struct change change,
+                     const char *after, const char *warning)
 {
     struct warnings warnings = { 0 };
-    char *is = turned_by(turn, before, room, change, &warnings);
-    CHECK(!strcmp(is, after), "%s makes\n%s\nnot\n%s", xform_name(change->turn),
+    char *is = edited(before, room, &change, &warnings);
+    CHECK(!strcmp(is, after), "%s makes\n%s\nnot\n%s", xform_name(change.turn),
           is, after);
     CHECK(warnings.count == (warning ? 1u : 0u), "%u: %s", warnings.count,
           warnings.list[0].text);
     CHECK(!warning || is_warned(&warnings, warning), "%s",
           warnings.list[0].text);
     free(is);
+}
+
+static void check(const char *before, struct change change, const char *after,
+                  const char *warning)
+{
+    check_in(SIZE_MAX, before, change, after, warning);
 }
 
 static void check_form(const char *form, struct area a, enum xform t)
@@ -124,7 +123,8 @@ static void check_form(const char *form, struct area a, enum xform t)
     struct area b = turned_area(a, t);
     bool flip = xform_transposes(t);
     write_form(before, sizeof before, form, a, 640, 480);
-    char *is = turned_text(before, strlen(before), t, &warnings);
+    const struct change there = whole(t), back_again = whole(xform_inverse(t));
+    char *is = edited(before, strlen(before), &there, &warnings);
     CHECK(is_share(is, "stArea:x", 0, b.x) && is_share(is, "stArea:y", 0, b.y),
           "%s: %s", xform_name(t), is);
     CHECK(is_share(is, "stArea:w", 0, b.w) && is_share(is, "stArea:h", 0, b.h),
@@ -137,7 +137,7 @@ static void check_form(const char *form, struct area a, enum xform t)
     CHECK(number_of(is, "stDim:h", 0) == (flip ? 640 : 480), "%s", is);
     CHECK(strstr(is, "<stDim:w>7</stDim:w>"), "another size: %s", is);
     CHECK(strlen(is) == strlen(before), "it keeps its size");
-    char *back = turned_text(is, strlen(is), xform_inverse(t), &warnings);
+    char *back = edited(is, strlen(is), &back_again, &warnings);
     CHECK(!strcmp(back, before), "%s and back: %s", xform_name(t), back);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     free(back);
@@ -161,39 +161,35 @@ TEST(forms)
 
 /* ---- Of a picture that was trimmed ----------------------------------------*/
 
-static void check_trim(const char *before, struct change change,
-                       const char *after)
-{
-    check_turned(xmp_regions_turn, before, SIZE_MAX, &change, after, NULL);
-}
-
 TEST(trimmed)
 {
     const struct change none = { XFORM_NONE, 100, 50, 80, 40 };
     const struct change wide = { XFORM_MIRROR_X, 100, 50, 80, 50 };
     const struct change turn = { XFORM_ROTATE_90, 100, 50, 100, 40 };
-    check_trim("<a stArea:x='0.4' stArea:y='0.4' stArea:w='0.2'/>", none,
-               "<a stArea:x='0.500000' stArea:y='0.500000' "
-               "stArea:w='0.250000'/>");
-    check_trim("<a stArea:x='0.4' stArea:y='0.4' stArea:w='0.2' "
-               "stArea:h='0.1'/>",
-               wide,
-               "<a stArea:x='0.500000' stArea:y='0.4' stArea:w='0.250000' "
-               "stArea:h='0.1'/>");
-    check_trim("<a stArea:x='0.4' stArea:y='0.2' stArea:w='0.2' "
-               "stArea:h='0.4'/>",
-               turn,
-               "<a stArea:y='0.4' stArea:x='0.750000' stArea:h='0.2' "
-               "stArea:w='0.500000'/>");
-    check_trim("<mwg-rs:AppliedToDimensions stDim:w='100' stDim:h='50'/>", turn,
-               "<mwg-rs:AppliedToDimensions stDim:h='100' stDim:w='40'/>");
-    check_trim("<mwg-rs:AppliedToDimensions stDim:w='1000' stDim:h='500'/>",
-               none,
-               "<mwg-rs:AppliedToDimensions stDim:w='800' stDim:h='400'/>");
-    check_trim("<a MPReg:Rectangle='0.4, 0.2, 0.2, 0.4'/>", wide,
-               "<a MPReg:Rectangle='0.250000, 0.2, 0.250000, 0.4'/>");
-    check_trim("<a MPReg:Rectangle='0.4, 0.2, 0.2, 0.4'/>", turn,
-               "<a MPReg:Rectangle='0.250000, 0.4, 0.500000, 0.2'/>");
+    check("<a stArea:x='0.4' stArea:y='0.4' stArea:w='0.2'/>", none,
+          "<a stArea:x='0.500000' stArea:y='0.500000' "
+          "stArea:w='0.250000'/>",
+          NULL);
+    check("<a stArea:x='0.4' stArea:y='0.4' stArea:w='0.2' "
+          "stArea:h='0.1'/>",
+          wide,
+          "<a stArea:x='0.500000' stArea:y='0.4' stArea:w='0.250000' "
+          "stArea:h='0.1'/>",
+          NULL);
+    check("<a stArea:x='0.4' stArea:y='0.2' stArea:w='0.2' "
+          "stArea:h='0.4'/>",
+          turn,
+          "<a stArea:y='0.4' stArea:x='0.750000' stArea:h='0.2' "
+          "stArea:w='0.500000'/>",
+          NULL);
+    check("<mwg-rs:AppliedToDimensions stDim:w='100' stDim:h='50'/>", turn,
+          "<mwg-rs:AppliedToDimensions stDim:h='100' stDim:w='40'/>", NULL);
+    check("<mwg-rs:AppliedToDimensions stDim:w='1000' stDim:h='500'/>", none,
+          "<mwg-rs:AppliedToDimensions stDim:w='800' stDim:h='400'/>", NULL);
+    check("<a MPReg:Rectangle='0.4, 0.2, 0.2, 0.4'/>", wide,
+          "<a MPReg:Rectangle='0.250000, 0.2, 0.250000, 0.4'/>", NULL);
+    check("<a MPReg:Rectangle='0.4, 0.2, 0.2, 0.4'/>", turn,
+          "<a MPReg:Rectangle='0.250000, 0.4, 0.500000, 0.2'/>", NULL);
 }
 
 /* One prefix for two namespaces counts as each where that is bound to it. */
@@ -203,33 +199,27 @@ TEST(shared_prefix)
 #define AREA " xmlns:s='http://ns.adobe.com/xmp/sType/Area#'"
     const struct change none = { XFORM_NONE, 100, 50, 80, 40 };
     const struct change turn = { XFORM_ROTATE_90, 100, 50, 100, 40 };
-    check_trim("<mwg-rs:AppliedToDimensions" DIM " s:w='1000' s:h='500'/>"
-               "<a" AREA " s:x='0.4' s:w='0.2'/>",
-               none,
-               "<mwg-rs:AppliedToDimensions" DIM " s:w='800' s:h='400'/>"
-               "<a" AREA " s:x='0.500000' s:w='0.250000'/>");
-    check_trim("<mwg-rs:AppliedToDimensions s:w='1000'" AREA DIM "/>", none,
-               "<mwg-rs:AppliedToDimensions s:w='800'" AREA DIM "/>");
-    check_trim("<d" DIM "><mwg-rs:AppliedToDimensions s:w='100' s:h='50'/>"
-               "<a s:x='0.4'" AREA "><s:y>0.2</s:y><b" DIM "><s:x>0.5</s:x>"
-               "</b><s:w>0.2</s:w></a><s:w>5</s:w><s:y>0.4</s:y></d>",
-               turn,
-               "<d" DIM "><mwg-rs:AppliedToDimensions s:h='100' s:w='40'/>"
-               "<a s:y='0.4'" AREA "><s:x>0.750000</s:x><b" DIM
-               "><s:x>0.5</s:x>"
-               "</b><s:h>0.2</s:h></a><s:w>5</s:w><s:y>0.4</s:y></d>");
+    check("<mwg-rs:AppliedToDimensions" DIM " s:w='1000' s:h='500'/>"
+          "<a" AREA " s:x='0.4' s:w='0.2'/>",
+          none,
+          "<mwg-rs:AppliedToDimensions" DIM " s:w='800' s:h='400'/>"
+          "<a" AREA " s:x='0.500000' s:w='0.250000'/>",
+          NULL);
+    check("<mwg-rs:AppliedToDimensions s:w='1000'" AREA DIM "/>", none,
+          "<mwg-rs:AppliedToDimensions s:w='800'" AREA DIM "/>", NULL);
+    check("<d" DIM "><mwg-rs:AppliedToDimensions s:w='100' s:h='50'/>"
+          "<a s:x='0.4'" AREA "><s:y>0.2</s:y><b" DIM "><s:x>0.5</s:x>"
+          "</b><s:w>0.2</s:w></a><s:w>5</s:w><s:y>0.4</s:y></d>",
+          turn,
+          "<d" DIM "><mwg-rs:AppliedToDimensions s:h='100' s:w='40'/>"
+          "<a s:y='0.4'" AREA "><s:x>0.750000</s:x><b" DIM "><s:x>0.5</s:x>"
+          "</b><s:h>0.2</s:h></a><s:w>5</s:w><s:y>0.4</s:y></d>",
+          NULL);
 #undef DIM
 #undef AREA
 }
 
 /* ---- Numbers of all kinds -------------------------------------------------*/
-
-static void check(const char *before, enum xform t, size_t room,
-                  const char *after, const char *warning)
-{
-    const struct change change = { t, 640, 480, 640, 480 };
-    check_turned(xmp_regions_turn, before, room, &change, after, warning);
-}
 
 #define X(n)           "<a stArea:x='" n "'/>"
 #define R(n)           "<a MPReg:Rectangle='" n "'/>"
@@ -237,7 +227,6 @@ static void check(const char *before, enum xform t, size_t room,
 
 TEST(numbers)
 {
-    const size_t any = SIZE_MAX;
     static const char *const pairs[][2] = {
         { X("0"), X("1") },
         { X("1.0"), X("0.0") },
@@ -247,16 +236,17 @@ TEST(numbers)
         { R("0.5,0.125,0.5,1"), R("0.0, 0.125, 0.5, 1") },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        check(pairs[i][0], XFORM_MIRROR_X, any, pairs[i][1], NULL);
-    check(X("1e-05"), XFORM_MIRROR_X, any, X("0.999990000"), NULL);
-    check(X(".25"), XFORM_MIRROR_X, any, X("0.75"), NULL);
-    check(X("half"), XFORM_MIRROR_X, any, X("half"), "not understood");
-    check(X("nan"), XFORM_MIRROR_X, any, X("nan"), "not understood");
-    check(X("1e999"), XFORM_MIRROR_X, any, X("1e999"), "not understood");
-    check(R("0, 0, 1"), XFORM_MIRROR_X, any, R("0, 0, 1"), "not understood");
-    check(R("1 2 3 4"), XFORM_MIRROR_X, any, R("1 2 3 4"), "not understood");
-    check("<a stArea:unit='pixel' stArea:x='5' stArea:w='3'/>", XFORM_TRANSPOSE,
-          any, "<a stArea:unit='pixel' stArea:x='5' stArea:w='3'/>",
+        check(pairs[i][0], whole(XFORM_MIRROR_X), pairs[i][1], NULL);
+    check(X("1e-05"), whole(XFORM_MIRROR_X), X("0.999990000"), NULL);
+    check(X(".25"), whole(XFORM_MIRROR_X), X("0.75"), NULL);
+    check(X("half"), whole(XFORM_MIRROR_X), X("half"), "not understood");
+    check(X("nan"), whole(XFORM_MIRROR_X), X("nan"), "not understood");
+    check(X("1e999"), whole(XFORM_MIRROR_X), X("1e999"), "not understood");
+    check(R("0, 0, 1"), whole(XFORM_MIRROR_X), R("0, 0, 1"), "not understood");
+    check(R("1 2 3 4"), whole(XFORM_MIRROR_X), R("1 2 3 4"), "not understood");
+    check("<a stArea:unit='pixel' stArea:x='5' stArea:w='3'/>",
+          whole(XFORM_TRANSPOSE),
+          "<a stArea:unit='pixel' stArea:x='5' stArea:w='3'/>",
           "not understood");
 }
 
@@ -265,14 +255,15 @@ TEST(room)
 {
     const char *grown = R("0.75, 0, 0.25, 0.5");
     const char *before = R("0, 0, 0.25, 0.5");
-    check(R("0, 0, 0.25, 0.5") PADDED("\n    "), XFORM_MIRROR_X, 1,
-          R("0, 0, 0.25, 0.5") PADDED("\n    "), "no room");
-    check(R("0, 0, 0.25, 0.5") PADDED("\n    "), XFORM_MIRROR_X, 200,
-          R("0.75, 0, 0.25, 0.5") PADDED("\n "), NULL);
-    check(R("0.75, 0, 0.25, 0.5") PADDED("\n"), XFORM_MIRROR_X, 200,
-          R("0.00, 0, 0.25, 0.5") PADDED("\n"), NULL);
-    check(before, XFORM_MIRROR_X, strlen(grown), grown, NULL);
-    check(before, XFORM_MIRROR_X, strlen(grown) - 1, before, "no room");
+    check_in(1, R("0, 0, 0.25, 0.5") PADDED("\n    "), whole(XFORM_MIRROR_X),
+             R("0, 0, 0.25, 0.5") PADDED("\n    "), "no room");
+    check_in(200, R("0, 0, 0.25, 0.5") PADDED("\n    "), whole(XFORM_MIRROR_X),
+             R("0.75, 0, 0.25, 0.5") PADDED("\n "), NULL);
+    check_in(200, R("0.75, 0, 0.25, 0.5") PADDED("\n"), whole(XFORM_MIRROR_X),
+             R("0.00, 0, 0.25, 0.5") PADDED("\n"), NULL);
+    check_in(strlen(grown), before, whole(XFORM_MIRROR_X), grown, NULL);
+    check_in(strlen(grown) - 1, before, whole(XFORM_MIRROR_X), before,
+             "no room");
 }
 
 TEST(others)
@@ -285,8 +276,8 @@ TEST(others)
         { "<!-- <a stArea:x='0.25'/> -->", NULL },
     };
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        check(left[i][0], XFORM_MIRROR_X, SIZE_MAX, left[i][0], left[i][1]);
-        check(left[i][0], XFORM_NONE, SIZE_MAX, left[i][0], NULL);
+        check(left[i][0], whole(XFORM_MIRROR_X), left[i][0], left[i][1]);
+        check(left[i][0], whole(XFORM_NONE), left[i][0], NULL);
     }
 }
 
@@ -320,11 +311,6 @@ static const char *const iptc_forms[] = {
 };
 enum { IPTC_FORMS = sizeof iptc_forms / sizeof *iptc_forms };
 
-static struct change whole(enum xform t)
-{
-    return (struct change){ t, 640, 480, 640, 480 };
-}
-
 static void check_area(const char *form, struct area a,
                        const struct change *change)
 {
@@ -339,7 +325,7 @@ static void check_area(const char *form, struct area a,
     double w = flip ? a.h * by_y : a.w * by_x;
     double h = flip ? a.w * by_x : a.h * by_y;
     snprintf(before, sizeof before, form, a.x, a.y, a.w, a.h);
-    char *is = turned_by(xmp_iptc_turn, before, SIZE_MAX, change, &warnings);
+    char *is = edited(before, SIZE_MAX, change, &warnings);
     CHECK(is_share(is, RB "X", 0, t & XFORM_MIRROR_X ? 1000 - x - w : x) &&
               is_share(is, RB "Y", 0, t & XFORM_MIRROR_Y ? 1000 - y - h : y) &&
               is_share(is, RB "W", 0, w) && is_share(is, RB "H", 0, h),
@@ -347,7 +333,7 @@ static void check_area(const char *form, struct area a,
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     if (by_x == 1 && by_y == 1) {
         const struct change back = whole(xform_inverse(t));
-        char *again = turned_by(xmp_iptc_turn, is, SIZE_MAX, &back, &warnings);
+        char *again = edited(is, SIZE_MAX, &back, &warnings);
         CHECK(!strcmp(again, before), "%s and back: %s", xform_name(t), again);
         free(again);
     }
@@ -373,12 +359,6 @@ TEST(rectangles)
             }
 }
 
-static void check_iptc(const char *before, struct change change,
-                       const char *after, const char *warning)
-{
-    check_turned(xmp_iptc_turn, before, SIZE_MAX, &change, after, warning);
-}
-
 #define CIRCLE(x, y, rx)                                                       \
     "<Iptc4xmpExt:RegionBoundary " RB "Unit='relative' " x " " y " " RB        \
     "Rx='" rx "' " RB "Shape='circle'/>"
@@ -395,24 +375,20 @@ static void check_iptc(const char *before, struct change change,
 TEST(shapes)
 {
     struct change trimmed = { XFORM_MIRROR_X, 100, 50, 80, 50 };
-    check_iptc(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
-               whole(XFORM_MIRROR_X),
-               CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3"), NULL);
-    check_iptc(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
-               whole(XFORM_ROTATE_90),
-               CIRCLE(RB "Y='0.25'", RB "X='0.9'", "0.400000"), NULL);
-    check_iptc(CIRCLE(RB "X='0.2'", RB "Y='0.1'", "0.4"), trimmed,
-               CIRCLE(RB "X='0.750000'", RB "Y='0.1'", "0.500000"), NULL);
-    check_iptc(
-        POLYGON(POINT("X='0.1'", "Y='0.2'") POINT("X='0.3'", "Y='0.95'")),
-        whole(XFORM_ROTATE_180),
-        POLYGON(POINT("X='0.9'", "Y='0.8'") POINT("X='0.7'", "Y='0.05'")),
-        NULL);
-    check_iptc(
-        POLYGON(POINT("X='0.1'", "Y='0.2'") POINT("X='0.3'", "Y='0.95'")),
-        whole(XFORM_TRANSPOSE),
-        POLYGON(POINT("Y='0.1'", "X='0.2'") POINT("Y='0.3'", "X='0.95'")),
-        NULL);
+    check(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"), whole(XFORM_MIRROR_X),
+          CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3"), NULL);
+    check(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"), whole(XFORM_ROTATE_90),
+          CIRCLE(RB "Y='0.25'", RB "X='0.9'", "0.400000"), NULL);
+    check(CIRCLE(RB "X='0.2'", RB "Y='0.1'", "0.4"), trimmed,
+          CIRCLE(RB "X='0.750000'", RB "Y='0.1'", "0.500000"), NULL);
+    check(POLYGON(POINT("X='0.1'", "Y='0.2'") POINT("X='0.3'", "Y='0.95'")),
+          whole(XFORM_ROTATE_180),
+          POLYGON(POINT("X='0.9'", "Y='0.8'") POINT("X='0.7'", "Y='0.05'")),
+          NULL);
+    check(POLYGON(POINT("X='0.1'", "Y='0.2'") POINT("X='0.3'", "Y='0.95'")),
+          whole(XFORM_TRANSPOSE),
+          POLYGON(POINT("Y='0.1'", "X='0.2'") POINT("Y='0.3'", "X='0.95'")),
+          NULL);
 }
 
 /* One that is not understood stays, and those beside it do not. */
@@ -429,22 +405,22 @@ TEST(left)
     };
     const char *words = "not relative";
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        check_iptc(left[i], whole(XFORM_ROTATE_90), left[i], words);
-        check_iptc(left[i], whole(XFORM_NONE), left[i], NULL);
+        check(left[i], whole(XFORM_ROTATE_90), left[i], words);
+        check(left[i], whole(XFORM_NONE), left[i], NULL);
     }
-    check_iptc("<Iptc4xmpExt:ImageRegion/>", whole(XFORM_ROTATE_90),
-               "<Iptc4xmpExt:ImageRegion/>", NULL);
-    check_iptc(IN_PIXELS CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
-               whole(XFORM_MIRROR_X),
-               IN_PIXELS CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3"), words);
-    check_iptc(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3") IN_PIXELS,
-               whole(XFORM_MIRROR_X),
-               CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3") IN_PIXELS, words);
+    check("<Iptc4xmpExt:ImageRegion/>", whole(XFORM_ROTATE_90),
+          "<Iptc4xmpExt:ImageRegion/>", NULL);
+    check(IN_PIXELS CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"),
+          whole(XFORM_MIRROR_X),
+          IN_PIXELS CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3"), words);
+    check(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3") IN_PIXELS,
+          whole(XFORM_MIRROR_X),
+          CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3") IN_PIXELS, words);
 }
 
 /* ---- Hostile packets ------------------------------------------------------*/
 
-static void check_damaged(turn_function *turn, char *text)
+static void check_damaged(char *text)
 {
     static const char bytes[] = "\1\377<>\"'=/ :.,-e9X";
     const struct change changes[] = { { XFORM_ROTATE_90, 64, 48, 56, 48 },
@@ -455,8 +431,8 @@ static void check_damaged(turn_function *turn, char *text)
         for (size_t j = 0; j < sizeof bytes; j++) {
             struct warnings warnings = { 0 };
             text[k] = bytes[j];
-            free(turned_by(turn, text, SIZE_MAX, &changes[0], &warnings));
-            free(turned_by(turn, text, size, &changes[1], &warnings));
+            free(edited(text, SIZE_MAX, &changes[0], &warnings));
+            free(edited(text, size, &changes[1], &warnings));
         }
         text[k] = byte;
     }
@@ -468,10 +444,10 @@ TEST(damaged)
     char text[2000];
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         write_form(text, sizeof text, forms[i], a, 640, 480);
-        check_damaged(xmp_regions_turn, text);
+        check_damaged(text);
     }
     for (int i = 0; i < IPTC_FORMS; i++) {
         snprintf(text, sizeof text, iptc_forms[i], 1u, 2u, 3u, 4u);
-        check_damaged(xmp_iptc_turn, text);
+        check_damaged(text);
     }
 }
