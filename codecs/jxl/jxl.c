@@ -12,30 +12,29 @@ static bool probe(const uint8_t *head, size_t size)
 
 /* ---- What a file says ---------------------------------------------------- */
 
-/* The most pieces that the image header may lie in, and the most bytes. */
-enum { PIECES = 16, HEAD = 1 << 20 };
-
 struct jxl {
     struct bytes file;
     bool boxed;
-    size_t end; /* of the boxes */
-    struct jxl_piece {
-        size_t at, size;
-    } piece[PIECES];         /* the first pieces of the codestream */
-    unsigned npieces, count; /* these, and all of them */
-    bool whole;              /* the last one has been found */
-    bool rebuilds; /* a box tells how to make the JPEG file again that the
-                      picture was made from */
+    size_t end;          /* of the boxes */
+    unsigned count;      /* pieces of the codestream */
+    struct bytes stream; /* the first one, which has the image header */
+    bool whole;          /* the last one has been found */
+    bool rebuilds;       /* a box tells how to make the JPEG file again that the
+                            picture was made from */
     bool is_signed;
-    struct bytes head; /* of the codestream: borrowed if it is in one piece */
     struct jxl_header header;
     struct jxl_tags tags;
 };
 
-/* Goes on to the next box. Returns false if there is none. */
+/* Goes on to the next box. A bare codestream is one that has no head. Returns
+ * false if there is none. */
 static bool next_box(const struct jxl *jxl, struct box *box)
 {
-    return jxl->boxed && box_read(box, jxl->file, box->end, jxl->end);
+    const size_t at = box->end;
+    if (jxl->boxed)
+        return box_read(box, jxl->file, at, jxl->end);
+    *box = (struct box){ .end = jxl->end, .type = "jxlc", .open = true };
+    return at == 0;
 }
 
 static bool is_piece(const struct box *box)
@@ -56,95 +55,78 @@ static int note_piece(struct jxl *jxl, const struct box *box, struct err *err)
     if (jxl->whole || (number & ~last) != jxl->count)
         return fail(err, "the parts of its codestream are out of order");
     jxl->whole = number & last;
-    if (jxl->count++ < PIECES)
-        jxl->piece[jxl->npieces++] =
-            (struct jxl_piece){ box->body + lead, box->end - box->body - lead };
+    if (jxl->count++ == 0)
+        jxl->stream = (struct bytes){ .data = jxl->file.data + box->body + lead,
+                                      .size = box->end - box->body - lead };
     return 0;
 }
 
-static int find_pieces(struct jxl *jxl, struct err *err)
+static int check_type(const struct jxl *jxl, const struct box *box,
+                      struct err *err)
 {
-    const uint8_t *p = jxl->file.data;
-    struct box box = { .end = 12 };
-    if (!next_box(jxl, &box) || !box_is(&box, "ftyp") ||
-        box.end - box.body < 8 || memcmp(p + box.body, "jxl ", 4) != 0)
+    const uint8_t *p = jxl->file.data + box->body;
+    if (!box_is(box, "ftyp") || box->end - box->body < 8 ||
+        memcmp(p, "jxl ", 4) != 0)
         return fail(err, "its second box is not that of a JPEG XL file");
-    if (read_be32(p + box.body + 4) > 1)
-        return fail(err, "version %u of the file format is not known",
-                    read_be32(p + box.body + 4));
-    size_t end = box.end;
-    for (; next_box(jxl, &box); end = box.end) {
-        if (is_piece(&box) && note_piece(jxl, &box, err))
-            return -1;
-        jxl->rebuilds = jxl->rebuilds || box_is(&box, "jbrd");
-        jxl->is_signed =
-            jxl->is_signed || jxl_box_holds(jxl->file, &box, "jumb");
-    }
-    if (jxl->end - end >= 8)
-        return fail(err, "cut short: not all of its box %s is there", box.type);
-    jxl->end = end;
-    return jxl->whole ? 0 : fail(err, "cut short: it has no whole codestream");
+    return read_be32(p + 4) <= 1
+               ? 0
+               : fail(err, "version %u of the file format is not known",
+                      read_be32(p + 4));
 }
 
-/* Makes the head: the first piece, or a copy of several. */
-static int read_head(struct jxl *jxl, struct err *err)
+/* Lists a box, by what it holds if that is compressed, in `meta`, if that is
+ * not NULL. */
+static int list_box(struct meta *meta, const struct jxl *jxl,
+                    const struct box *box, struct err *err)
 {
-    const struct jxl_piece *piece = jxl->piece;
-    if (jxl->npieces == 1)
-        jxl->head = (struct bytes){ .data = jxl->file.data + piece->at,
-                                    .size = piece->size };
-    for (unsigned i = 0; jxl->npieces > 1 && i < jxl->npieces; i++) {
-        const size_t room = HEAD - jxl->head.size, size = piece[i].size;
-        if (!bytes_append(&jxl->head, jxl->file.data + piece[i].at,
-                          size < room ? size : room))
-            return fail_memory(err, "no memory for the image header");
-    }
-    return jxl_header_read(&jxl->header, jxl->head, err);
+    const uint8_t *body = jxl->file.data + box->body;
+    const size_t size = box->end - box->body;
+    char name[5] = "";
+    memcpy(name,
+           box_is(box, "brob") && size >= 4 ? (const char *)body : box->type,
+           4);
+    return !meta || meta_is_full(meta) || meta_add(meta, name, 0, body, size)
+               ? 0
+               : fail_memory(err, "no memory for so many boxes");
 }
 
-/* Takes note of the boxes beside the codestream, and lists them in `meta` if
- * that is not NULL. */
-static int note_boxes(struct jxl *jxl, struct meta *meta, struct err *err)
-{
-    struct box box = { .end = 12 };
-    next_box(jxl, &box); /* that of the type of the file */
-    while (next_box(jxl, &box)) {
-        const bool packed = box_is(&box, "brob") && box.end - box.body >= 4;
-        const uint8_t *body = jxl->file.data + box.body;
-        if ((jxl_box_holds(jxl->file, &box, "Exif") ||
-             jxl_box_holds(jxl->file, &box, "xml ")) &&
-            jxl_tags_note(&jxl->tags, jxl->file, &box, err))
-            return -1;
-        if (packed)
-            memcpy(box.type, body, 4);
-        if (meta && !is_piece(&box) && !meta_is_full(meta) &&
-            !meta_add(meta, box.type, 0, body, box.end - box.body))
-            return fail_memory(err, "no memory for so many boxes");
-    }
-    return 0;
-}
-
-/* On failure there is nothing to close. */
 static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
                 const struct load_opts *opts, struct err *err)
 {
+    struct box box = { .end = 0 };
+    size_t count = 0, end = 0;
+    struct err why;
     *jxl = (struct jxl){ .file = file,
                          .boxed = file.data[0] == 0,
-                         .end = file.size,
-                         .piece = { { 0, file.size } },
-                         .npieces = file.data[0] != 0 };
-    int status = jxl->boxed ? find_pieces(jxl, err) : 0;
-    if (status == 0)
-        status = read_head(jxl, err);
-    if (status == 0 && jxl->npieces == 1 && !opts->tolerant)
-        status = jxl_frames_check(jxl->head, &jxl->header, err);
+                         .end = file.size };
+    for (; next_box(jxl, &box); end = box.end, count++) {
+        if (count == 1 && check_type(jxl, &box, err))
+            return -1;
+        if (is_piece(&box) ? note_piece(jxl, &box, err)
+                           : count > 1 && list_box(meta, jxl, &box, err))
+            return -1;
+        jxl->rebuilds = jxl->rebuilds || box_is(&box, "jbrd");
+        jxl->is_signed = jxl->is_signed || jxl_box_holds(file, &box, "jumb");
+    }
+    if (jxl->boxed && count < 2)
+        return fail(err, "its second box is not that of a JPEG XL file");
+    if (jxl->end - end >= 8)
+        return fail(err, "cut short: not all of its box %s is there", box.type);
+    jxl->end = end;
+    if (jxl->boxed && !jxl->whole)
+        return fail(err, "cut short: it has no whole codestream");
+    if (jxl_header_read(&jxl->header, jxl->stream,
+                        jxl->count == 1 && !opts->tolerant, &why))
+        return fail(err, "%s%s", why.text,
+                    jxl->count > 1 ? " in the first part of its codestream, "
+                                     "where all of it is expected"
+                                   : "");
     orientation_note(&jxl->tags.orientation, TAG_CODESTREAM,
                      jxl->header.orientation);
-    if (status == 0)
-        status = note_boxes(jxl, meta, err);
-    if (status)
-        bytes_free(&jxl->head);
-    return status;
+    for (box.end = 0; next_box(jxl, &box);)
+        if (jxl_tags_note(&jxl->tags, file, &box, err))
+            return -1;
+    return 0;
 }
 
 static int open(struct reader *reader, struct err *err)
@@ -157,7 +139,6 @@ static int open(struct reader *reader, struct err *err)
     img->height = jxl.header.height;
     img->orientation = jxl.header.orientation;
     img->meta->orientation = jxl.tags.orientation;
-    bytes_free(&jxl.head);
     return 0;
 }
 
@@ -166,32 +147,9 @@ static int open(struct reader *reader, struct err *err)
 struct jxl_turn {
     struct jxl *jxl;
     enum xform op;
-    unsigned piece;    /* that comes next */
-    struct bytes made; /* the new beginning of the codestream */
-    size_t was;        /* how many bytes of it, from `from` on, are replaced */
-    size_t from;       /* how many of them earlier pieces have taken */
+    bool rebuilds; /* the JPEG file can be made again afterwards, too */
     struct warnings *warnings;
 };
-
-/* The bytes of the new header go where the old ones were, and what is more goes
- * where those end. */
-static int patch_piece(struct jxl_patch *patch, struct jxl_turn *turn,
-                       struct err *err)
-{
-    const unsigned i = turn->piece++;
-    if (i >= turn->jxl->npieces || turn->from >= turn->was)
-        return 0;
-    const struct jxl_piece *piece = &turn->jxl->piece[i];
-    const size_t left = turn->was - turn->from, from = turn->from;
-    const bool last = left <= piece->size;
-    patch->at = piece->at;
-    patch->was = last ? left : piece->size;
-    turn->from += patch->was;
-    return bytes_append(&patch->made, turn->made.data + from,
-                        last ? turn->made.size - from : patch->was)
-               ? 0
-               : fail_memory(err, "no memory for the image header");
-}
 
 /* Reads an integer of 7 bits a byte, the low ones first, and moves *at behind
  * it. */
@@ -216,7 +174,8 @@ static int patch_index(struct jxl_patch *patch, const struct box *box,
 {
     uint64_t count, offset;
     size_t at = box->body;
-    if (turn->made.size == turn->was || at == box->end)
+    const unsigned growth = jxl_header_growth(&turn->jxl->header);
+    if (!growth || at == box->end)
         return 0;
     bool good = read_varint(turn->jxl, &at, box->end, &count);
     const size_t first = at += 8;
@@ -226,7 +185,7 @@ static int patch_index(struct jxl_patch *patch, const struct box *box,
     }
     patch->at = first;
     patch->was = at - first;
-    offset += turn->made.size - turn->was;
+    offset += growth;
     do {
         const uint8_t byte = (offset & 127) | (offset > 127 ? 128 : 0);
         if (!bytes_append(&patch->made, &byte, 1))
@@ -254,28 +213,32 @@ static int patch_gain_map(struct jxl_patch *patch, const struct box *box,
     if (at < box->end)
         head = (struct bytes){ .data = turn->jxl->file.data + at,
                                .size = box->end - (size_t)at };
-    if (jxl_header_read(&header, head, &why)) {
+    if (jxl_header_read(&header, head, false, &why)) {
         warn(turn->warnings, "its gain map stays as it is: %s", why.text);
         return 0;
     }
     patch->at = (size_t)at;
-    return jxl_header_set(&patch->made, &patch->was, head, &header,
+    return jxl_header_set(patch, head, &header,
                           xform_retag(header.orientation, turn->op), err);
 }
 
 static int patch_box(struct jxl_patch *patch, const struct box *box,
                      struct jxl_turn *turn, struct err *err)
 {
-    const struct bytes file = turn->jxl->file;
-    if (jxl_box_holds(file, box, "Exif") || jxl_box_holds(file, box, "xml "))
-        return jxl_tags_set(patch, &turn->jxl->tags, file, box, turn->warnings,
-                            err);
-    if (turn->op == XFORM_NONE)
-        return 0;
-    return is_piece(box)         ? patch_piece(patch, turn, err)
-           : box_is(box, "jxli") ? patch_index(patch, box, turn, err)
-           : box_is(box, "jhgm") ? patch_gain_map(patch, box, turn, err)
-                                 : 0;
+    struct jxl *jxl = turn->jxl;
+    const size_t stream = (size_t)(jxl->stream.data - jxl->file.data);
+    if (turn->op != XFORM_NONE && is_piece(box) && box->body <= stream &&
+        stream <= box->end) {
+        patch->at = stream;
+        return jxl_header_set(patch, jxl->stream, &jxl->header,
+                              xform_retag(jxl->header.orientation, turn->op),
+                              err);
+    }
+    if (turn->op != XFORM_NONE && box_is(box, "jxli"))
+        return patch_index(patch, box, turn, err);
+    if (turn->op != XFORM_NONE && box_is(box, "jhgm"))
+        return patch_gain_map(patch, box, turn, err);
+    return jxl_tags_set(patch, &jxl->tags, jxl->file, box, turn->warnings, err);
 }
 
 static int write_box(struct bytes *out, const struct jxl *jxl,
@@ -299,35 +262,32 @@ static int write_box(struct bytes *out, const struct jxl *jxl,
     return 0;
 }
 
-static int write_file(struct bytes *out, struct jxl_turn *turn, bool rebuilds,
-                      struct err *err)
+static int write_file(struct bytes *out, struct jxl_turn *turn, struct err *err)
 {
     const struct jxl *jxl = turn->jxl;
-    struct box box = { .end = jxl->boxed ? 12 : turn->was };
-    const struct bytes lead = jxl->boxed ? jxl->file : turn->made;
-    int status = 0;
-    if (!bytes_append(out, lead.data, jxl->boxed ? 12 : lead.size))
+    const size_t tail = jxl->file.size - jxl->end;
+    struct box box = { .end = 0 };
+    if (!bytes_reserve(out, jxl->file.size + jxl_header_growth(&jxl->header)))
         return fail_memory(err, "no memory for the file");
-    while (status == 0 && next_box(jxl, &box)) {
+    while (next_box(jxl, &box)) {
         struct jxl_patch patch = { .at = box.end };
-        if (box_is(&box, "jbrd") && !rebuilds)
+        if (box_is(&box, "jbrd") && !turn->rebuilds)
             continue;
-        status = patch_box(&patch, &box, turn, err);
-        if (status == 0)
-            status = write_box(out, jxl, &box, &patch, err);
+        const int status = patch_box(&patch, &box, turn, err) ||
+                           write_box(out, jxl, &box, &patch, err);
         bytes_free(&patch.made);
+        if (status)
+            return -1;
     }
-    const size_t end = jxl->boxed ? jxl->end : turn->was;
-    if (status == 0 &&
-        !bytes_append(out, jxl->file.data + end, jxl->file.size - end))
-        return fail_memory(err, "no memory for the file");
-    return status;
+    return bytes_append(out, jxl->file.data + jxl->end, tail)
+               ? 0
+               : fail_memory(err, "no memory for the file");
 }
 
-static void warn_of_lost(const struct jxl_turn *turn, bool rebuilds)
+static void warn_of_lost(const struct jxl_turn *turn)
 {
     const struct jxl_header *header = &turn->jxl->header;
-    if (turn->jxl->rebuilds && !rebuilds)
+    if (turn->jxl->rebuilds && !turn->rebuilds)
         warn(turn->warnings,
              "the JPEG file that it was made from has no orientation in EXIF "
              "that could be set: how to make it again is not kept");
@@ -361,16 +321,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     jxl.tags.says = rebuilds ? orientation : 1;
     jxl.tags.op = op;
     jxl.tags.unpacked = 0;
-    warn_of_lost(&turn, rebuilds || op == XFORM_NONE);
-    int status = 0;
-    if (op != XFORM_NONE)
-        status = jxl_header_set(&turn.made, &turn.was, jxl.head, &jxl.header,
-                                orientation, err);
-    if (status == 0)
-        status = write_file(out, &turn, rebuilds || op == XFORM_NONE, err);
-    bytes_free(&turn.made);
-    bytes_free(&jxl.head);
-    return status;
+    turn.rebuilds = rebuilds || op == XFORM_NONE;
+    warn_of_lost(&turn);
+    return write_file(out, &turn, err);
 }
 
 const struct codec codec_jxl = {

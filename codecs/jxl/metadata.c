@@ -61,35 +61,17 @@ static int unpack(struct bytes *to, struct bytes packed, struct err *err)
     return fail(err, "it is malformed, or larger than 4 MiB");
 }
 
-static int pack_at(struct bytes *to, struct bytes plain, int quality,
-                   struct err *err)
+/* The way that libjxl compresses in, if that costs little. */
+static int pack(struct bytes *to, struct bytes plain, struct err *err)
 {
-    enum { WINDOW = 22, GENERIC = 0 }; /* as libjxl has it */
-    to->size = 0;
+    enum { WINDOW = 22, GENERIC = 0, LARGE = 64 << 10 };
     if (!bytes_reserve(to, plain.size + plain.size / 8 + 1024))
         return fail_memory(err, "no memory to compress metadata");
     to->size = to->capacity;
-    return pack_into(quality, WINDOW, GENERIC, plain.size, plain.data,
-                     &to->size, to->data) == 1
+    return pack_into(plain.size > LARGE ? 4 : 9, WINDOW, GENERIC, plain.size,
+                     plain.data, &to->size, to->data) == 1
                ? 0
                : fail(err, "metadata cannot be compressed");
-}
-
-/* Compresses `plain` in the way in which `was` became `packed`, if that is
- * found: then a turn and its inverse make the same file again. */
-static int pack(struct bytes *to, struct jxl_tags *tags, struct bytes plain,
-                struct bytes was, struct bytes packed, struct err *err)
-{
-    static const int qualities[] = { 9, 4, 11 }; /* those of libjxl */
-    const bool large = was.size > 64 << 10 || tags->packed++ > 2;
-    for (unsigned i = 0; i < 3 && !large; i++) {
-        if (pack_at(to, was, qualities[i], err))
-            return -1;
-        if (to->size == packed.size &&
-            memcmp(to->data, packed.data, packed.size) == 0)
-            return pack_at(to, plain, qualities[i], err);
-    }
-    return pack_at(to, plain, qualities[large], err);
 }
 
 /* ---- What a box holds ---------------------------------------------------- */
@@ -113,15 +95,9 @@ struct content {
     size_t at, size;     /* of EXIF or XMP in it */
 };
 
-/* EXIF stands behind an offset; some programs write the head of a JPEG's
- * segment there as well. */
-static size_t exif_begin(struct bytes plain)
+static bool is_tagged(struct bytes file, const struct box *box)
 {
-    if (plain.size < 4 || read_be32(plain.data) > plain.size - 4)
-        return plain.size;
-    const size_t at = 4 + read_be32(plain.data);
-    return plain.size - at > 6 && !memcmp(plain.data + at, "Exif\0", 6) ? at + 6
-                                                                        : at;
+    return jxl_box_holds(file, box, "Exif") || jxl_box_holds(file, box, "xml ");
 }
 
 static int content_open(struct content *content, struct jxl_tags *tags,
@@ -145,7 +121,7 @@ static int content_open(struct content *content, struct jxl_tags *tags,
         return -1;
     }
     tags->unpacked += type ? UNPACKED_LEAST + c.plain.size : 0;
-    c.at = c.exif ? exif_begin(c.plain) : 0;
+    c.at = c.exif ? exif_item_begin(c.plain.data, c.plain.size) : 0;
     c.size = c.plain.size - c.at;
     *content = c;
     return 0;
@@ -159,6 +135,8 @@ int jxl_tags_note(struct jxl_tags *tags, struct bytes file,
     const bool first = !tags->has_exif && jxl_box_holds(file, box, "Exif");
     struct content c;
     tags->has_exif = tags->has_exif || first;
+    if (!is_tagged(file, box))
+        return 0;
     if (content_open(&c, tags, file, box, err))
         return err->memory ? -1 : 0;
     const uint8_t *data = c.plain.data + c.at;
@@ -179,6 +157,8 @@ int jxl_tags_set(struct jxl_patch *patch, struct jxl_tags *tags,
     struct content c;
     struct bytes made = { 0 };
     int status = 0;
+    if (!is_tagged(file, box))
+        return 0;
     if (content_open(&c, tags, file, box, err)) {
         warn(warnings, "%s stays as it is, since it cannot be unpacked: %s",
              jxl_box_holds(file, box, "Exif") ? "EXIF" : "XMP", err->text);
@@ -193,9 +173,9 @@ int jxl_tags_set(struct jxl_patch *patch, struct jxl_tags *tags,
     if (status == 0 && memcmp(made.data, c.plain.data, c.plain.size) != 0) {
         patch->at = (size_t)(c.stored.data - file.data);
         patch->was = c.stored.size;
-        if (c.packed)
-            status = pack(&patch->made, tags, made, c.plain, c.stored, err);
-        else {
+        if (c.packed) {
+            status = pack(&patch->made, made, err);
+        } else {
             patch->made = made;
             made = (struct bytes){ 0 };
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codecs/base/account.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/metadata/tiff.h"
 
@@ -130,6 +131,19 @@ unsigned exif_tag(const uint8_t *data, size_t size)
         return 0;
     struct tiff_ifd ifd0 = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4));
     return get_orientation(&tiff, &ifd0);
+}
+
+size_t exif_item_begin(const uint8_t *data, size_t size)
+{
+    size_t starts[] = { 4, 4, 10, 0, 6 };
+    struct tiff tiff;
+    if (size >= 4)
+        starts[0] = (size_t)read_be32(data) + 4;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (starts[i] < size &&
+            tiff_open(&tiff, data + starts[i], size - starts[i]))
+            return starts[i];
+    return size;
 }
 
 unsigned exif_orientation(const uint8_t *data, size_t size)

@@ -20,6 +20,12 @@ unsigned exif_orientation(const uint8_t *exif, size_t size);
 /* Returns the same tag, but 0 if it is missing or has another value. */
 unsigned exif_tag(const uint8_t *exif, size_t size);
 
+/* Returns where the block begins in an item of HEIF or a box of JPEG XL, which
+ * is `size` if there is none. The first four bytes say where, counted from
+ * behind them; but some files have "Exif" before it all the same, or no such
+ * bytes. */
+size_t exif_item_begin(const uint8_t *data, size_t size);
+
 /* Makes the block true after the stored pixels, and those of the thumbnail,
  * were turned by t: sizes, densities and the subject's place in the picture,
  * which was width x height before the turn. Orientation tags, where there are

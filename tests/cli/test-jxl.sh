@@ -44,6 +44,12 @@ done
 # What is damaged or asked for in vain.
 printf '\377\012' >short.jxl
 gives 1 'gimgxf: short.jxl: its image header is cut short' rotate90 short.jxl no.jxl
+{
+    printf '\0\0\0\014JXL \r\n\207\n\0\0\0\024ftypjxl \0\0\0\0jxl '
+    printf '\0\0\0\016jxlp\0\0\0\0\377\012\0\0\0\020jxlp\200\0\0\001\010\004\016\201'
+} >parts.jxl
+gives 1 'gimgxf: parts.jxl: its image header is cut short in the first part of its codestream, where all of it is expected' \
+    rotate90 parts.jxl no.jxl
 printf '\0\0\0\014JXL \r\n\207\n' >empty.jxl
 gives 1 'gimgxf: empty.jxl: its second box is not that of a JPEG XL file' \
     rotate90 empty.jxl no.jxl

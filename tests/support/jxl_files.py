@@ -327,8 +327,8 @@ def container(codestream):
     if kind == 'bare':
         return codestream
     if kind == 'jxlp':
-        cuts = sorted(random.sample(range(len(codestream)), random.randrange(1, 5)) + [
-            random.randrange(2, 9)])
+        cuts = sorted(random.sample(range(len(codestream) - NOISE, len(codestream)),
+                                    random.randrange(1, 5)))
         cuts = [0] + cuts + [len(codestream)]
         pieces = []
         for i in range(len(cuts) - 1):
