@@ -112,10 +112,6 @@ DEPS_CFLAGS := $(addprefix -isystem ,$(DEPS)/usr/include \
                $(wildcard $(DEPS)/usr/include/*-linux-gnu))
 DEPS_LIBS := $(DEPS_LIB:%=-L%) $(DEPS_LIB:%=-Wl,-rpath,%)
 endif
-# stb_image_write is one header, which is compiled into one file.
-STB := $(firstword $(wildcard $(DEPS:%=%/usr/include/stb)) \
-           $(patsubst -I%,%,$(shell pkg-config --cflags-only-I stb 2>/dev/null)) \
-           /usr/include/stb)
 LIB_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
                     echo -lpng -ljpeg -lz -lnettle $(if $(filter 1,$(ISAL)),-lisal))
@@ -236,8 +232,6 @@ $(call object,$(wildcard codecs/webp/*.c)): DEFINES := -DWEBP_SONAME=$(call name
 # What the sanitizers do themselves, the sandbox would refuse them.
 $(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \
     -DHAVE_SANDBOX=$(if $(findstring -fsanitize,$(CFLAGS)),0,1)
-
-$(BUILD)/codecs/simple/simple.c.o: ALL_CFLAGS += -isystem $(STB)
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \

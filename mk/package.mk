@@ -9,7 +9,7 @@
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
-            nettle-dev libisal-dev libstb-dev libtiff-dev libwebp-dev libbrotli-dev \
+            nettle-dev libisal-dev libtiff-dev libwebp-dev libbrotli-dev \
             python3 python3-numpy python3-pil libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools pngcheck libheif-examples \
                 libavif-bin libjxl-tools libtiff-tools webp gifsicle python3-tifffile \

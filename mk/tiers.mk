@@ -96,7 +96,7 @@ check-valgrind: $(BUILD)/gimgxf tests
 ANALYZED := -DHAVE_CUDA=0 -DHAVE_ISAL=1 -DHAVE_SANDBOX=1
 ANALYZED_SRC = $(filter %.c,$(LIB_SRC) $(CLI_SRC))
 ANALYZED_FLAGS = $(filter-out -MMD -MP $(ALIGNED) $(HARD_CFLAGS) $(CFLAGS),$(ALL_CFLAGS)) \
-                 -isystem $(STB) $(ANALYZED) -O1
+                 $(ANALYZED) -O1
 check-analyze:
 	cppcheck -q --enable=warning,portability --inline-suppr --std=c11 -I. \
 	    --error-exitcode=1 --suppressions-list=tests/support/cppcheck-answers \

@@ -280,16 +280,20 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     return status;
 }
 
-/* Writes a file that is turned, with the lines that it had. */
-static int write_own(struct bytes *file, const struct image *img,
-                     const struct save_opts *opts, struct rgbe_lost *lost,
-                     struct err *err)
+/* A file that is turned keeps the lines that it had. */
+static int write_file(struct bytes *file, const struct image *img,
+                      const struct save_opts *opts, struct rgbe_lost *lost,
+                      struct err *err)
 {
-    const unsigned order = opts->orientation ? 1 : img->orientation;
+    static const char other[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n";
+    const bool own = codec_is_own(&codec_hdr, img);
+    const unsigned order = opts->orientation || !own ? 1 : img->orientation;
     char text[64];
     int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
                     axes[order][1], img->width);
-    if (!put_lines(file, img, opts) || !bytes_append(file, text, (size_t)n))
+    if (!(own ? put_lines(file, img, opts)
+              : bytes_append(file, other, sizeof other - 1)) ||
+        !bytes_append(file, text, (size_t)n))
         return fail_memory(err, "no memory for the file");
     struct rgbe_row spare = spare_row(img, err);
     int status = !spare.channel[0] ? -1
@@ -306,28 +310,11 @@ static int write_own(struct bytes *file, const struct image *img,
     return status;
 }
 
-/* Writes another picture. The library is given pixels that are exact; those
- * below 1e-32 become black. */
-static int write_other(struct bytes *file, const struct image *img,
-                       struct rgbe_lost *lost, struct err *err)
-{
-    float *pixels = simple_stb_pixels(img, err);
-    for (size_t i = 0; pixels && i < (size_t)img->width * img->height; i++) {
-        float *p = pixels + 3 * i;
-        rgbe_round(p, lost);
-        if (p[0] < 1e-32f && p[1] < 1e-32f && p[2] < 1e-32f)
-            lost->clipped += (p[0] > 0) + (p[1] > 0) + (p[2] > 0);
-    }
-    return pixels ? simple_stb_hdr(file, img, pixels, err) : -1;
-}
-
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    bool own = codec_is_own(&codec_hdr, img);
     struct rgbe_lost lost = { 0 };
-    if (own ? write_own(file, img, opts, &lost, err)
-            : write_other(file, img, &lost, err))
+    if (write_file(file, img, opts, &lost, err))
         return -1;
     if (lost.clipped)
         warn(opts->warnings,

@@ -259,14 +259,3 @@ void rgbe_from_floats(struct rgbe_row row, const struct image *img, uint32_t y,
             row.channel[c][x] = rgbe[c];
     }
 }
-
-void rgbe_round(float pixel[3], struct rgbe_lost *lost)
-{
-    uint8_t rgbe[PIXEL];
-    for (unsigned c = 0; c < 3; c++)
-        pixel[c] = clip(pixel[c], lost);
-    round_pixel(rgbe, pixel, lost);
-    float scale = ldexpf(1, rgbe[3] - BIAS - MANTISSA);
-    for (unsigned c = 0; c < 3; c++)
-        pixel[c] = rgbe[c] * scale;
-}

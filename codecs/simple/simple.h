@@ -4,10 +4,9 @@
  * What comes in is the bytes of one file; what goes out is a picture in planes
  * of cells with what else its file says (codecs/image), and the other way
  * round. Each format is one codec of codecs/codec.h, in the file of its name:
- * reading is our own, for these formats are little more than their headers. A
- * file that is turned within its format is written by our own code too, so that
- * it keeps its header, its runs and its byte order; a TGA or HDR of a picture
- * from another format is written by stb_image_write.
+ * all code is our own, for these formats are little more than their headers,
+ * and a file that is turned within its format keeps its header, its runs and
+ * its byte order.
  *
  * The room knows nothing of other formats or of files on disk, and of turns
  * only what headers say: the order of pixels, and in an HDR their aspect. */
@@ -52,24 +51,6 @@ struct image simple_bgr_view(const struct image *img);
 int simple_bgr_rows(struct bytes *rows, struct bytes file, size_t at,
                     size_t size, struct err *err);
 
-/* ---- Files of pictures that come from other formats ----
- *
- * A TGA or HDR of one is written by stb_image_write. The library counts in int:
- * a picture of 2^31 samples and more is refused. */
-
-/* Returns the one block of pixels that the library takes, as large as the whole
- * picture, for one of the functions that follow; NULL on failure. */
-void *simple_stb_pixels(const struct image *img, struct err *err);
-
-/* Append a file to `file`, and free the pixels: of CELL_U8, 1 to 4 planes,
- * run-length coded, with sides of at most 65535; or of CELL_F32, 3 planes,
- * which an HDR must be able to hold, since the library cuts mantissas off. On
- * failure `file` may hold a part. */
-int simple_stb_tga(struct bytes *file, const struct image *img, void *pixels,
-                   struct err *err);
-int simple_stb_hdr(struct bytes *file, const struct image *img, float *pixels,
-                   struct err *err);
-
 /* ---- HDR (rgbe.c) ----
  *
  * The pixels of a Radiance HDR: three mantissas, red, green and blue, and
@@ -102,9 +83,6 @@ void rgbe_to_floats(struct rgbe_row row, const struct image *img, uint32_t y);
 /* Makes a row of these floats: the pixels that are nearest to them. */
 void rgbe_from_floats(struct rgbe_row row, const struct image *img, uint32_t y,
                       struct rgbe_lost *lost);
-
-/* Rounds the floats of one pixel to the nearest ones that an HDR holds. */
-void rgbe_round(float pixel[3], struct rgbe_lost *lost);
 
 /* ---- PNM, PAM and PFM ----
  *

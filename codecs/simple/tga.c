@@ -426,7 +426,8 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-/* A file stays run-length coded, or plain, as it was. */
+/* A file stays run-length coded, or plain, as it was; one of another format is
+ * run-length coded. */
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
@@ -435,13 +436,11 @@ static int encode(struct bytes *file, const struct image *img,
                     "%u x %u pixels are too many; a TGA has up to 65535 "
                     "each way",
                     img->width, img->height);
-    if (!codec_is_own(&codec_tga, img)) {
-        void *pixels = simple_stb_pixels(img, err);
-        return pixels ? simple_stb_tga(file, img, pixels, err) : -1;
-    }
-    const struct tga_state *state = img->meta->state;
+    static const struct tga_state other = { .alpha_bits = 8, .packed = true };
+    const bool own = codec_is_own(&codec_tga, img);
+    const struct tga_state *state = own ? img->meta->state : &other;
     const struct metadata_block *id =
-        opts->strip == STRIP_NOTHING && img->meta->nblocks
+        own && opts->strip == STRIP_NOTHING && img->meta->nblocks
             ? &img->meta->block[0]
             : NULL;
     uint8_t head[HEADER] = { 0 };

@@ -385,7 +385,7 @@ TEST(bmp_alpha)
 }
 
 /* A picture of another format is refused before memory is asked for, if it has
- * more samples than stb_image_write can count. */
+ * more bytes than its header can count. */
 TEST(too_large)
 {
     const struct save_opts opts = { .suffix = "bmp" };

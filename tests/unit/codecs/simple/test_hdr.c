@@ -372,7 +372,7 @@ TEST(floats)
     becomes(255 * 0x1p119f, 0, 255 * 0x1p119, 0, NULL);
     becomes(0x1p-106f, 0x1p-113f, 0x1p-106, 0x1p-113, NULL);
     becomes(0x3p-115f, 0x1p-106f, 0x1p-113, 0x1p-106, rounded);
-    becomes(0x1p-107f, 0x1p-110f, 0, 0, two); /* below 1e-32 */
+    becomes(0x1p-107f, 0x1p-110f, 0x1p-107, 0x1p-110, NULL);
     becomes(0x1p-107f, 1, 0, 1, rounded);
     becomes(1, 1 / 255.0f, 1, 1 / 128.0, rounded); /* to the nearer one */
     becomes(257 / 256.0f, 1, 129 / 128.0, 1, rounded);
