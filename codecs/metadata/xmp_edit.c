@@ -1,10 +1,10 @@
 /* Values of an XMP packet that change their length.
  *
  * The areas of the Metadata Working Group (mwg-rs, Guidelines for Handling
- * Image Metadata 2.0, 5.9), the rectangles of Microsoft (MPReg) and the image
- * regions of IPTC (Photo Metadata Standard, 15.5) count in shares of the
- * picture as it is stored, and are moved with it. Crops of Camera Raw are not,
- * and a warning says so. */
+ * Image Metadata 2.0, 5.9) and the rectangles of Microsoft (MPReg) count in
+ * shares of the picture as it is stored, and are moved with it. The image
+ * regions of IPTC (Photo Metadata Standard, 15.5) and crops of Camera Raw are
+ * not, and a warning says so. */
 #include "codecs/metadata/xmp.h"
 
 #include <math.h>
@@ -101,29 +101,12 @@ static void ratio_print(char text[XMP_RATIO_TEXT], struct xmp_ratio ratio)
 /* ---- A packet that is edited ----------------------------------------------*/
 
 /* What is edited, and is left together where there is no room for it. */
-enum { EDIT_LENGTHS, EDIT_SIZES, EDIT_REGIONS, EDIT_IPTC, EDITS };
+enum { EDIT_LENGTHS, EDIT_SIZES, EDIT_REGIONS, EDITS };
 
 static const char *const edit_names[EDITS] = {
     [EDIT_LENGTHS] = "the new lengths of what stands behind the picture",
     [EDIT_SIZES] = "the sizes of what is left of the picture",
     [EDIT_REGIONS] = "regions moved with the picture",
-    [EDIT_IPTC] = "IPTC image regions moved with the picture",
-};
-
-/* The boundary of a region of IPTC: a shape (rbShape), a unit (rbUnit), and as
- * rbX and rbY the corner at the top left of a rectangle, with rbW and rbH, the
- * center of a circle, with its radius rbRx in shares of the width, or each
- * point of a polygon. These come in any order, so all are read before any is
- * changed.
- */
-struct boundary {
-    bool within; /* it is being read */
-    size_t tag;  /* where its name stands */
-    enum { NO_SHAPE, RECTANGLE, CIRCLE, POLYGON } shape;
-    bool relative;
-    bool unread;                /* one of its numbers is malformed */
-    struct xmp_ratio number[5]; /* X, Y, W, H and Rx */
-    unsigned seen;              /* which of these there are */
 };
 
 /* Text on its way from a copy, in which names are changed, to what is made. */
@@ -144,8 +127,6 @@ struct packet_edit {
     bool used[LENGTHS_MAX];
     bool sized;  /* within AppliedToDimensions */
     bool unread; /* a number of a region is malformed */
-    bool left;   /* a region of IPTC is not understood */
-    struct boundary boundary;
 };
 
 /* Puts `text` in the place of a span. One that begins before the end of the one
@@ -171,12 +152,12 @@ static void put_number(struct packet_edit *w, unsigned kind,
     put(w, kind, span, text);
 }
 
-static void put_ratio(struct packet_edit *w, unsigned kind,
-                      struct xml_span value, struct xmp_ratio ratio)
+static void put_ratio(struct packet_edit *w, struct xml_span value,
+                      struct xmp_ratio ratio)
 {
     char text[XMP_RATIO_TEXT];
     ratio_print(text, ratio);
-    put(w, kind, value, text);
+    put(w, EDIT_REGIONS, value, text);
 }
 
 /* ---- Lengths and sizes ----------------------------------------------------*/
@@ -223,7 +204,7 @@ enum axis { NO_AXIS, AXIS_X, AXIS_Y };
  * last letters. Where the turn exchanges axes, so are these, so that all
  * lengths stay. */
 static enum axis exchange_axis(struct packet_edit *w,
-                               const struct xml_token *token, unsigned kind,
+                               const struct xml_token *token,
                                enum xmp_namespace space, const char *x,
                                const char *y)
 {
@@ -234,41 +215,38 @@ static enum axis exchange_axis(struct packet_edit *w,
     if (axis && xform_transposes(w->change->turn)) {
         w->text.copy.data[token->name.at + token->name.size - 1] =
             (uint8_t)becomes[strlen(becomes) - 1];
-        w->edited |= 1u << kind;
+        w->edited |= 1u << EDIT_REGIONS;
     }
     return axis;
 }
 
-/* Moves a property of a box, which has these names for where it begins, along
- * each axis, and for how far it reaches from there. Scales it, and where the
- * axis is mirrored, replaces x by 1 - x - length, with as many digits. */
-static void turn_box(struct packet_edit *w, const struct xml_token *token,
-                     unsigned kind, const char *const names[4],
-                     const struct xmp_ratio length[2])
+/* Moves a property of an area, which has a center and a size. Scales it, and
+ * where the axis is mirrored, replaces x by 1 - x, with as many digits. */
+static void turn_area(struct packet_edit *w, const struct xml_token *token)
 {
-    const enum xmp_namespace space = kind == EDIT_IPTC ? XMP_IPTC : XMP_AREA;
     const enum xform t = w->change->turn;
     enum axis size = NO_AXIS,
-              place = exchange_axis(w, token, kind, space, names[0], names[1]);
+              place = exchange_axis(w, token, XMP_AREA, "x", "y");
     if (!place)
-        size = exchange_axis(w, token, kind, space, names[2], names[3]);
+        size = exchange_axis(w, token, XMP_AREA, "w", "h");
     const bool is_x = place == AXIS_X || size == AXIS_X,
                becomes_x = is_x != xform_transposes(t),
                mirror =
                    place && t & (becomes_x ? XFORM_MIRROR_X : XFORM_MIRROR_Y);
     const double by =
         is_x ? change_scale_x(w->change) : change_scale_y(w->change);
+    static const struct xmp_ratio no_length = { 0, 0 };
     struct xmp_ratio ratio;
     if ((!place && !size) || !token->value.size || (by == 1 && !mirror))
         return; /* the element that a structure is in has no value */
     if (!ratio_of(w->xml.text, token->value, &ratio)) {
-        w->unread |= kind == EDIT_REGIONS;
+        w->unread = true;
         return;
     }
     ratio = ratio_scaled(ratio, by);
     if (mirror)
-        ratio = ratio_mirrored(ratio, ratio_scaled(length[!is_x], by));
-    put_ratio(w, kind, token->value, ratio);
+        ratio = ratio_mirrored(ratio, no_length);
+    put_ratio(w, token->value, ratio);
 }
 
 static const char applied[] = "AppliedToDimensions";
@@ -282,8 +260,7 @@ static void turn_size(struct packet_edit *w, const struct xml_token *token)
         w->sized = !xml_ends(token);
     else if (w->sized ||
              (attribute && xml_is(&w->xml, w->xml.element, XMP_MWG, applied))) {
-        enum axis axis =
-            exchange_axis(w, token, EDIT_REGIONS, XMP_DIMENSIONS, "w", "h");
+        enum axis axis = exchange_axis(w, token, XMP_DIMENSIONS, "w", "h");
         const double by = axis == AXIS_X ? change_scale_x(w->change)
                                          : change_scale_y(w->change);
         struct xmp_ratio size;
@@ -291,7 +268,7 @@ static void turn_size(struct packet_edit *w, const struct xml_token *token)
             !ratio_of(w->xml.text, token->value, &size))
             return;
         size.value /= by;
-        put_ratio(w, EDIT_REGIONS, token->value, size);
+        put_ratio(w, token->value, size);
     }
 }
 
@@ -332,112 +309,13 @@ static void turn_rectangle(struct packet_edit *w, struct xml_span value)
     put(w, EDIT_REGIONS, value, turned);
 }
 
-/* ---- IPTC -----------------------------------------------------------------*/
-
-static const char boundary_name[] = "RegionBoundary";
-
-static const char *const boundary_numbers[] = { "rbX", "rbY", "rbW", "rbH",
-                                                "rbRx" };
-
-/* Returns whether a token belongs to an opening tag of a boundary. */
-static bool opens(const struct xml_reader *xml, const struct xml_token *token)
-{
-    return token->kind != XML_CLOSING &&
-           xml_is(xml, xml->element, XMP_IPTC, boundary_name);
-}
-
-static void note_boundary(struct boundary *b, const struct xml_reader *xml,
-                          const struct xml_token *token)
-{
-    static const char *const shapes[] = {
-        [RECTANGLE] = "rectangle", [CIRCLE] = "circle", [POLYGON] = "polygon"
-    };
-    const struct xml_span name = token->name, value = token->value;
-    if (token->kind == XML_CLOSING)
-        return;
-    if (xml_is(xml, name, XMP_IPTC, "rbShape"))
-        for (int i = RECTANGLE; i <= POLYGON; i++)
-            if (xml_is_text(xml->text, value, shapes[i]))
-                b->shape = i;
-    if (xml_is(xml, name, XMP_IPTC, "rbUnit"))
-        b->relative = xml_is_text(xml->text, value, "relative");
-    for (unsigned i = 0; i < 5; i++)
-        if (value.size && xml_is(xml, name, XMP_IPTC, boundary_numbers[i])) {
-            if (!ratio_of(xml->text, value, &b->number[i]))
-                b->unread = true;
-            b->seen |= 1u << i;
-        }
-}
-
-/* Reads a boundary from its first token to its end, or to where another one
- * begins: each byte is read once more at most. */
-static struct boundary look_ahead(struct xml_reader xml, struct xml_token token)
-{
-    struct boundary b = { .within = true, .tag = xml.element.at };
-    do {
-        if (opens(&xml, &token) && xml.element.at != b.tag)
-            break;
-        if (token.kind == XML_CLOSING &&
-            xml_is(&xml, token.name, XMP_IPTC, boundary_name))
-            break;
-        note_boundary(&b, &xml, &token);
-    } while (xml_next(&xml, &token));
-    return b;
-}
-
-static bool is_understood(const struct boundary *b, const struct change *change)
-{
-    enum { CORNER_AND_SIZE = 15 };
-    if (!b->relative || b->unread)
-        return false;
-    if (b->shape == CIRCLE)
-        return change->width && change->height;
-    return b->shape == POLYGON ||
-           (b->shape == RECTANGLE &&
-            (b->seen & CORNER_AND_SIZE) == CORNER_AND_SIZE);
-}
-
-/* A radius, which is a share of the width, becomes one of what is the width
- * after the turn: the height, if axes are exchanged. */
-static void turn_radius(struct packet_edit *w, const struct xml_token *token)
-{
-    const struct change *change = w->change;
-    const uint32_t width = xform_transposes(change->turn) ? change->kept_height
-                                                          : change->kept_width;
-    struct xmp_ratio ratio;
-    if (width == change->width || !token->value.size ||
-        !xml_is(&w->xml, token->name, XMP_IPTC, "rbRx") ||
-        !ratio_of(w->xml.text, token->value, &ratio))
-        return;
-    ratio = ratio_scaled(ratio, (double)change->width / width);
-    put_ratio(w, EDIT_IPTC, token->value, ratio);
-}
-
-/* Moves what belongs to a boundary that is understood. */
-static void turn_boundary(struct packet_edit *w, const struct xml_token *token)
-{
-    static const struct xmp_ratio no_length[2] = { { 0, 0 }, { 0, 0 } };
-    const bool number = xml_is(&w->xml, token->name, XMP_IPTC, "rbX"),
-               name = xml_is(&w->xml, token->name, XMP_IPTC, boundary_name);
-    struct boundary *b = &w->boundary;
-    if (opens(&w->xml, token) && (!b->within || w->xml.element.at != b->tag))
-        *b = look_ahead(w->xml, *token);
-    if (b->within && is_understood(b, w->change)) {
-        turn_box(w, token, EDIT_IPTC, boundary_numbers,
-                 b->shape == RECTANGLE ? &b->number[2] : no_length);
-        turn_radius(w, token);
-    } else if (number && token->kind != XML_CLOSING) {
-        w->left = true;
-    }
-    b->within = b->within && !(name && xml_ends(token));
-}
-
 /* ---- All of a packet ------------------------------------------------------*/
 
 /* What a packet holds before it is changed. */
 struct found_regions {
     unsigned kinds;
-    bool strange;       /* areas in other units than shares */
+    bool strange; /* areas in other units than shares */
+    bool iptc;
     bool crop, cropped; /* there is one; it was carried out already */
 };
 
@@ -457,7 +335,7 @@ static struct found_regions find_regions(struct xml_reader xml)
             found.kinds |= 1u << EDIT_REGIONS;
         if (xml_is(&xml, name, XMP_IPTC, "rbX") ||
             xml_is(&xml, name, XMP_IPTC, "rbY"))
-            found.kinds |= 1u << EDIT_IPTC;
+            found.iptc = true;
         if (xml_is(&xml, name, XMP_AREA, "unit") &&
             !xml_is_text(xml.text, token.value, "normalized"))
             found.strange = true;
@@ -498,8 +376,6 @@ static bool keep_size(struct bytes *packet, size_t size)
 static bool make_edited(struct packet_edit *w, const struct bytes *packet,
                         bool areas)
 {
-    static const char *const names[] = { "x", "y", "w", "h" };
-    static const struct xmp_ratio from_center[2] = { { 0, 0 }, { 0, 0 } };
     struct splice *s = &w->text;
     struct xml_token token;
     if (!bytes_append(&s->copy, packet->data, packet->size))
@@ -510,12 +386,10 @@ static bool make_edited(struct packet_edit *w, const struct bytes *packet,
             edit_length(w, &token);
         if (w->kinds >> EDIT_SIZES & 1)
             edit_size(w, &token);
-        if (w->kinds >> EDIT_IPTC & 1)
-            turn_boundary(w, &token);
         if (!(w->kinds >> EDIT_REGIONS & 1))
             continue;
         if (areas)
-            turn_box(w, &token, EDIT_REGIONS, names, from_center);
+            turn_area(w, &token);
         turn_size(w, &token);
         if (token.value.size &&
             xml_is(&w->xml, token.name, XMP_MPREG, "Rectangle"))
@@ -533,7 +407,7 @@ int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
              struct err *err)
 {
     struct found_regions found = { 0 };
-    bool unread = false, left = false;
+    bool unread = false;
     if (!change_is_none(change))
         found = find_regions(xml_open(packet->data, packet->size));
     unsigned kinds = found.kinds | (lengths->count > 0) << EDIT_LENGTHS |
@@ -549,7 +423,6 @@ int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
         if (!made)
             return fail_memory(err, "no memory for XMP");
         unread |= w.unread;
-        left |= w.left;
         if (kept) {
             *packet = w.text.made;
             break;
@@ -565,9 +438,8 @@ int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
     if (found.crop && !found.cropped)
         warn(warnings, "the Camera Raw crop in XMP was not turned with the "
                        "picture");
-    if (left)
-        warn(warnings,
-             "an IPTC image region in XMP is not relative to the size "
-             "of the picture, so it was not moved with it");
+    if (found.iptc)
+        warn(warnings, "an IPTC image region in XMP was not moved with the "
+                       "picture");
     return 0;
 }

@@ -22,28 +22,8 @@ def listed(*items):
     return element('rdf:Bag', ''.join(element('rdf:li', item) for item in items))
 
 
-def boundaries():
-    """Of IPTC: shapes, units, and the forms of a structure."""
-    named = {'rb' + key: value for key, value in AREA.items()}
-    for shape, more in (('rectangle', named),
-                        ('circle', {'rbX': '0.1', 'rbY': '0.9', 'rbRx': '0.05'})):
-        for unit in 'relative', 'pixel':
-            fields = {'rbShape': shape, 'rbUnit': unit, **more}
-            yield element('ext:RegionBoundary', '', **{
-                'ext_' + key: value for key, value in fields.items()})
-            yield element('ext:RegionBoundary', ''.join(
-                element('ext:' + key, value) for key, value in fields.items()),
-                rdf_parseType='Resource')
-    corners = listed(*('<ext:rbX>0.%d</ext:rbX><ext:rbY>0.%d</ext:rbY>' % at
-                       for at in ((1, 2), (3, 2), (2, 4))))
-    yield element('ext:RegionBoundary', element('ext:rbVertices', corners),
-                  ext_rbShape='polygon', ext_rbUnit='relative')
-    yield element('ext:RegionBoundary', element(
-        'rdf:Description', element('ext:rbX', 'none'), ext_rbUnit='relative'))
-
-
 def areas():
-    """Of the Metadata Working Group, of Microsoft, and of Camera Raw."""
+    """Of the Metadata Working Group, of Microsoft, IPTC and Camera Raw."""
     size = element('mwg-rs:AppliedToDimensions', '', stDim_w='640', stDim_h='480',
                    stDim_unit='pixel')
     for unit in 'normalized', 'pixel':
@@ -55,12 +35,12 @@ def areas():
             element('stArea:' + key, value) for key, value in fields.items()) +
             element('stArea:unit', unit), rdf_parseType='Resource'))
     yield listed(element('MPReg:Rectangle', '0.1, 0.25, 0.5, 0.125'))
+    yield element('ext:RegionBoundary', '', ext_rbX='0.1')
     yield element('crs:CropTop', '0.1') + element('crs:HasCrop', 'True')
 
 
 def packets():
     spaces = {'xmlns_' + name: uri for name, uri in SPACES.items()}
-    regions = (element('ext:ImageRegion', listed(one)) for one in boundaries())
-    for inner in (*regions, *areas()):
+    for inner in areas():
         yield element('x:xmpmeta', element('rdf:Description', inner, **spaces),
                       xmlns_x='adobe:ns:meta/').encode()
