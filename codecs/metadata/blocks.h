@@ -40,17 +40,13 @@ void raw_profile_free(struct raw_profile *profile);
  * Section") -----------------------------------------------------------------*/
 
 /* Makes the resources true of img: resolution, paths, and the thumbnail, which
- * is dropped with a warning if it cannot be turned. All else, IPTC among it,
- * stays byte for byte. `block` grows to no more than `room` bytes. Fails only
- * without memory. */
+ * is dropped with a warning if it cannot be turned. Leaves out what opts->drop
+ * names: thumbnails, profile, and the EXIF and XMP that may stand here as well;
+ * a resource that continues in the next block stays, with a warning. All else,
+ * IPTC among it, stays byte for byte. `block` grows to no more than `room`
+ * bytes. Fails without memory, or if something cannot be left out. */
 int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
                    const struct save_opts *opts, struct err *err);
-
-/* Leaves out what opts->drop names: thumbnails, profile, and the EXIF and XMP
- * that may stand here as well. A resource that continues in the next block
- * stays, with a warning. */
-int photoshop_drop(struct bytes *block, const struct save_opts *opts,
-                   struct err *err);
 
 /* ---- JPEG files within a picture's metadata, or behind the picture, turned so
  * that both are shown alike -------------------------------------------------*/

@@ -288,11 +288,11 @@ static int turn_in_exif(struct bytes *exif, size_t room, unsigned tag,
 {
     struct embedded_jpeg inner = { .outer = img, .tag = tag };
     struct bytes turned = { 0 };
-    size_t at, length;
+    const struct exif_thumbnail t = exif_thumbnail_find(exif->data, exif->size);
     int status = -1;
-    if (!exif_thumbnail_find(exif->data, exif->size, &at, &length))
+    if (!t.length)
         return fail(err, "not a JPEG file");
-    struct bytes file = { .data = exif->data + at, .size = length };
+    struct bytes file = { .data = exif->data + t.at, .size = t.length };
     if (turn_file(&turned, file, &inner, opts, err) == 0) {
         if (xform_transposes(inner.turned) != xform_transposes(img->turned))
             exif_thumbnail_exchange(exif->data, exif->size);
@@ -326,7 +326,7 @@ int thumbnail_turn_exif(struct bytes *exif, size_t room, unsigned tag,
     bool own = opts->orientation && tag && tag != img->orientation;
     struct err why = { .text = "" };
     if ((img->turned == XFORM_NONE && !own) ||
-        !exif_thumbnail_exists(exif->data, exif->size) ||
+        !exif_thumbnail_find(exif->data, exif->size).exists ||
         turn_in_exif(exif, room, tag, img, opts, &why) == 0)
         return 0;
     if (give_up("EXIF", &why, opts->warnings, err))

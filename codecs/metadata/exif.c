@@ -40,44 +40,41 @@ enum {
  * follow, each by one known step, so that no chain of links can keep us going.
  */
 
-enum { IFD0, IFD1, EXIF_IFDS = 5 };
+enum { IFD0, IFD1, IFD_EXIF, IFD_GPS, IFD_INTEROP, EXIF_IFDS };
 
-static struct tiff_ifd ifd_of(const struct tiff *tiff,
-                              const struct tiff_ifd *parent, unsigned tag)
+struct exif {
+    struct tiff tiff;
+    struct tiff_ifd ifd[EXIF_IFDS];
+};
+
+static struct tiff_ifd ifd_of(const struct exif *exif, int parent, unsigned tag)
 {
     uint32_t start = 0;
-    tiff_number(tiff, tiff_find(tiff, parent, tag), &start);
-    return tiff_ifd_at(tiff, start);
+    tiff_number(&exif->tiff, tiff_find(&exif->tiff, &exif->ifd[parent], tag),
+                &start);
+    return tiff_ifd_at(&exif->tiff, start);
 }
 
 /* Finds the directories of a block. Those that are not there are empty, and so
  * are those that are there twice: a change must be made once. What is not an
  * EXIF block has none. */
-static void open_directories(struct tiff *tiff, struct tiff_ifd ifd[EXIF_IFDS],
-                             const uint8_t *data, size_t size)
+static struct exif open_exif(const uint8_t *data, size_t size)
 {
-    enum { EXIF = 2, GPS, INTEROP };
-    memset(ifd, 0, EXIF_IFDS * sizeof *ifd);
-    if (!tiff_open(tiff, data, size))
-        return;
+    struct exif exif = { .ifd = { { 0 } } };
+    const struct tiff *tiff = &exif.tiff;
+    struct tiff_ifd *ifd = exif.ifd;
+    if (!tiff_open(&exif.tiff, data, size))
+        return exif;
     ifd[IFD0] = tiff_ifd_at(tiff, tiff_get(tiff, 4, 4));
     ifd[IFD1] = tiff_ifd_at(tiff, ifd->link ? tiff_get(tiff, ifd->link, 4) : 0);
-    ifd[EXIF] = ifd_of(tiff, &ifd[IFD0], TAG_EXIF_IFD);
-    ifd[GPS] = ifd_of(tiff, &ifd[IFD0], TAG_GPS_IFD);
-    ifd[INTEROP] = ifd_of(tiff, &ifd[EXIF], TAG_INTEROP_IFD);
+    ifd[IFD_EXIF] = ifd_of(&exif, IFD0, TAG_EXIF_IFD);
+    ifd[IFD_GPS] = ifd_of(&exif, IFD0, TAG_GPS_IFD);
+    ifd[IFD_INTEROP] = ifd_of(&exif, IFD_EXIF, TAG_INTEROP_IFD);
     for (unsigned i = 1; i < EXIF_IFDS; i++)
         for (unsigned j = 0; j < i; j++)
             if (ifd[i].start == ifd[j].start)
                 ifd[i] = (struct tiff_ifd){ 0 };
-}
-
-/* Returns the IFD of the thumbnail; an empty one if there is none. */
-static struct tiff_ifd open_ifd1(struct tiff *tiff, const uint8_t *data,
-                                 size_t size)
-{
-    struct tiff_ifd ifd[EXIF_IFDS];
-    open_directories(tiff, ifd, data, size);
-    return ifd[IFD1];
+    return exif;
 }
 
 /* Returns where a directory ends, with its link. */
@@ -86,27 +83,32 @@ static size_t ifd_end(const struct tiff_ifd *ifd)
     return ifd->link ? ifd->link + 4 : ifd->end;
 }
 
-static bool overlap(size_t a, size_t a_end, size_t b, size_t b_end)
+/* Some bytes of a block; none if the length is 0. */
+struct extent {
+    size_t at, length;
+};
+
+static bool overlap(struct extent a, struct extent b)
 {
-    return a < b_end && b < a_end;
+    return a.at < b.at + b.length && b.at < a.at + a.length;
 }
 
-/* Returns whether a directory or a value lies in the bytes from `from` up to
- * `to`. A thumbnail that says it lies there has no right to them. */
-static bool is_used(const struct tiff *tiff, size_t from, size_t to)
+/* Returns whether a directory or a value lies in these bytes. A thumbnail that
+ * says it lies there has no right to them. */
+static bool is_used(const uint8_t *data, size_t size, struct extent bytes)
 {
-    struct tiff same;
-    struct tiff_ifd ifd[EXIF_IFDS];
-    open_directories(&same, ifd, tiff->data, tiff->size);
+    const struct exif exif = open_exif(data, size);
     for (unsigned i = 0; i < EXIF_IFDS; i++) {
-        const size_t end = ifd_end(&ifd[i]);
-        size_t entry = ifd[i].start + 2, at, length;
-        if (overlap(from, to, ifd[i].start, end) ||
-            !account_look(end - ifd[i].start))
+        const struct tiff_ifd *ifd = &exif.ifd[i];
+        const size_t all = ifd_end(ifd) - ifd->start;
+        struct extent value;
+        if (overlap(bytes, (struct extent){ ifd->start, all }) ||
+            !account_look(all))
             return true;
-        for (; entry < ifd[i].end; entry += TIFF_ENTRY)
-            if (tiff_values(tiff, entry, &at, &length) &&
-                overlap(from, to, at, at + length))
+        for (size_t entry = ifd->start + 2; entry < ifd->end;
+             entry += TIFF_ENTRY)
+            if (tiff_values(&exif.tiff, entry, &value.at, &value.length) &&
+                overlap(bytes, value))
                 return true;
     }
     return false;
@@ -144,12 +146,6 @@ size_t exif_item_begin(const uint8_t *data, size_t size)
             tiff_open(&tiff, data + starts[i], size - starts[i]))
             return starts[i];
     return size;
-}
-
-unsigned exif_orientation(const uint8_t *data, size_t size)
-{
-    unsigned orientation = exif_tag(data, size);
-    return orientation ? orientation : 1;
 }
 
 /* Sets the number of an entry, in as many bytes as it has. */
@@ -226,62 +222,57 @@ static void exchange_axes(const struct tiff *tiff, uint8_t *data,
     }
 }
 
+static void set_size(const struct tiff *tiff, uint8_t *data,
+                     const struct tiff_ifd *ifd, const struct change *change)
+{
+    static const uint16_t sides[2][2] = {
+        { TAG_IMAGE_WIDTH, TAG_PIXEL_X_DIMENSION },
+        { TAG_IMAGE_LENGTH, TAG_PIXEL_Y_DIMENSION },
+    };
+    const uint32_t size[2] = { change->kept_width, change->kept_height };
+    const bool flip = xform_transposes(change->turn);
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t old, is = size[(i / 2) ^ flip];
+        size_t entry = tiff_find(tiff, ifd, sides[i / 2][i % 2]);
+        if (tiff_number(tiff, entry, &old) && is <= old)
+            set_value(tiff, data, entry, is);
+    }
+}
+
 /* A tag is looked for in each directory, also where it does not belong: files
  * have them there, and no tag has two meanings. */
-void exif_turn(uint8_t *data, size_t size, enum xform t, unsigned orientation,
-               uint32_t width, uint32_t height)
+void exif_turn(uint8_t *data, size_t size, const struct change *change,
+               unsigned orientation)
 {
-    const uint32_t shape[2] = { width, height };
-    struct tiff tiff;
-    struct tiff_ifd ifd[EXIF_IFDS];
-    open_directories(&tiff, ifd, data, size);
+    const uint32_t shape[2] = { change->kept_width, change->kept_height };
+    const struct exif exif = open_exif(data, size);
+    const struct tiff *tiff = &exif.tiff;
     for (unsigned i = 0; i < EXIF_IFDS; i++) {
-        size_t area = tiff_find(&tiff, &ifd[i], TAG_SUBJECT_AREA);
-        size_t location = tiff_find(&tiff, &ifd[i], TAG_SUBJECT_LOCATION);
-        turn_subject(&tiff, data, area, t, shape);
-        turn_subject(&tiff, data, location, t, shape);
+        const struct tiff_ifd *ifd = &exif.ifd[i];
+        size_t area = tiff_find(tiff, ifd, TAG_SUBJECT_AREA);
+        size_t location = tiff_find(tiff, ifd, TAG_SUBJECT_LOCATION);
+        turn_subject(tiff, data, area, change->turn, shape);
+        turn_subject(tiff, data, location, change->turn, shape);
         if (orientation)
-            set_orientation(&tiff, data, &ifd[i], orientation);
-        if (xform_transposes(t))
-            exchange_axes(&tiff, data, &ifd[i]);
+            set_orientation(tiff, data, ifd, orientation);
+        if (xform_transposes(change->turn))
+            exchange_axes(tiff, data, ifd);
+        if (change_trims(change) && i != IFD1)
+            set_size(tiff, data, ifd, change);
     }
 }
 
 void exif_retag(uint8_t *data, size_t size, unsigned orientation, enum xform t)
 {
-    struct tiff tiff;
-    struct tiff_ifd ifd[EXIF_IFDS];
-    open_directories(&tiff, ifd, data, size);
+    const struct exif exif = open_exif(data, size);
     for (unsigned i = 0; i < EXIF_IFDS; i++) {
-        unsigned own = get_orientation(&tiff, &ifd[i]);
+        const struct tiff_ifd *ifd = &exif.ifd[i];
+        unsigned own = get_orientation(&exif.tiff, ifd);
         if (i != IFD1)
-            set_orientation(&tiff, data, &ifd[i], orientation);
+            set_orientation(&exif.tiff, data, ifd, orientation);
         else if (own)
-            set_orientation(&tiff, data, &ifd[i], xform_retag(own, t));
+            set_orientation(&exif.tiff, data, ifd, xform_retag(own, t));
     }
-}
-
-void exif_set_size(uint8_t *data, size_t size, uint32_t width, uint32_t height)
-{
-    const struct {
-        unsigned tag;
-        uint32_t size;
-    } sides[] = {
-        { TAG_IMAGE_WIDTH, width },
-        { TAG_IMAGE_LENGTH, height },
-        { TAG_PIXEL_X_DIMENSION, width },
-        { TAG_PIXEL_Y_DIMENSION, height },
-    };
-    struct tiff tiff;
-    struct tiff_ifd ifd[EXIF_IFDS];
-    open_directories(&tiff, ifd, data, size);
-    for (unsigned i = 0; i < EXIF_IFDS; i++)
-        for (unsigned k = 0; k < 4 && i != IFD1; k++) {
-            uint32_t old;
-            size_t entry = tiff_find(&tiff, &ifd[i], sides[k].tag);
-            if (tiff_number(&tiff, entry, &old) && sides[k].size <= old)
-                set_value(&tiff, data, entry, sides[k].size);
-        }
 }
 
 /* ---- A tag that was not there ---------------------------------------------*/
@@ -353,17 +344,16 @@ int exif_add_orientation(struct bytes *exif, unsigned orientation)
 /* ---- The thumbnail --------------------------------------------------------*/
 
 /* EXIF 2.3, 4.5.5: a JPEG thumbnail lies where JPEGInterchangeFormat says. */
-static bool find_jpeg(const struct tiff *tiff, const struct tiff_ifd *ifd1,
-                      size_t *at, size_t *length)
+static struct extent find_jpeg(const struct exif *exif)
 {
-    uint32_t offset, bytes;
-    if (!tiff_number(tiff, tiff_find(tiff, ifd1, TAG_JPEG_OFFSET), &offset) ||
-        !tiff_number(tiff, tiff_find(tiff, ifd1, TAG_JPEG_LENGTH), &bytes))
-        return false;
-    *at = offset;
-    *length = bytes;
-    return offset >= TIFF_HEADER && bytes > 0 &&
-           tiff_contains(tiff, offset, bytes);
+    const struct tiff *tiff = &exif->tiff;
+    const struct tiff_ifd *ifd1 = &exif->ifd[IFD1];
+    uint32_t at, length;
+    if (!tiff_number(tiff, tiff_find(tiff, ifd1, TAG_JPEG_OFFSET), &at) ||
+        !tiff_number(tiff, tiff_find(tiff, ifd1, TAG_JPEG_LENGTH), &length) ||
+        at < TIFF_HEADER || !tiff_contains(tiff, at, length))
+        return (struct extent){ 0 };
+    return (struct extent){ at, length };
 }
 
 /* Number `i` of an entry that holds SHORT or LONG. */
@@ -383,77 +373,66 @@ static bool get_nth(const struct tiff *tiff, size_t entry, size_t i,
 
 /* Any other one lies in strips (TIFF 6.0, section 3), which follow each other
  * in all files known: where one does not, we stop. */
-static bool find_strips(const struct tiff *tiff, const struct tiff_ifd *ifd1,
-                        size_t *at, size_t *length)
+static struct extent find_strips(const struct exif *exif)
 {
+    const struct tiff *tiff = &exif->tiff;
+    const struct tiff_ifd *ifd1 = &exif->ifd[IFD1];
     size_t offsets = tiff_find(tiff, ifd1, TAG_STRIP_OFFSETS);
     size_t counts = tiff_find(tiff, ifd1, TAG_STRIP_BYTE_COUNTS);
+    struct extent found = { 0 };
     uint32_t offset, bytes;
-    *length = 0;
     for (size_t i = 0;
          get_nth(tiff, offsets, i, &offset) && get_nth(tiff, counts, i, &bytes);
          i++) {
         if (i == 0)
-            *at = offset;
-        if (offset < TIFF_HEADER || bytes == 0 || offset != *at + *length ||
+            found.at = offset;
+        if (offset < TIFF_HEADER || bytes == 0 ||
+            offset != found.at + found.length ||
             !tiff_contains(tiff, offset, bytes))
             break;
-        *length += bytes;
+        found.length += bytes;
     }
-    return *length > 0;
-}
-
-unsigned exif_thumbnail_orientation(const uint8_t *data, size_t size)
-{
-    struct tiff tiff;
-    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
-    return get_orientation(&tiff, &ifd1);
-}
-
-void exif_thumbnail_exchange(uint8_t *data, size_t size)
-{
-    struct tiff tiff;
-    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
-    exchange_axes(&tiff, data, &ifd1);
+    return found.length ? found : (struct extent){ 0 };
 }
 
 /* The Compression tag is often missing or wrong. It decides only where there
  * are strips as well. */
-bool exif_thumbnail_find(const uint8_t *data, size_t size, size_t *offset,
-                         size_t *length)
+struct exif_thumbnail exif_thumbnail_find(const uint8_t *data, size_t size)
 {
     enum { COMPRESSION_JPEG = 6 };
-    struct tiff tiff;
-    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
-    if (!find_jpeg(&tiff, &ifd1, offset, length) || *length < 2 ||
-        memcmp(data + *offset, "\xff\xd8", 2) != 0)
-        return false;
+    const struct exif exif = open_exif(data, size);
+    const struct tiff_ifd *ifd1 = &exif.ifd[IFD1];
+    const struct extent jpeg = find_jpeg(&exif), strips = find_strips(&exif);
     uint32_t compression = COMPRESSION_JPEG;
-    tiff_number(&tiff, tiff_find(&tiff, &ifd1, TAG_COMPRESSION), &compression);
-    size_t strips, bytes;
-    return compression == COMPRESSION_JPEG ||
-           !find_strips(&tiff, &ifd1, &strips, &bytes);
+    tiff_number(&exif.tiff, tiff_find(&exif.tiff, ifd1, TAG_COMPRESSION),
+                &compression);
+    struct exif_thumbnail found = {
+        .exists = jpeg.length || strips.length,
+        .orientation = get_orientation(&exif.tiff, ifd1),
+    };
+    if (jpeg.length >= 2 && memcmp(data + jpeg.at, "\xff\xd8", 2) == 0 &&
+        (compression == COMPRESSION_JPEG || !strips.length)) {
+        found.at = jpeg.at;
+        found.length = jpeg.length;
+    }
+    return found;
 }
 
-bool exif_thumbnail_exists(const uint8_t *data, size_t size)
+void exif_thumbnail_exchange(uint8_t *data, size_t size)
 {
-    struct tiff tiff;
-    struct tiff_ifd ifd1 = open_ifd1(&tiff, data, size);
-    size_t at, length;
-    return find_jpeg(&tiff, &ifd1, &at, &length) ||
-           find_strips(&tiff, &ifd1, &at, &length);
+    const struct exif exif = open_exif(data, size);
+    exchange_axes(&exif.tiff, data, &exif.ifd[IFD1]);
 }
 
-/* Takes `length` bytes away, unless something else stands there. */
-static void erase(struct bytes *exif, size_t at, size_t length)
+/* Takes these bytes away, unless something else stands there. */
+static void erase(struct bytes *exif, struct extent bytes)
 {
-    struct tiff tiff;
-    if (!tiff_open(&tiff, exif->data, exif->size) ||
-        !tiff_contains(&tiff, at, length) || is_used(&tiff, at, at + length))
+    if (!bytes.length || bytes.at + bytes.length > exif->size ||
+        is_used(exif->data, exif->size, bytes))
         return;
-    memset(exif->data + at, 0, length);
-    if (at + length == exif->size)
-        exif->size = at;
+    memset(exif->data + bytes.at, 0, bytes.length);
+    if (bytes.at + bytes.length == exif->size)
+        exif->size = bytes.at;
 }
 
 /* Puts the file where the old one is, if it fits or if the block ends there;
@@ -462,31 +441,35 @@ static void erase(struct bytes *exif, size_t at, size_t length)
  * small as its thumbnail. */
 int exif_thumbnail_set(struct bytes *exif, const void *jpeg, size_t length)
 {
-    size_t at, old;
-    if (!exif_thumbnail_find(exif->data, exif->size, &at, &old))
+    const struct exif_thumbnail was =
+        exif_thumbnail_find(exif->data, exif->size);
+    const struct extent old = { was.at, was.length };
+    if (!was.length)
         return 0;
-    struct tiff tiff;
-    struct tiff_ifd ifd1 = open_ifd1(&tiff, exif->data, exif->size);
-    const size_t entry[] = { tiff_find(&tiff, &ifd1, TAG_JPEG_OFFSET),
-                             tiff_find(&tiff, &ifd1, TAG_JPEG_LENGTH) };
-    bool stays = !is_used(&tiff, at, at + old) &&
-                 (length <= old || at + old == exif->size);
-    size_t to = stays ? at : exif->size + (exif->size & 1);
+    const struct exif opened = open_exif(exif->data, exif->size);
+    const struct tiff *tiff = &opened.tiff;
+    const size_t entry[] = {
+        tiff_find(tiff, &opened.ifd[IFD1], TAG_JPEG_OFFSET),
+        tiff_find(tiff, &opened.ifd[IFD1], TAG_JPEG_LENGTH),
+    };
+    bool stays = !is_used(exif->data, exif->size, old) &&
+                 (length <= old.length || old.at + old.length == exif->size);
+    size_t to = stays ? old.at : exif->size + (exif->size & 1);
     if (length > UINT32_MAX || to > UINT32_MAX - length)
         return -1;
     size_t end = to + length;
     if (end > exif->size && !bytes_reserve(exif, end - exif->size))
         return -1;
 
-    erase(exif, at, old);
+    erase(exif, old);
     while (exif->size < to)
         exif->data[exif->size++] = 0;
     if (exif->size < end)
         exif->size = end;
     memcpy(exif->data + to, jpeg, length);
     for (int i = 0; i < 2; i++) { /* it may no longer fit into a SHORT */
-        tiff_put(&tiff, exif->data, entry[i] + TIFF_ENTRY_TYPE, 2, TIFF_LONG);
-        tiff_put(&tiff, exif->data, entry[i] + TIFF_ENTRY_VALUE, 4,
+        tiff_put(tiff, exif->data, entry[i] + TIFF_ENTRY_TYPE, 2, TIFF_LONG);
+        tiff_put(tiff, exif->data, entry[i] + TIFF_ENTRY_VALUE, 4,
                  (uint32_t)(i ? length : to));
     }
     return 0;
@@ -494,41 +477,29 @@ int exif_thumbnail_set(struct bytes *exif, const void *jpeg, size_t length)
 
 void exif_thumbnail_drop(struct bytes *exif)
 {
-    struct tiff tiff;
-    struct tiff_ifd ifd1 = open_ifd1(&tiff, exif->data, exif->size);
-    if (!ifd1.start)
+    const struct exif opened = open_exif(exif->data, exif->size);
+    if (!opened.ifd[IFD1].start)
         return;
-    const size_t link = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4)).link;
-    size_t at, length, strips_at, strips_length;
-    bool jpeg = find_jpeg(&tiff, &ifd1, &at, &length);
-    bool strips = find_strips(&tiff, &ifd1, &strips_at, &strips_length);
-    if (jpeg)
-        erase(exif, at, length);
-    if (strips)
-        erase(exif, strips_at, strips_length);
-    tiff_put(&tiff, exif->data, link, 4, 0);
+    const struct extent jpeg = find_jpeg(&opened),
+                        strips = find_strips(&opened);
+    erase(exif, jpeg);
+    erase(exif, strips);
+    tiff_put(&opened.tiff, exif->data, opened.ifd[IFD0].link, 4, 0);
 }
 
 /* ---- What --strip names ---------------------------------------------------*/
 
 /* Puts zeros there. Returns false if the bytes belong to something else as
  * well. */
-static bool clear(const struct tiff *tiff, uint8_t *data, size_t at,
-                  size_t length)
+static bool clear(uint8_t *data, size_t size, struct extent bytes)
 {
-    struct tiff same;
-    struct tiff_ifd ifd1;
-    size_t other, bytes;
-    if (at < TIFF_HEADER || !tiff_contains(tiff, at, length) ||
-        is_used(tiff, at, at + length))
+    const struct exif exif = open_exif(data, size);
+    if (bytes.at < TIFF_HEADER ||
+        !tiff_contains(&exif.tiff, bytes.at, bytes.length) ||
+        is_used(data, size, bytes) || overlap(bytes, find_jpeg(&exif)) ||
+        overlap(bytes, find_strips(&exif)))
         return false;
-    ifd1 = open_ifd1(&same, data, tiff->size);
-    if ((find_jpeg(tiff, &ifd1, &other, &bytes) &&
-         overlap(at, at + length, other, other + bytes)) ||
-        (find_strips(tiff, &ifd1, &other, &bytes) &&
-         overlap(at, at + length, other, other + bytes)))
-        return false;
-    memset(data + at, 0, length);
+    memset(data + bytes.at, 0, bytes.length);
     return true;
 }
 
@@ -540,53 +511,47 @@ static bool clear_gps(const struct tiff *tiff, uint8_t *data,
     if ((gps->end - gps->start) / TIFF_ENTRY > GPS_ENTRIES)
         return false;
     for (size_t entry = gps->start + 2; entry < gps->end; entry += TIFF_ENTRY) {
-        size_t at, length;
+        struct extent value;
         if (tiff_type(tiff, entry) >= TIFF_TYPES)
             return false;
-        if (tiff_values(tiff, entry, &at, &length) && length > 4 &&
-            !clear(tiff, data, at, length))
+        if (tiff_values(tiff, entry, &value.at, &value.length) &&
+            value.length > 4 && !clear(data, tiff->size, value))
             return false;
     }
-    return clear(tiff, data, gps->start, ifd_end(gps) - gps->start);
+    return clear(data, tiff->size,
+                 (struct extent){ gps->start, ifd_end(gps) - gps->start });
 }
 
 /* Takes away the entries that lead to GPS, of which a sound block has one, and
- * what follows each in its directory moves up. */
-static bool drop_gps(uint8_t *data, size_t size)
+ * what follows each in its directory moves up. What lies in another directory
+ * may go with a place that claims to be there. */
+bool exif_gps_drop(uint8_t *data, size_t size)
 {
     enum { GPS_LINKS = 8 };
+    const unsigned orientation = exif_tag(data, size);
     for (unsigned links = 0; links <= GPS_LINKS; links++) {
-        struct tiff tiff;
-        struct tiff_ifd ifd[EXIF_IFDS];
+        const struct exif exif = open_exif(data, size);
+        const struct tiff *tiff = &exif.tiff;
         size_t entry = 0;
         unsigned i;
         uint32_t start;
-        open_directories(&tiff, ifd, data, size);
         for (i = 0; i < EXIF_IFDS && !entry; i++)
-            entry = tiff_find(&tiff, &ifd[i], TAG_GPS_IFD);
+            entry = tiff_find(tiff, &exif.ifd[i], TAG_GPS_IFD);
         if (!entry)
-            return true;
-        if (!tiff_number(&tiff, entry, &start))
+            return exif_tag(data, size) == orientation;
+        if (!tiff_number(tiff, entry, &start))
             return false;
-        const struct tiff_ifd *from = &ifd[i - 1];
+        const struct tiff_ifd *from = &exif.ifd[i - 1];
         const size_t last = ifd_end(from) - TIFF_ENTRY;
         memmove(data + entry, data + entry + TIFF_ENTRY, last - entry);
         memset(data + last, 0, TIFF_ENTRY);
-        tiff_put(&tiff, data, from->start, 2,
-                 tiff_get(&tiff, from->start, 2) - 1);
-        struct tiff_ifd gps = tiff_ifd_at(&tiff, start);
-        if (gps.start && !clear_gps(&tiff, data, &gps))
+        tiff_put(tiff, data, from->start, 2,
+                 tiff_get(tiff, from->start, 2) - 1);
+        struct tiff_ifd gps = tiff_ifd_at(tiff, start);
+        if (gps.start && !clear_gps(tiff, data, &gps))
             return false;
     }
     return false;
-}
-
-/* What lies in another directory may go with a place that claims to be there.
- */
-bool exif_gps_drop(uint8_t *data, size_t size)
-{
-    const unsigned orientation = exif_orientation(data, size);
-    return drop_gps(data, size) && exif_orientation(data, size) == orientation;
 }
 
 /* A thumbnail, which is a file, may hold coordinates itself. */
@@ -594,13 +559,12 @@ int exif_drop(struct bytes *exif, unsigned drop, struct err *err)
 {
     static const char *const heads[] = { "Exif", "http://ns.adobe.com/xap/",
                                          "Photoshop 3.0" };
+    const struct exif_thumbnail t = exif_thumbnail_find(exif->data, exif->size);
     bool thumbnail = drop & DROP_THUMBNAIL;
-    size_t at, length;
-    if (drop & DROP_GPS &&
-        exif_thumbnail_find(exif->data, exif->size, &at, &length))
-        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-            thumbnail = thumbnail || memmem(exif->data + at, length, heads[i],
-                                            strlen(heads[i]));
+    for (size_t i = 0; drop & DROP_GPS && i < sizeof heads / sizeof *heads; i++)
+        thumbnail =
+            thumbnail || (t.length && memmem(exif->data + t.at, t.length,
+                                             heads[i], strlen(heads[i])));
     if (thumbnail)
         exif_thumbnail_drop(exif);
     if (drop & DROP_GPS && !exif_gps_drop(exif->data, exif->size))

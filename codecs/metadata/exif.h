@@ -9,15 +9,12 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
-#include "codecs/image/xform.h"
+#include "codecs/image/image.h"
 
 /* ---- Orientation and size -------------------------------------------------*/
 
-/* Returns the orientation tag of the picture, 1..8; 1 if it is missing or has
+/* Returns the orientation tag of the picture, 1..8; 0 if it is missing or has
  * another value. */
-unsigned exif_orientation(const uint8_t *exif, size_t size);
-
-/* Returns the same tag, but 0 if it is missing or has another value. */
 unsigned exif_tag(const uint8_t *exif, size_t size);
 
 /* Returns where the block begins in an item of HEIF or a box of JPEG XL, which
@@ -27,41 +24,33 @@ unsigned exif_tag(const uint8_t *exif, size_t size);
 size_t exif_item_begin(const uint8_t *data, size_t size);
 
 /* Makes the block true after the stored pixels, and those of the thumbnail,
- * were turned by t: sizes, densities and the subject's place in the picture,
- * which was width x height before the turn. Orientation tags, where there are
- * any, say `orientation` afterwards, 1..8; 0 leaves them. The size of the block
- * stays. */
-void exif_turn(uint8_t *exif, size_t size, enum xform t, unsigned orientation,
-               uint32_t width, uint32_t height);
+ * were changed: sizes, densities and the subject's place in the picture.
+ * Orientation tags, where there are any, say `orientation` afterwards, 1..8; 0
+ * leaves them. The size of the block stays. */
+void exif_turn(uint8_t *exif, size_t size, const struct change *change,
+               unsigned orientation);
 
 /* Makes the orientation tags of the picture, where there are any, say
  * `orientation`, 1..8, and turns on that of the thumbnail by t. */
 void exif_retag(uint8_t *exif, size_t size, unsigned orientation, enum xform t);
 
-/* Makes the tags of the picture's size, where there are any, say this one. It
- * is no larger than it was. */
-void exif_set_size(uint8_t *exif, size_t size, uint32_t width, uint32_t height);
-
 /* Adds an orientation tag where there is none that could be set, so that
- * exif_orientation() returns this value. The block, which owns its memory,
+ * exif_tag() returns this value. The block, which owns its memory,
  * grows; an empty one becomes one with this tag alone. Returns 0; or -1 without
  * memory or if it is not an EXIF block, and then nothing has changed. */
 int exif_add_orientation(struct bytes *exif, unsigned orientation);
 
 /* ---- The thumbnail --------------------------------------------------------*/
 
-/* Finds the thumbnail. Returns false if there is none that is a JPEG file and
- * lies within the block. */
-bool exif_thumbnail_find(const uint8_t *exif, size_t size, size_t *offset,
-                         size_t *length);
+struct exif_thumbnail {
+    bool exists;          /* there is one of any kind */
+    size_t at, length;    /* of one that is a JPEG file and lies within the
+                             block; else 0: it cannot be turned, only dropped */
+    unsigned orientation; /* its tag, 1..8; 0: missing or another value */
+};
 
-/* Returns whether there is a thumbnail of any kind. One that
- * exif_thumbnail_find() does not find cannot be turned, only dropped. */
-bool exif_thumbnail_exists(const uint8_t *exif, size_t size);
-
-/* Returns the orientation tag of the thumbnail, 1..8; 0 if it is missing or has
- * another value. */
-unsigned exif_thumbnail_orientation(const uint8_t *exif, size_t size);
+/* Finds the thumbnail. */
+struct exif_thumbnail exif_thumbnail_find(const uint8_t *exif, size_t size);
 
 /* Exchanges the axes in the directory of the thumbnail alone, which was turned
  * another way than the picture. */

@@ -134,24 +134,51 @@ static bool add_thumbnail(struct bytes *made,
     return kept ? added : !why.memory;
 }
 
-/* Appends the resource as it has to be. */
-static bool add_resource(struct bytes *made, const struct photoshop_resource *r,
-                         size_t room, const struct image *img,
-                         const struct save_opts *opts)
+/* Which of --strip's words leave a resource out. */
+static unsigned drops_of(const struct photoshop_resource *r)
 {
+    switch (r->number) {
+    case THUMBNAIL:
+    case THUMBNAIL_BGR:
+        return DROP_THUMBNAIL;
+    case PROFILE:
+        return DROP_ICC;
+    case XMP:
+        return DROP_XMP;
+    case EXIF_1:
+    case EXIF_3:
+        return DROP_EXIF;
+    default:
+        return 0;
+    }
+}
+
+/* Appends the resource as it has to be. EXIF and XMP keep their size here. */
+static int add_resource(struct bytes *made, const struct photoshop_resource *r,
+                        size_t room, const struct image *img,
+                        const struct save_opts *opts, struct err *err)
+{
+    static const char no_memory[] = "no memory for the resources of Photoshop";
     const struct change change = image_change(img);
-    if (r->number == THUMBNAIL || r->number == THUMBNAIL_BGR)
-        return add_thumbnail(made, r, room, img, opts);
+    const unsigned drops = drops_of(r);
+    if (drops == DROP_THUMBNAIL && img->turned != XFORM_NONE)
+        return add_thumbnail(made, r, room, img, opts)
+                   ? 0
+                   : fail_memory(err, "%s", no_memory);
     if (!bytes_append(made, r->at, r->whole))
-        return false;
+        return fail_memory(err, "%s", no_memory);
     uint8_t *data = made->data + made->size - r->whole + r->head;
+    struct bytes body = { data, r->size, 0 };
     if (r->number == RESOLUTION && r->size >= 16 &&
         xform_transposes(img->turned))
         axes_exchange(data, data + 8, 8);
-    if (r->number == PATH_WORKING ||
-        (r->number >= PATH_FIRST && r->number <= PATH_LAST))
+    if (img->turned != XFORM_NONE &&
+        (r->number == PATH_WORKING ||
+         (r->number >= PATH_FIRST && r->number <= PATH_LAST)))
         turn_path(data, r->size, &change);
-    return true;
+    return drops == DROP_XMP    ? xmp_drop(data, r->size, opts->drop, err)
+           : drops == DROP_EXIF ? exif_drop(&body, opts->drop, err)
+                                : 0;
 }
 
 int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
@@ -160,40 +187,11 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
     struct bytes made = { 0 };
     struct photoshop_resource r;
     size_t at = 0;
-    bool kept = true;
-    if (img->turned == XFORM_NONE || block->size == 0)
+    int status = 0;
+    if ((img->turned == XFORM_NONE && !opts->drop) || block->size == 0)
         return 0;
-    while (kept && read_resource(block, at, &r) && !r.is_cut) {
-        at += r.whole;
-        kept = add_resource(&made, &r, room - (block->size - at) - made.size,
-                            img, opts);
-    }
-    if (!kept || !bytes_append(&made, block->data + at, block->size - at)) {
-        bytes_free(&made);
-        return fail_memory(err, "no memory for the resources of Photoshop");
-    }
-    bytes_free(block);
-    *block = made;
-    return 0;
-}
-
-/* ---- What is left out -----------------------------------------------------*/
-
-int photoshop_drop(struct bytes *block, const struct save_opts *opts,
-                   struct err *err)
-{
-    struct photoshop_resource r;
-    size_t at = 0, to = 0;
-    if (!opts->drop || block->size == 0)
-        return 0;
-    while (read_resource(block, at, &r)) {
-        const bool exif = r.number == EXIF_1 || r.number == EXIF_3;
-        const unsigned drops =
-            r.number == THUMBNAIL || r.number == THUMBNAIL_BGR ? DROP_THUMBNAIL
-            : r.number == PROFILE                              ? DROP_ICC
-            : r.number == XMP                                  ? DROP_XMP
-            : exif                                             ? DROP_EXIF
-                                                               : 0;
+    while (status == 0 && read_resource(block, at, &r)) {
+        const unsigned drops = drops_of(&r);
         if (r.is_cut && opts->drop & (drops | DROP_GPS))
             warn(opts->warnings,
                  "a resource of Photoshop, number %u, is cut short, so that it "
@@ -201,19 +199,16 @@ int photoshop_drop(struct bytes *block, const struct save_opts *opts,
                  r.number);
         if (r.is_cut)
             break;
-        /* EXIF and XMP keep their size here. */
-        struct bytes data = { block->data + at + r.head, r.size, 0 };
-        if ((r.number == XMP &&
-             xmp_drop(data.data, data.size, opts->drop, err)) ||
-            (exif && exif_drop(&data, opts->drop, err)))
-            return -1;
-        if (!(opts->drop & drops)) {
-            memmove(block->data + to, block->data + at, r.whole);
-            to += r.whole;
-        }
         at += r.whole;
+        if (!(opts->drop & drops))
+            status =
+                add_resource(&made, &r, room - (block->size - at) - made.size,
+                             img, opts, err);
     }
-    memmove(block->data + to, block->data + at, block->size - at);
-    block->size -= at - to;
-    return 0;
+    if (status == 0 && !bytes_append(&made, block->data + at, block->size - at))
+        status = fail_memory(err, "no memory for the resources of Photoshop");
+    bytes_free(status ? &made : block);
+    if (status == 0)
+        *block = made;
+    return status;
 }

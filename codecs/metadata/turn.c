@@ -157,14 +157,10 @@ static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
     }
     if (exif_drop(exif, opts->drop, err))
         return -1;
-    const unsigned tag = exif_thumbnail_orientation(exif->data, exif->size);
-    exif_turn(exif->data, exif->size, img->turned, opts->orientation,
-              change.kept_width, change.kept_height);
-    if (thumbnail_turn_exif(exif, room, tag, img, opts, err))
-        return -1;
-    if (change_trims(&change))
-        exif_set_size(exif->data, exif->size, img->width, img->height);
-    return 0;
+    const unsigned tag =
+        exif_thumbnail_find(exif->data, exif->size).orientation;
+    exif_turn(exif->data, exif->size, &change, opts->orientation);
+    return thumbnail_turn_exif(exif, room, tag, img, opts, err);
 }
 
 static int turn_xmp(struct bytes *packet, size_t room, const struct turned *t,
@@ -223,9 +219,7 @@ static int turn_body(struct bytes *body, enum block_kind kind,
     case BLOCK_RAW_PROFILE:
         return turn_raw_profile(body, t, kept, err);
     case BLOCK_PHOTOSHOP:
-        return photoshop_drop(body, t->opts, err)
-                   ? -1
-                   : photoshop_turn(body, room, t->img, t->opts, err);
+        return photoshop_turn(body, room, t->img, t->opts, err);
     case BLOCK_JFIF:
         return thumbnail_turn_jfif(body, t->img, t->opts, err);
     case BLOCK_JFXX:
@@ -338,7 +332,7 @@ static int add_tag(const struct turned *t, size_t at, struct err *err)
     } else if (block_open(&exif, block, t->format, meta->account, err)) {
         return -1;
     }
-    if (!block->size || exif_orientation(exif.data, exif.size) != orientation)
+    if (!block->size || exif_tag(exif.data, exif.size) != orientation)
         status = exif_add_orientation(&exif, orientation) ||
                          exif.size > t->format->room(BLOCK_EXIF)
                      ? fail(err, "EXIF is damaged or full, so that it cannot "

@@ -22,20 +22,14 @@ enum {
 struct portion {
     struct metadata_block *block;
     struct bytes body;
+    uint8_t was[GUID]; /* the GUID before the turn */
 };
 
-/* The GUID of a packet before and after the turn. */
-struct renamed {
-    uint8_t was[GUID];
-    char is[GUID + 1];
-};
-
-/* The portions of all packets. */
+/* The portions of all packets, by their GUIDs before the turn. */
 struct portions {
     struct portion *list;
     size_t count;
-    struct renamed *renamed; /* by GUID before the turn; room for `count` */
-    size_t nrenamed;
+    bool renamed; /* some GUID has become another */
 };
 
 /* One packet, put together. */
@@ -51,10 +45,11 @@ struct extended_packet {
 /* By the packet that they belong to, then by their place in it. */
 static int compare_portions(const void *a, const void *b)
 {
-    const uint8_t *left = ((const struct portion *)a)->body.data;
-    const uint8_t *right = ((const struct portion *)b)->body.data;
-    int order = memcmp(left, right, GUID);
-    return order ? order : memcmp(left + OFFSET, right + OFFSET, 4);
+    const struct portion *left = a, *right = b;
+    int order = memcmp(left->was, right->was, GUID);
+    return order
+               ? order
+               : memcmp(left->body.data + OFFSET, right->body.data + OFFSET, 4);
 }
 
 static void close_portions(struct portions *portions)
@@ -62,7 +57,6 @@ static void close_portions(struct portions *portions)
     for (size_t i = 0; i < portions->count; i++)
         bytes_free(&portions->list[i].body);
     memory_free(portions->list);
-    memory_free(portions->renamed);
 }
 
 /* Opens all of them, in order: they may stand in any (XMP specification, part
@@ -85,10 +79,13 @@ static int open_portions(struct portions *portions, struct meta *meta,
             close_portions(portions);
             return -1;
         }
-        if (body.size > LEAD)
-            portions->list[portions->count++] = (struct portion){ block, body };
-        else
+        if (body.size <= LEAD) {
             bytes_free(&body);
+            continue;
+        }
+        struct portion *portion = &portions->list[portions->count++];
+        *portion = (struct portion){ .block = block, .body = body };
+        memcpy(portion->was, body.data, GUID);
     }
     if (portions->count)
         qsort(portions->list, portions->count, sizeof *portions->list,
@@ -108,7 +105,7 @@ static int next_packet(struct extended_packet *packet,
     struct bytes *text = &packet->text;
     for (; *at < portions->count; ++*at, packet->count++) {
         const struct bytes *body = &portions->list[*at].body;
-        if (memcmp(packet->list->body.data, body->data, GUID) != 0)
+        if (memcmp(packet->list->was, portions->list[*at].was, GUID) != 0)
             break;
         if (read_be32(body->data + OFFSET) != text->size)
             packet->whole = false;
@@ -152,21 +149,6 @@ static void make_guid(char guid[GUID + 1], const struct bytes *packet)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 
-/* Notes the GUIDs of a packet, which come in order. */
-static int note_renamed(struct portions *portions, const uint8_t *was,
-                        const char *is, struct err *err)
-{
-    if (!portions->renamed)
-        portions->renamed =
-            memory_alloc(portions->count * sizeof *portions->renamed);
-    if (!portions->renamed)
-        return fail_memory(err, "no memory for Extended XMP");
-    struct renamed *renamed = &portions->renamed[portions->nrenamed++];
-    memcpy(renamed->was, was, GUID);
-    memcpy(renamed->is, is, sizeof renamed->is);
-    return 0;
-}
-
 /* A GUID that was not the digest of what it named is a name and no more, and
  * stays. */
 static int turn_packet(struct extended_packet *packet,
@@ -174,9 +156,9 @@ static int turn_packet(struct extended_packet *packet,
                        struct err *err)
 {
     char guid[GUID + 1];
-    uint8_t *was = packet->list->body.data;
     make_guid(guid, &packet->text);
-    const bool is_digest = packet->whole && !memcmp(guid, was, GUID);
+    const bool is_digest =
+        packet->whole && !memcmp(guid, packet->list->was, GUID);
     /* The text is cut where it was cut before: the last portion takes what it
      * has grown by. */
     struct bytes *text = &packet->text;
@@ -190,8 +172,11 @@ static int turn_packet(struct extended_packet *packet,
     while (text->size < before) /* blanks may stand behind the last element */
         if (!bytes_append(text, " ", 1))
             return fail_memory(err, "no memory for Extended XMP");
+    make_guid(guid, text);
+    portions->renamed |= is_digest;
     for (size_t i = 0; i < packet->count; i++) {
-        struct bytes *body = &packet->list[i].body;
+        struct portion *portion = &packet->list[i];
+        struct bytes *body = &portion->body;
         size_t size =
             i + 1 < packet->count ? body->size - LEAD : text->size - at;
         body->size = LEAD;
@@ -199,27 +184,20 @@ static int turn_packet(struct extended_packet *packet,
             return fail_memory(err, "no memory for Extended XMP");
         if (packet->whole)
             write_be32(body->data + WHOLE, (uint32_t)text->size);
-        at += size;
-    }
-    was = packet->list->body.data;
-    make_guid(guid, &packet->text);
-    if (is_digest && note_renamed(portions, was, guid, err))
-        return -1;
-    for (size_t i = 0; i < packet->count; i++) {
-        struct portion *portion = &packet->list[i];
         if (is_digest)
-            memcpy(portion->body.data, guid, GUID);
-        if (t->format->close(portion->block, &portion->body, err))
+            memcpy(body->data, guid, GUID);
+        if (t->format->close(portion->block, body, err))
             return -1;
+        at += size;
     }
     return 0;
 }
 
 /* ---- Names of packets -----------------------------------------------------*/
 
-static int compare_renamed(const void *guid, const void *renamed)
+static int compare_name(const void *guid, const void *portion)
 {
-    return memcmp(guid, ((const struct renamed *)renamed)->was, GUID);
+    return memcmp(guid, ((const struct portion *)portion)->was, GUID);
 }
 
 /* Once for all packets: a hostile file has thousands of them. */
@@ -228,7 +206,7 @@ static int rename_all(const struct turned *t, const struct portions *portions,
 {
     struct meta *meta = t->img->meta;
     int status = 0;
-    for (size_t i = 0; portions->nrenamed && i < meta->nblocks && status == 0;
+    for (size_t i = 0; portions->renamed && i < meta->nblocks && status == 0;
          i++) {
         struct metadata_block *block = &meta->block[i];
         struct bytes packet = { 0 };
@@ -243,11 +221,11 @@ static int rename_all(const struct turned *t, const struct portions *portions,
             if (token.value.size != GUID ||
                 !xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
                 continue;
-            const struct renamed *renamed =
-                bsearch(value, portions->renamed, portions->nrenamed,
-                        sizeof *renamed, compare_renamed);
-            if (renamed)
-                memcpy(value, renamed->is, GUID);
+            const struct portion *named =
+                bsearch(value, portions->list, portions->count, sizeof *named,
+                        compare_name);
+            if (named)
+                memcpy(value, named->body.data, GUID);
         }
         if (status == 0)
             status = t->format->close(block, &packet, err);

@@ -40,7 +40,7 @@ static enum xform between(unsigned from, unsigned to)
 
 void tiff_retag_set_exif(uint8_t *exif, size_t size, unsigned orientation)
 {
-    const unsigned thumbnail = exif_thumbnail_orientation(exif, size);
+    const unsigned thumbnail = exif_thumbnail_find(exif, size).orientation;
     exif_retag(exif, size, orientation, between(thumbnail, orientation));
 }
 

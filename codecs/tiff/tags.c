@@ -304,7 +304,7 @@ static int turn_body(struct bytes *body, unsigned tag, enum xform t,
         fail_memory(err, "no memory for a tag");
     else if (tag == TAG_PACKET)
         status = xmp_packet_turn(body, SIZE_MAX, &img, &own, &lengths, err);
-    else if (photoshop_drop(body, &own, err) == 0)
+    else
         status = photoshop_turn(body, SIZE_MAX, &img, &own, err);
     meta_free(img.meta);
     return status;
@@ -315,6 +315,7 @@ static int turn_body(struct bytes *body, unsigned tag, enum xform t,
 static int keep_exact(struct bytes *body, const struct tiff_turn *turn,
                       struct err *err)
 {
+    const struct image still = { .turned = XFORM_NONE };
     struct warnings unheard = { 0 };
     struct save_opts save = *turn->save;
     struct bytes again = { 0 };
@@ -332,7 +333,7 @@ static int keep_exact(struct bytes *body, const struct tiff_turn *turn,
         warn(turn->save->warnings, "the thumbnail of Photoshop cannot be "
                                    "turned without loss, so it is not kept");
         save.drop |= DROP_THUMBNAIL;
-        status = photoshop_drop(body, &save, err);
+        status = photoshop_turn(body, SIZE_MAX, &still, &save, err);
     }
     bytes_free(&again);
     return status;

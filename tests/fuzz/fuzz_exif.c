@@ -12,12 +12,12 @@
 static void set_and_find(struct bytes *exif, size_t length)
 {
     uint8_t jpeg[300] = { 0xff, 0xd8 };
-    size_t at, found;
-    if (!exif_thumbnail_find(exif->data, exif->size, &at, &found))
+    struct exif_thumbnail t = exif_thumbnail_find(exif->data, exif->size);
+    if (!t.length)
         return;
     must(exif_thumbnail_set(exif, jpeg, length) == 0);
-    must(exif_thumbnail_find(exif->data, exif->size, &at, &found));
-    must(found == length && !memcmp(exif->data + at, jpeg, length));
+    t = exif_thumbnail_find(exif->data, exif->size);
+    must(t.length == length && !memcmp(exif->data + t.at, jpeg, length));
 }
 
 static void drop_gps(const uint8_t *data, size_t size)
@@ -26,7 +26,7 @@ static void drop_gps(const uint8_t *data, size_t size)
     must(bytes_append(&exif, data, size));
     if (exif_gps_drop(exif.data, size)) {
         struct bytes again = { 0 };
-        must(exif_orientation(exif.data, size) == exif_orientation(data, size));
+        must(exif_tag(exif.data, size) == exif_tag(data, size));
         must(bytes_append(&again, exif.data, size));
         must(exif_gps_drop(again.data, size));
         must(same_bytes(again, exif));
@@ -45,18 +45,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum xform t = (enum xform)(data[4] & 7);
     unsigned orientation = (data[4] >> 3) % 9;
 
-    unsigned was = exif_orientation(exif.data, exif.size);
-    must(was >= 1 && was <= 8);
-    exif_turn(exif.data, exif.size, t, orientation, width, height);
-    unsigned is = exif_orientation(exif.data, exif.size);
-    must(is >= 1 && is <= 8);
+    const struct change change = { t, width, height, width - width / 8,
+                                   height };
+    must(exif_tag(exif.data, exif.size) <= 8);
+    exif_turn(exif.data, exif.size, &change, orientation);
+    must(exif_tag(exif.data, exif.size) <= 8);
     set_and_find(&exif, 2 + data[0] % 100);
     set_and_find(&exif, 2 + data[2]);
     exif_thumbnail_drop(&exif);
-    must(!exif_thumbnail_exists(exif.data, exif.size));
-    exif_set_size(exif.data, exif.size, height, width);
+    must(!exif_thumbnail_find(exif.data, exif.size).exists);
     if (exif_add_orientation(&exif, 1 + orientation % 8) == 0)
-        must(exif_orientation(exif.data, exif.size) == 1 + orientation % 8);
+        must(exif_tag(exif.data, exif.size) == 1 + orientation % 8);
     bytes_free(&exif);
     return 0;
 }

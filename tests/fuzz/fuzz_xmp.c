@@ -18,9 +18,10 @@ static void turn_profile(const uint8_t *data, size_t size, enum xform t)
     struct err err;
     if (bytes_append(&text, data, size) &&
         raw_profile_open(&profile, &text, &err) == 0) {
+        const struct change change = { t, 23, 11, 23, 11 };
         struct bytes *body = &profile.body;
         if (profile.kind == RAW_PROFILE_EXIF)
-            exif_turn(body->data, body->size, t, 5, 23, 11);
+            exif_turn(body->data, body->size, &change, 5);
         else if (size % 2 == 0) /* another size */
             body->size /= 2;
         must(raw_profile_close(&text, &profile, &err) == 0);

@@ -26,19 +26,26 @@ static struct exif_block one_entry(bool big, unsigned tag, unsigned type,
 
 static unsigned orientation_of(struct exif_block b)
 {
-    return exif_orientation(b.data, b.size);
+    return exif_tag(b.data, b.size);
+}
+
+static void turn(struct exif_block *b, enum xform t, unsigned orientation,
+                 uint32_t width, uint32_t height)
+{
+    const struct change change = { t, width, height, width, height };
+    exif_turn(b->data, b->size, &change, orientation);
 }
 
 TEST(orientation)
 {
     for (unsigned big = 0; big < 2; big++) {
         for (unsigned n = 0; n < 12; n++) {
-            unsigned want = n >= 1 && n <= 8 ? n : 1;
+            unsigned want = n <= 8 ? n : 0;
             static const unsigned types[] = { U8, U16, U32 };
             for (unsigned i = 0; i < 3; i++) {
                 struct exif_block b = one_entry(big, 0x0112, types[i], 1, n);
                 CHECK(orientation_of(b) == want, "%u as type %u", n, types[i]);
-                exif_turn(b.data, b.size, XFORM_NONE, 3, 1, 1);
+                turn(&b, XFORM_NONE, 3, 1, 1);
                 CHECK(orientation_of(b) == 3, "%u as type %u", n, types[i]);
             }
         }
@@ -56,16 +63,16 @@ TEST(orientation)
         for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
             struct exif_block b = one_entry(big, bad[i].tag, bad[i].type,
                                             bad[i].count, bad[i].value);
-            CHECK(orientation_of(b) == 1, "bad entry %u", i);
+            CHECK(orientation_of(b) == 0, "bad entry %u", i);
         }
     }
-    CHECK(exif_orientation(NULL, 0) == 1, "nothing at all");
+    CHECK(exif_tag(NULL, 0) == 0, "nothing at all");
     struct exif_block b = one_entry(false, 0x0112, U16, 1, 6);
     b.data[1] = 'M';
-    CHECK(orientation_of(b) == 1, "IM");
+    CHECK(orientation_of(b) == 0, "IM");
     b = one_entry(false, 0x0112, U16, 1, 6);
     b.data[2] = 43;
-    CHECK(orientation_of(b) == 1, "43");
+    CHECK(orientation_of(b) == 0, "43");
     b = one_entry(false, 0x0112, U16, 1, 6);
     block_put16(&b, 8, 65535);
     CHECK(orientation_of(b) == 6, "more entries claimed than there are");
@@ -81,7 +88,7 @@ TEST(first_counts)
     block_add_entry(&b, 0x0112, U16, 1, 7);
     block_add32(&b, 0);
     CHECK(orientation_of(b) == 5, "the first of two");
-    exif_turn(b.data, b.size, XFORM_NONE, 2, 1, 1);
+    turn(&b, XFORM_NONE, 2, 1, 1);
     CHECK(block_get16(&b, 10 + 8) == 2 && block_get16(&b, 22 + 8) == 2,
           "both are set");
 }
@@ -174,10 +181,10 @@ EACH_CAMERA(turn)
         bool swap = xform_transposes(t);
         for (unsigned n = 0; n <= 8; n++) {
             struct exif_block b = c.b;
-            exif_turn(b.data, b.size, t, n, W, H);
+            turn(&b, t, n, W, H);
             CHECK(block_value(&b, c.ifd0, 0x0112) == (n ? n : 6), "%u", n);
             CHECK(block_value(&b, c.ifd1, 0x0112) == (n ? n : 6), "%u", n);
-            CHECK(exif_orientation(b.data, b.size) == (n ? n : 6), "%u", n);
+            CHECK(exif_tag(b.data, b.size) == (n ? n : 6), "%u", n);
             check_pair(&c.b, &b, c.ifd0, 0x0100, swap);
             check_pair(&c.b, &b, c.ifd0, 0x011a, swap);
             check_pair(&c.b, &b, c.ifd1, 0x0100, swap);
@@ -197,11 +204,10 @@ EACH_CAMERA(turn_back)
         enum xform t = (enum xform)i;
         bool swap = xform_transposes(t);
         struct exif_block b = c.b;
-        exif_turn(b.data, b.size, t, 0, W, H);
+        turn(&b, t, 0, W, H);
         CHECK(!memcmp(b.data, c.b.data, b.size) == (t == XFORM_NONE), "%s",
               xform_name(t));
-        exif_turn(b.data, b.size, xform_inverse(t), 0, swap ? H : W,
-                  swap ? W : H);
+        turn(&b, xform_inverse(t), 0, swap ? H : W, swap ? W : H);
         CHECK(!memcmp(b.data, c.b.data, b.size), "%s", xform_name(t));
     }
 }
@@ -217,9 +223,9 @@ TEST(interop)
     block_add_entry(&b, 0x1001, U16, 1, W);
     block_add_entry(&b, 0x1002, U32, 1, H);
     block_add32(&b, 0);
-    exif_turn(b.data, b.size, XFORM_MIRROR_X, 0, W, H);
+    turn(&b, XFORM_MIRROR_X, 0, W, H);
     CHECK(block_value(&b, 44, 0x1001) == W, "axes stay");
-    exif_turn(b.data, b.size, XFORM_TRANSPOSE, 0, W, H);
+    turn(&b, XFORM_TRANSPOSE, 0, W, H);
     CHECK(block_value(&b, 44, 0x1001) == H, "the width");
     CHECK(block_value(&b, 44, 0x1002) == W, "the length");
 }
@@ -228,19 +234,19 @@ TEST(interop)
 TEST(turn_leaves)
 {
     struct exif_block b = one_entry(false, 0x0100, U16, 1, 640), was = b;
-    exif_turn(b.data, b.size, XFORM_ROTATE_90, 0, 640, 480);
+    turn(&b, XFORM_ROTATE_90, 0, 640, 480);
     CHECK(!memcmp(&b, &was, sizeof b), "a width without a length");
 
     b = one_entry(true, 0x9214, U16, 2, 700 << 16 | 10);
     was = b;
-    exif_turn(b.data, b.size, XFORM_ROTATE_90, 0, 640, 480);
+    turn(&b, XFORM_ROTATE_90, 0, 640, 480);
     CHECK(!memcmp(&b, &was, sizeof b), "a subject outside of the picture");
 
     b = one_entry(true, 0x9214, U16, 2, 10 << 16 | 10);
     was = b;
-    exif_turn(b.data, b.size, XFORM_MIRROR_X, 0, 70000, 480);
+    turn(&b, XFORM_MIRROR_X, 0, 70000, 480);
     CHECK(!memcmp(&b, &was, sizeof b), "69989 in 16 bits");
-    exif_turn(b.data, b.size, XFORM_MIRROR_Y, 0, 70000, 480);
+    turn(&b, XFORM_MIRROR_Y, 0, 70000, 480);
     CHECK(block_get32(&b, 10 + 8) == (10 << 16 | 469), "what fits is turned");
 }
 
@@ -251,22 +257,23 @@ TEST(turn_leaves)
 static void exercise(const struct exif_block *b)
 {
     struct bytes exif = block_bytes(b);
-    unsigned n = exif_orientation(exif.data, exif.size);
-    CHECK(n >= 1 && n <= 8, "%u", n);
-    for (unsigned i = 0; i < XFORM_COUNT; i++)
-        exif_turn(exif.data, exif.size, (enum xform)i, i, W, H);
-    size_t at, length;
-    if (exif_thumbnail_find(exif.data, exif.size, &at, &length)) {
-        CHECK(at < exif.size && length <= exif.size - at, "%zu", at);
+    unsigned n = exif_tag(exif.data, exif.size);
+    CHECK(n <= 8, "%u", n);
+    for (unsigned i = 0; i < XFORM_COUNT; i++) {
+        const struct change change = { (enum xform)i, W, H, W - i / 4, H };
+        exif_turn(exif.data, exif.size, &change, i);
+    }
+    struct exif_thumbnail t = exif_thumbnail_find(exif.data, exif.size);
+    if (t.length) {
+        CHECK(t.at < exif.size && t.length <= exif.size - t.at, "%zu", t.at);
         static const uint8_t file[50] = { 0xff, 0xd8 };
         CHECK(exif_thumbnail_set(&exif, file, 2) == 0, "short");
         CHECK(exif_thumbnail_set(&exif, file, sizeof file) == 0, "long");
-        CHECK(exif_thumbnail_find(exif.data, exif.size, &at, &length) &&
-                  length == sizeof file,
-              "still there");
+        t = exif_thumbnail_find(exif.data, exif.size);
+        CHECK(t.length == sizeof file, "still there");
     }
     exif_thumbnail_drop(&exif);
-    CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
+    CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
     bytes_free(&exif);
 }
 
@@ -323,7 +330,7 @@ TEST(shared_ifd)
     block_add_entry(&b, 0x8769, U32, 1, 8);
     block_add_entry(&b, 0x8825, U32, 1, 8);
     block_add32(&b, 8);
-    exif_turn(b.data, b.size, XFORM_TRANSPOSE, 1, W, H);
+    turn(&b, XFORM_TRANSPOSE, 1, W, H);
     CHECK(block_value(&b, 8, 0x0100) == H && block_value(&b, 8, 0x0101) == W,
           "once");
 }

@@ -10,17 +10,15 @@
 
 static bool finds(const struct exif_block *b, size_t at, size_t length)
 {
-    size_t found_at = 0, found_length = 0;
-    return exif_thumbnail_find(b->data, b->size, &found_at, &found_length) &&
-           found_at == at && found_length == length;
+    const struct exif_thumbnail t = exif_thumbnail_find(b->data, b->size);
+    return t.exists && t.at == at && t.length == length;
 }
 
 EACH_CAMERA(find_thumbnail)
 {
     const struct camera c = camera_block(kind);
-    size_t at, length;
     CHECK(finds(&c.b, c.thumb, THUMB), "as it is");
-    CHECK(exif_thumbnail_exists(c.b.data, c.b.size), "as it is");
+    CHECK(exif_thumbnail_find(c.b.data, c.b.size).exists, "as it is");
     static const struct {
         unsigned tag, delta;
         uint32_t value;
@@ -33,21 +31,20 @@ EACH_CAMERA(find_thumbnail)
         struct exif_block b = c.b;
         block_put32(&b, block_entry(&b, c.ifd1, bad[i].tag) + bad[i].delta,
                     bad[i].value);
-        CHECK(!exif_thumbnail_find(b.data, b.size, &at, &length), "%u", i);
-        CHECK(!exif_thumbnail_exists(b.data, b.size), "%u", i);
+        CHECK(!exif_thumbnail_find(b.data, b.size).exists, "%u", i);
     }
     struct exif_block b = c.b;
     b.data[c.thumb + 1] = 0xd9;
-    CHECK(!exif_thumbnail_find(b.data, b.size, &at, &length), "no JPEG");
-    CHECK(exif_thumbnail_exists(b.data, b.size), "but something");
+    CHECK(!exif_thumbnail_find(b.data, b.size).length, "no JPEG");
+    CHECK(exif_thumbnail_find(b.data, b.size).exists, "but something");
     b = c.b;
     block_put16(&b, block_entry(&b, c.ifd1, 0x0103) + 8, 7);
     CHECK(finds(&b, c.thumb, THUMB), "a wrong Compression");
     b = c.b;
     block_put32(&b, c.ifd0 + 2 + 6 * 12, 0);
-    CHECK(!exif_thumbnail_exists(b.data, b.size), "no IFD1");
+    CHECK(!exif_thumbnail_find(b.data, b.size).exists, "no IFD1");
     block_put32(&b, c.ifd0 + 2 + 6 * 12, (uint32_t)c.ifd0);
-    CHECK(!exif_thumbnail_exists(b.data, b.size), "IFD1 is IFD0");
+    CHECK(!exif_thumbnail_find(b.data, b.size).exists, "IFD1 is IFD0");
 }
 
 static struct exif_block block_of(const struct camera *c, struct bytes bytes)
@@ -139,7 +136,7 @@ TEST(overlapping_thumbnail)
     exif_thumbnail_drop(&exif);
     CHECK(exif.size == c.b.size, "nothing cut");
     CHECK(!memcmp(exif.data + c.maker, c.b.data + c.maker, MAKER), "maker");
-    CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
+    CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
     bytes_free(&exif);
 }
 
@@ -148,7 +145,7 @@ EACH_CAMERA(drop_thumbnail)
     const struct camera c = camera_block(kind);
     struct bytes exif = block_bytes(&c.b);
     exif_thumbnail_drop(&exif);
-    CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
+    CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
     CHECK(exif.size == c.b.size - (kind.thumb_inside ? 0 : THUMB), "%zu",
           exif.size);
     struct exif_block b = block_of(&c, exif);
@@ -166,7 +163,6 @@ TEST(strips)
 {
     for (unsigned big = 0; big < 2; big++) {
         struct exif_block b;
-        size_t at, length;
         block_start(&b, big);
         block_put32(&b, 4, 8);
         block_add16(&b, 0);
@@ -181,8 +177,8 @@ TEST(strips)
         block_put16(&b, counts + 8, 8);
         block_put16(&b, counts + 10, 8);
         size_t pixels = block_add_bytes(&b, "\xff\xd8 pixels and more", 16);
-        CHECK(exif_thumbnail_exists(b.data, b.size), "strips");
-        CHECK(!exif_thumbnail_find(b.data, b.size, &at, &length), "no JPEG");
+        CHECK(exif_thumbnail_find(b.data, b.size).exists, "strips");
+        CHECK(!exif_thumbnail_find(b.data, b.size).length, "no JPEG");
         struct bytes exif = block_bytes(&b);
         CHECK(exif_thumbnail_set(&exif, camera_thumbnail, THUMB) == 0,
               "nothing to do");
@@ -190,7 +186,7 @@ TEST(strips)
               "and nothing done");
         exif_thumbnail_drop(&exif);
         CHECK(exif.size == pixels, "both strips are gone");
-        CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
+        CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
         bytes_free(&exif);
     }
 }

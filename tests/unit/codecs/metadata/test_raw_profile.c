@@ -36,11 +36,12 @@ static void turn(struct bytes *text, enum xform t, unsigned orientation,
 {
     struct raw_profile profile;
     CHECK(raw_profile_open(&profile, text, &err) == 0, "%s", err.text);
+    const struct change change = { t, width, 11, width, 11 };
     struct bytes *body = &profile.body;
     if (profile.kind == RAW_PROFILE_XMP)
         xmp_turn(body->data, body->size, t, orientation);
     else if (profile.kind == RAW_PROFILE_EXIF)
-        exif_turn(body->data, body->size, t, orientation, width, 11);
+        exif_turn(body->data, body->size, &change, orientation);
     CHECK(raw_profile_close(text, &profile, &err) == 0, "%s", err.text);
     raw_profile_free(&profile);
 }
