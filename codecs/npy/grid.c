@@ -12,7 +12,6 @@
  * of any cell so: numpy itself copies them cell by cell. */
 #include "codecs/npy/header.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,29 +132,6 @@ int grid_plan(struct npy_grid *grid, const struct npy_header *header,
 
 /* ---- Tiles ----------------------------------------------------------------*/
 
-/* The first failure of several threads, which is the one that is reported. */
-struct first_failure {
-    pthread_mutex_t lock;
-    struct err *err;
-    atomic_bool failed;
-};
-
-static void note_failure(struct first_failure *failure, const struct err *err)
-{
-    pthread_mutex_lock(&failure->lock);
-    if (!atomic_load(&failure->failed))
-        *failure->err = *err;
-    atomic_store(&failure->failed, true);
-    pthread_mutex_unlock(&failure->lock);
-}
-
-/* The planes of a tile before and after the turn, which one thread uses at a
- * time. */
-struct tile_planes {
-    struct tile_planes *next;
-    struct image from, to;
-};
-
 struct tiling {
     uint32_t rows, columns, pictures; /* of a tile */
     uint32_t down, across;            /* tiles of a picture */
@@ -170,8 +146,9 @@ struct tile_turn {
     enum cell cell;
     unsigned cells; /* of a pixel; 0: pixels are copied one by one */
     struct tiling tiling;
-    struct first_failure failure;
-    struct tile_planes *idle; /* under the lock of that */
+    size_t tiles, share; /* of all tiles, so many at a time are for a thread */
+    struct err *err;     /* of the first thread that fails */
+    atomic_bool failed;
 };
 
 /* Some pixels of some pictures, at their position in the source. */
@@ -302,11 +279,11 @@ static struct image picture_of(const struct tile_turn *w,
     return one;
 }
 
-static int turn_tile(const struct tile_turn *w, struct tile_planes *planes,
-                     const struct tile *tile, struct err *err)
+/* Turns a tile through planes that have room for it. */
+static int turn_tile(const struct tile_turn *w, struct image *from,
+                     struct image *to, const struct tile *tile, struct err *err)
 {
     const struct npy_grid *grid = w->grid;
-    struct image *from = &planes->from, *to = &planes->to;
     bool columns = xform_transposes(w->t);
     unsigned nplanes = tile->pictures * w->cells;
     size_t stride = row_size(grid);
@@ -332,59 +309,38 @@ static int turn_tile(const struct tile_turn *w, struct tile_planes *planes,
     return 0;
 }
 
-static void planes_free(struct tile_planes *planes)
+/* Turns the tiles of a share, with planes before and after the turn. */
+static int turn_share(struct tile_turn *w, size_t first, struct err *err)
 {
-    image_free(&planes->from);
-    image_free(&planes->to);
-    memory_free(planes);
-}
-
-/* Returns planes that no thread uses, or new ones; NULL without memory. */
-static struct tile_planes *planes_take(struct tile_turn *w, struct err *err)
-{
-    pthread_mutex_lock(&w->failure.lock);
-    struct tile_planes *planes = w->idle;
-    if (planes)
-        w->idle = planes->next;
-    pthread_mutex_unlock(&w->failure.lock);
-    if (planes)
-        return planes;
-    planes = memory_alloc_zeroed(1, sizeof *planes);
-    if (!planes) {
-        fail_memory(err, "no memory to turn an array");
-        return NULL;
+    struct image from = { .cell = w->cell,
+                          .width = w->tiling.columns,
+                          .height = w->tiling.rows,
+                          .nplanes = w->tiling.pictures * w->cells },
+                 to = { 0 };
+    int status = 0;
+    if (w->cells && (image_alloc(&from, w->opts->mem, err) ||
+                     image_like(&to, &from, w->t, w->opts->mem, err)))
+        status = -1;
+    const size_t end = least(first + w->share, w->tiles);
+    for (size_t i = first; i < end && status == 0 && !atomic_load(&w->failed);
+         i++) {
+        const struct tile tile = tile_at(w, i);
+        if (w->cells)
+            status = turn_tile(w, &from, &to, &tile, err);
+        else
+            copy_pixels(w, &tile);
     }
-    planes->from = (struct image){ .cell = w->cell,
-                                   .width = w->tiling.columns,
-                                   .height = w->tiling.rows,
-                                   .nplanes = w->tiling.pictures * w->cells };
-    if (image_alloc(&planes->from, w->opts->mem, err) == 0 &&
-        image_like(&planes->to, &planes->from, w->t, w->opts->mem, err) == 0)
-        return planes;
-    planes_free(planes);
-    return NULL;
+    image_free(&from);
+    image_free(&to);
+    return status;
 }
 
 static void work(void *context, size_t i)
 {
     struct tile_turn *w = context;
-    struct tile tile = tile_at(w, i);
     struct err err;
-    if (atomic_load(&w->failure.failed))
-        return;
-    if (!w->cells) {
-        copy_pixels(w, &tile);
-        return;
-    }
-    struct tile_planes *planes = planes_take(w, &err);
-    if (!planes || turn_tile(w, planes, &tile, &err))
-        note_failure(&w->failure, &err);
-    if (!planes)
-        return;
-    pthread_mutex_lock(&w->failure.lock);
-    planes->next = w->idle;
-    w->idle = planes;
-    pthread_mutex_unlock(&w->failure.lock);
+    if (turn_share(w, i * w->share, &err) && !atomic_exchange(&w->failed, true))
+        *w->err = err;
 }
 
 /* Turns every picture of a grid from `from` to `to`, which do not overlap, a
@@ -401,21 +357,21 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
         .from = from,
         .to = to,
         .opts = opts,
-        .failure = { .lock = PTHREAD_MUTEX_INITIALIZER, .err = err },
+        .err = err,
     };
     if (!(t & ~(unsigned)XFORM_MIRROR_Y)) {
         whole.pixel *= whole.columns;
         whole.columns = 1;
     }
     choose_tile(&w);
-    size_t n = (size_t)((grid->pictures - 1) / w.tiling.pictures + 1) *
-               w.tiling.down * w.tiling.across;
-    thread_pool_run(opts->turner->parallel ? opts->pool : NULL, work, &w, n);
-    for (struct tile_planes *planes = w.idle, *next; planes; planes = next) {
-        next = planes->next;
-        planes_free(planes);
-    }
-    return atomic_load(&w.failure.failed) ? -1 : 0;
+    enum { SHARES = 8 }; /* of each thread, which may be held up */
+    struct thread_pool *pool = opts->turner->parallel ? opts->pool : NULL;
+    w.tiles = (size_t)((grid->pictures - 1) / w.tiling.pictures + 1) *
+              w.tiling.down * w.tiling.across;
+    w.share =
+        pool ? w.tiles / (SHARES * thread_pool_threads(pool)) + 1 : w.tiles;
+    thread_pool_run(pool, work, &w, (w.tiles - 1) / w.share + 1);
+    return atomic_load(&w.failed) ? -1 : 0;
 }
 
 /* ---- An array that is more than memory is to hold -------------------------

@@ -160,11 +160,10 @@ static int turn_members(struct archive *w, struct err *err)
     }
     for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
         const struct zip_member *m = &w->zip.member[i];
-        const bool large = is_large(w, m->size);
         struct bytes content;
-        status = large ? zip_extract_large(&content, &w->zip, m,
-                                           w->opts->limits.scratch, err)
-                       : zip_extract(&content, m, err);
+        status = zip_extract(
+            &content, &w->zip, m,
+            is_large(w, m->size) ? w->opts->limits.scratch : NULL, err);
         if (status == 0)
             status = turn_content(w, m, content, err);
         bytes_free(&content);

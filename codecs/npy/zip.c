@@ -248,82 +248,12 @@ void zip_close(struct zip *zip)
 
 /* ---- The content of a member ----------------------------------------------*/
 
-/* Inflates up to `size` bytes and returns how many; *end says whether that was
- * all. */
-static size_t inflate_some(uint8_t *out, size_t size, struct bytes in,
-                           bool *end)
-{
-    struct flate_io io = { in.data, in.size, out, size };
-    void *inflater = flate_zlib.inflate_open(true);
-    *end = inflater && flate_zlib.inflate(inflater, &io) == FLATE_END &&
-           io.in_size == 0;
-    flate_zlib.inflate_close(inflater);
-    return size - io.out_size;
-}
-
-int zip_extract(struct bytes *content, const struct zip_member *m,
-                struct err *err)
-{
-    size_t size = (size_t)m->size;
-    bool end;
-    *content = (struct bytes){ 0 };
-    if (m->method == ZIP_STORED) {
-        content->data = m->data.data;
-        content->size = size;
-    } else {
-        /* Never of no bytes: zlib wants room, also for nothing. */
-        if (!bytes_reserve(content, size + !size))
-            return zip_fail_member(err, m, "no memory for what it holds");
-        content->size = inflate_some(content->data, size, m->data, &end);
-        if (!end || content->size != size)
-            return zip_fail_member(err, m, "its data are damaged");
-    }
-    if (flates[0]->crc32(0, content->data, size) != m->crc)
-        return zip_fail_member(err, m,
-                               "its data are damaged: the CRC is wrong");
-    return 0;
-}
-
-/* Inflates a member to a temporary file of its size, and its CRC to *crc. */
-static int inflate_to(const struct scratch_map *file, uint32_t *crc,
-                      const struct zip *zip, const struct zip_member *m,
-                      struct err *err)
-{
-    enum { STEP = 1 << 20 };
-    struct flate_io io = { .in = m->data.data, .in_size = m->data.size };
-    struct bytes_passed passed = bytes_passed_begin((struct bytes){
-        m->data.data, m->data.size, zip->mapped ? SIZE_MAX : 0 });
-    enum flate_status status = FLATE_MORE;
-    uint8_t *out = memory_alloc(STEP);
-    void *inflater = flate_zlib.inflate_open(true);
-    bool made = out && inflater;
-    int wrong = made ? 0 : fail_memory(err, "no memory for the decoder");
-    uint64_t at = 0;
-    for (size_t n = STEP; !wrong && status == FLATE_MORE && n; at += n) {
-        io.out = out;
-        io.out_size = STEP;
-        status = flate_zlib.inflate(inflater, &io);
-        n = STEP - io.out_size;
-        bytes_pass(&passed, io.in);
-        *crc = flates[0]->crc32(*crc, out, n);
-        if (status == FLATE_BAD || n > m->size - at)
-            wrong = zip_fail_member(err, m, "its data are damaged");
-        else if (n)
-            wrong = scratch_write(file, at, out, n, err);
-    }
-    if (!wrong && (status != FLATE_END || io.in_size || at != m->size))
-        wrong = zip_fail_member(err, m, "its data are damaged");
-    flate_zlib.inflate_close(inflater);
-    memory_free(out);
-    return wrong;
-}
+enum { STEP = 1 << 20 }; /* bytes that are read at a time */
 
 static uint32_t crc_of(const struct zip *zip, const struct zip_member *m)
 {
-    enum { STEP = 1 << 20 };
     const struct bytes data = m->data;
-    struct bytes_passed passed = bytes_passed_begin(
-        (struct bytes){ data.data, data.size, zip->mapped ? SIZE_MAX : 0 });
+    struct bytes_passed passed = zip_passed(zip, m);
     uint32_t crc = 0;
     for (size_t at = 0, n; at < data.size; at += n) {
         n = data.size - at < STEP ? data.size - at : STEP;
@@ -333,38 +263,96 @@ static uint32_t crc_of(const struct zip *zip, const struct zip_member *m)
     return crc;
 }
 
-int zip_extract_large(struct bytes *content, const struct zip *zip,
-                      const struct zip_member *m, const struct scratch *scratch,
-                      struct err *err)
+/* Inflates a member to `to`, which has room for a byte more than it holds; or,
+ * a STEP at a time, through `to` to a temporary file. */
+static int inflate_member(uint8_t *to, const struct scratch_map *file,
+                          uint32_t *crc, const struct zip *zip,
+                          const struct zip_member *m, struct err *err)
 {
-    uint32_t crc = 0;
-    *content = (struct bytes){ m->data.data, (size_t)m->size, 0 };
-    if (m->method == ZIP_STORED) {
-        crc = crc_of(zip, m);
-    } else {
-        struct scratch_map file;
-        if (scratch->make(scratch->context, m->size, &file, err))
-            return -1;
-        int status = inflate_to(&file, &crc, zip, m, err);
-        *content = file.bytes; /* which holds the file */
+    struct flate_io io = { .in = m->data.data, .in_size = m->data.size };
+    struct bytes_passed passed = zip_passed(zip, m);
+    enum flate_status status = FLATE_MORE;
+    void *inflater = flate_zlib.inflate_open(true);
+    int wrong = inflater ? 0 : fail_memory(err, "no memory for the decoder");
+    uint64_t at = 0;
+    for (size_t n = STEP; !wrong && status == FLATE_MORE && n; at += n) {
+        const size_t room =
+            file || m->size - at >= STEP ? STEP : (size_t)(m->size - at) + 1;
+        uint8_t *out = file ? to : to + at;
+        io.out = out;
+        io.out_size = room;
+        status = flate_zlib.inflate(inflater, &io);
+        n = room - io.out_size;
+        bytes_pass(&passed, io.in);
+        *crc = flates[0]->crc32(*crc, out, n);
+        if (status == FLATE_BAD || n > m->size - at)
+            wrong = zip_fail_member(err, m, "its data are damaged");
+        else if (file && n)
+            wrong = scratch_write(file, at, out, n, err);
+    }
+    if (!wrong && (status != FLATE_END || io.in_size || at != m->size))
+        wrong = zip_fail_member(err, m, "its data are damaged");
+    flate_zlib.inflate_close(inflater);
+    return wrong;
+}
+
+/* The content of a deflated member in a temporary file, which it is then. */
+static int inflate_to_file(struct bytes *content, uint32_t *crc,
+                           const struct zip *zip, const struct zip_member *m,
+                           const struct scratch *scratch, struct err *err)
+{
+    struct scratch_map file;
+    uint8_t *out = memory_alloc(STEP);
+    if (!out)
+        return fail_memory(err, "no memory for the decoder");
+    int status = scratch->make(scratch->context, m->size, &file, err);
+    if (status == 0) {
+        status = inflate_member(out, &file, crc, zip, m, err);
+        *content = file.bytes;
         file.bytes = (struct bytes){ 0 };
         scratch_close(&file);
-        if (status)
-            return -1;
     }
-    return crc == m->crc ? 0
-                         : zip_fail_member(err, m,
-                                           "its data are damaged: the CRC is "
-                                           "wrong");
+    memory_free(out);
+    return status;
+}
+
+int zip_extract(struct bytes *content, const struct zip *zip,
+                const struct zip_member *m, const struct scratch *scratch,
+                struct err *err)
+{
+    const size_t size = (size_t)m->size;
+    uint32_t crc = 0;
+    int status = 0;
+    *content = (struct bytes){ 0 };
+    if (m->method == ZIP_STORED) {
+        *content = (struct bytes){ m->data.data, size, 0 };
+        crc = crc_of(zip, m);
+    } else if (scratch) {
+        status = inflate_to_file(content, &crc, zip, m, scratch, err);
+    } else if (!bytes_reserve(content, size + 1)) {
+        status = zip_fail_member(err, m, "no memory for what it holds");
+    } else {
+        status = inflate_member(content->data, NULL, &crc, zip, m, err);
+        content->size = size;
+    }
+    if (status == 0 && crc != m->crc)
+        status =
+            zip_fail_member(err, m, "its data are damaged: the CRC is wrong");
+    return status;
 }
 
 size_t zip_extract_head(uint8_t *head, size_t size, const struct zip_member *m)
 {
-    bool end;
+    struct flate_io io = { m->data.data, m->data.size, head, size };
     if (size > m->size)
-        size = (size_t)m->size;
-    if (m->method == ZIP_DEFLATED)
-        return inflate_some(head, size, m->data, &end);
+        io.out_size = size = (size_t)m->size;
+    if (m->method == ZIP_DEFLATED) {
+        void *inflater = flate_zlib.inflate_open(true);
+        if (inflater)
+            flate_zlib.inflate(inflater, &io);
+        flate_zlib.inflate_close(inflater);
+        return size - io.out_size;
+    }
     if (size)
         memcpy(head, m->data.data, size);
     return size;

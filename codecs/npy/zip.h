@@ -2,10 +2,13 @@
  * needs them: members that are stored or deflated, in one file, with or without
  * ZIP64.
  *
- * This is our own since no library fits. libzip, the usual one, loads three
- * more libraries of compression and one of cryptography at every start of the
- * program; minizip writes members without the extra fields that they were read
- * with. */
+ * This is our own since no library fits. libzip 1.7 reads and writes an archive
+ * of 74 MB of arrays, deflated, in 3.0 s of one processor, where fliph as a
+ * whole takes 0.75 s of several; it does not say where members lie, so that
+ * those which share bytes cannot be refused; it holds back what it writes until
+ * the archive ends, which may be larger than memory; and it takes memory that
+ * is not counted. minizip writes members without the extra fields that they
+ * were read with. */
 #ifndef CODECS_NPY_ZIP_H
 #define CODECS_NPY_ZIP_H
 
@@ -34,6 +37,14 @@ struct zip {
     bool mapped;          /* the archive is */
 };
 
+/* Begins to go through the data of a member. */
+static inline struct bytes_passed zip_passed(const struct zip *zip,
+                                             const struct zip_member *member)
+{
+    return bytes_passed_begin((struct bytes){
+        member->data.data, member->data.size, zip->mapped ? SIZE_MAX : 0 });
+}
+
 /* Returns whether a file begins as an archive does whose first member has a
  * name that ends with `suffix`. */
 bool zip_is(const uint8_t *head, size_t size, const char *suffix);
@@ -45,16 +56,13 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err);
 void zip_close(struct zip *zip);
 
 /* Puts the content of a member into `content`, which borrows it if it is
- * stored, else owns it; bytes_free() is right for both. The caller has checked
- * the size. Fails if the member is damaged, or without memory. */
-int zip_extract(struct bytes *content, const struct zip_member *member,
+ * stored, else owns it; bytes_free() is right for both, also on failure. What
+ * is deflated goes to a temporary file if `scratch` is not NULL: then it is
+ * more than memory is to hold. Else the caller has checked the size. Fails if
+ * the member is damaged, or without memory. */
+int zip_extract(struct bytes *content, const struct zip *zip,
+                const struct zip_member *member, const struct scratch *scratch,
                 struct err *err);
-
-/* The same of a member that is more than memory is to hold: what is deflated
- * goes to a temporary file, which *content is then. */
-int zip_extract_large(struct bytes *content, const struct zip *zip,
-                      const struct zip_member *member,
-                      const struct scratch *scratch, struct err *err);
 
 /* Fails with what is wrong with a member, behind its name. */
 int zip_fail_member(struct err *err, const struct zip_member *member,

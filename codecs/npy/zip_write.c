@@ -304,8 +304,7 @@ int zip_copy(struct zip_writer *w, const struct zip *zip,
                                        .size = m->size,
                                        .deflated = m->data.size };
     const struct bytes data = m->data;
-    struct bytes_passed passed = bytes_passed_begin(
-        (struct bytes){ data.data, data.size, zip->mapped ? SIZE_MAX : 0 });
+    struct bytes_passed passed = zip_passed(zip, m);
     if (append_header(w->file, &as_was, true, err) ||
         append_header(&w->directory, &as_was, false, err))
         return -1;

@@ -166,16 +166,17 @@ static struct bytes archive(bool wide)
 
 /* ---- Tests ----------------------------------------------------------------*/
 
-static bool holds(const struct zip_member *m, struct bytes want)
+static bool holds(const struct zip *zip, const struct zip_member *m,
+                  struct bytes want)
 {
     struct bytes got;
     struct err err;
     uint8_t head[8] = { 0 };
     size_t n = zip_extract_head(head, sizeof head, m);
-    bool same = zip_extract(&got, m, &err) == 0 && got.size == want.size &&
-                memcmp(got.data, want.data, want.size) == 0 &&
-                n == (want.size < 8 ? want.size : 8) &&
-                memcmp(head, want.data, n) == 0;
+    bool same =
+        zip_extract(&got, zip, m, NULL, &err) == 0 && got.size == want.size &&
+        memcmp(got.data, want.data, want.size) == 0 &&
+        n == (want.size < 8 ? want.size : 8) && memcmp(head, want.data, n) == 0;
     bytes_free(&got);
     return same;
 }
@@ -197,7 +198,8 @@ static void check_members(struct bytes file)
         CHECK(m->name_size == strlen(names[i]) &&
                   memcmp(m->name, names[i], m->name_size) == 0,
               "%.*s", (int)m->name_size, (const char *)m->name);
-        CHECK(holds(m, i == 1 ? text_of("no array") : npy), "%s", names[i]);
+        CHECK(holds(&zip, m, i == 1 ? text_of("no array") : npy), "%s",
+              names[i]);
     }
     zip_close(&zip);
     bytes_free(&npy);
@@ -220,7 +222,8 @@ static void check_rewrite(struct bytes file)
     bytes_free(&out);
     writer = (struct zip_writer){ .file = &out };
     for (size_t i = 0; i < zip.count; i++) {
-        CHECK(zip_extract(&content, &zip.member[i], &err) == 0, "%s", err.text);
+        CHECK(zip_extract(&content, &zip, &zip.member[i], NULL, &err) == 0,
+              "%s", err.text);
         CHECK(zip_replace(&writer, &zip.member[i], content, &err) == 0, "%s",
               err.text);
         bytes_free(&content);
@@ -256,7 +259,7 @@ static bool is_sound(const uint8_t *data, size_t size)
         if (zip.member[i].size > 1 << 20)
             continue;
         (void)zip_extract_head(head, sizeof head, &zip.member[i]);
-        status = zip_extract(&content, &zip.member[i], &err);
+        status = zip_extract(&content, &zip, &zip.member[i], NULL, &err);
         bytes_free(&content);
     }
     CHECK(status == 0 || *err.text, "it fails without a word");
