@@ -7,11 +7,17 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
+enum { FOREIGN_MAGICS = 5 };
+
 struct foreign {
-    const char *title;           /* "WebP" */
-    const char *what;            /* "a WebP picture" */
-    const char *const *suffixes; /* lower case, ended by NULL */
-    const struct magic *magics;  /* by which it is recognized; or NULL */
+    const char *title;    /* "WebP" */
+    const char *what;     /* "a WebP picture" */
+    const char *suffixes; /* lower case, with a space between them */
+    struct magic {
+        unsigned at, size;
+        const char *bytes; /* that tell it for certain; NULL: no more */
+    } magic[FOREIGN_MAGICS];
+    bool (*is)(struct bytes head); /* by other signs; or NULL */
     const char *package; /* of a library with which it is read; NULL: none */
 };
 

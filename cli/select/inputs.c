@@ -96,16 +96,22 @@ static void print_suffixes(const struct passed_over *passed,
                            const struct foreign *format)
 {
     const char *lead = " (";
-    for (const char *const *s = format->suffixes; *s; s++)
-        for (size_t i = 0; i < passed->count; i++)
-            if (passed->list[i].format == format &&
-                strcasecmp(path_suffix(passed->list[i].name), *s) == 0) {
-                fputs(lead, stderr);
-                for (const char *p = *s; *p; p++)
-                    putc(toupper((unsigned char)*p), stderr);
-                lead = ", ";
-                break;
-            }
+    size_t length;
+    for (const char *s = format->suffixes; *s;
+         s += length + (s[length] == ' ')) {
+        length = strcspn(s, " ");
+        for (size_t i = 0; i < passed->count; i++) {
+            const char *suffix = path_suffix(passed->list[i].name);
+            if (passed->list[i].format != format || strlen(suffix) != length ||
+                strncasecmp(suffix, s, length) != 0)
+                continue;
+            fputs(lead, stderr);
+            for (size_t k = 0; k < length; k++)
+                putc(toupper((unsigned char)s[k]), stderr);
+            lead = ", ";
+            break;
+        }
+    }
     putc(')', stderr);
 }
 

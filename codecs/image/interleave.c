@@ -16,108 +16,80 @@
 typedef uint16_t __attribute__((aligned(1), may_alias)) loose16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) loose32;
 
-/* One loop for each number of channels, which is a constant wherever they are
- * called: only so are they vectorised. The rows of an image do not overlap. */
+/* `m` is a constant wherever the loops are called, for up to 4 channels: only
+ * so are they vectorised. The rows of an image do not overlap. */
 #define DEFINE_LOOPS(suffix, type)                                             \
-    INLINE void split2_##suffix(type *restrict a, type *restrict b,            \
-                                const type *restrict in, size_t n)             \
+    INLINE void split_n_##suffix(const struct image *img, uint32_t y,          \
+                                 const type *in, size_t m)                     \
     {                                                                          \
-        for (size_t i = 0; i < n; i++) {                                       \
-            a[i] = in[2 * i];                                                  \
-            b[i] = in[2 * i + 1];                                              \
+        const struct plane *p = img->plane;                                    \
+        type *restrict a = plane_row(p, y);                                    \
+        type *restrict b = m > 1 ? plane_row(p + 1, y) : a;                    \
+        type *restrict c = m > 2 ? plane_row(p + 2, y) : a;                    \
+        type *restrict d = m > 3 ? plane_row(p + 3, y) : a;                    \
+        for (size_t i = 0, n = img->width; i < n; i++) {                       \
+            a[i] = in[m * i];                                                  \
+            if (m > 1)                                                         \
+                b[i] = in[m * i + 1];                                          \
+            if (m > 2)                                                         \
+                c[i] = in[m * i + 2];                                          \
+            if (m > 3)                                                         \
+                d[i] = in[m * i + 3];                                          \
         }                                                                      \
     }                                                                          \
-    INLINE void split3_##suffix(type *restrict a, type *restrict b,            \
-                                type *restrict c, const type *restrict in,     \
-                                size_t n)                                      \
+    INLINE void join_n_##suffix(const struct image *img, uint32_t y,           \
+                                type *restrict out, size_t m)                  \
     {                                                                          \
-        for (size_t i = 0; i < n; i++) {                                       \
-            a[i] = in[3 * i];                                                  \
-            b[i] = in[3 * i + 1];                                              \
-            c[i] = in[3 * i + 2];                                              \
-        }                                                                      \
-    }                                                                          \
-    INLINE void split4_##suffix(type *restrict a, type *restrict b,            \
-                                type *restrict c, type *restrict d,            \
-                                const type *restrict in, size_t n)             \
-    {                                                                          \
-        for (size_t i = 0; i < n; i++) {                                       \
-            a[i] = in[4 * i];                                                  \
-            b[i] = in[4 * i + 1];                                              \
-            c[i] = in[4 * i + 2];                                              \
-            d[i] = in[4 * i + 3];                                              \
-        }                                                                      \
-    }                                                                          \
-    INLINE void join2_##suffix(type *restrict out, const type *restrict a,     \
-                               const type *restrict b, size_t n)               \
-    {                                                                          \
-        for (size_t i = 0; i < n; i++) {                                       \
-            out[2 * i] = a[i];                                                 \
-            out[2 * i + 1] = b[i];                                             \
-        }                                                                      \
-    }                                                                          \
-    INLINE void join3_##suffix(type *restrict out, const type *restrict a,     \
-                               const type *restrict b, const type *restrict c, \
-                               size_t n)                                       \
-    {                                                                          \
-        for (size_t i = 0; i < n; i++) {                                       \
-            out[3 * i] = a[i];                                                 \
-            out[3 * i + 1] = b[i];                                             \
-            out[3 * i + 2] = c[i];                                             \
-        }                                                                      \
-    }                                                                          \
-    INLINE void join4_##suffix(type *restrict out, const type *restrict a,     \
-                               const type *restrict b, const type *restrict c, \
-                               const type *restrict d, size_t n)               \
-    {                                                                          \
-        for (size_t i = 0; i < n; i++) {                                       \
-            out[4 * i] = a[i];                                                 \
-            out[4 * i + 1] = b[i];                                             \
-            out[4 * i + 2] = c[i];                                             \
-            out[4 * i + 3] = d[i];                                             \
+        const struct plane *p = img->plane;                                    \
+        const type *a = plane_row(p, y);                                       \
+        const type *b = m > 1 ? plane_row(p + 1, y) : a;                       \
+        const type *c = m > 2 ? plane_row(p + 2, y) : a;                       \
+        const type *d = m > 3 ? plane_row(p + 3, y) : a;                       \
+        for (size_t i = 0, n = img->width; i < n; i++) {                       \
+            out[m * i] = a[i];                                                 \
+            if (m > 1)                                                         \
+                out[m * i + 1] = b[i];                                         \
+            if (m > 2)                                                         \
+                out[m * i + 2] = c[i];                                         \
+            if (m > 3)                                                         \
+                out[m * i + 3] = d[i];                                         \
         }                                                                      \
     }                                                                          \
     INLINE void split_##suffix(const struct image *img, uint32_t y,            \
                                const void *row)                                \
     {                                                                          \
-        const struct plane *p = img->plane;                                    \
+        const size_t m = img->nplanes, n = img->width;                         \
         const type *in = row;                                                  \
-        size_t n = img->width, m = img->nplanes;                               \
         if (m == 1)                                                            \
-            memcpy(plane_row(p, y), row, n * sizeof(type));                    \
+            memcpy(plane_row(img->plane, y), row, n * sizeof(type));           \
         else if (m == 2)                                                       \
-            split2_##suffix(plane_row(p, y), plane_row(p + 1, y), in, n);      \
+            split_n_##suffix(img, y, in, 2);                                   \
         else if (m == 3)                                                       \
-            split3_##suffix(plane_row(p, y), plane_row(p + 1, y),              \
-                            plane_row(p + 2, y), in, n);                       \
+            split_n_##suffix(img, y, in, 3);                                   \
         else if (m == 4)                                                       \
-            split4_##suffix(plane_row(p, y), plane_row(p + 1, y),              \
-                            plane_row(p + 2, y), plane_row(p + 3, y), in, n);  \
+            split_n_##suffix(img, y, in, 4);                                   \
         else                                                                   \
             for (size_t c = 0; c < m; c++) {                                   \
-                type *out = plane_row(p + c, y);                               \
+                type *out = plane_row(img->plane + c, y);                      \
                 for (size_t i = 0; i < n; i++)                                 \
                     out[i] = in[m * i + c];                                    \
             }                                                                  \
     }                                                                          \
     INLINE void join_##suffix(const struct image *img, uint32_t y, void *row)  \
     {                                                                          \
-        const struct plane *p = img->plane;                                    \
+        const size_t m = img->nplanes, n = img->width;                         \
         type *out = row;                                                       \
-        size_t n = img->width, m = img->nplanes;                               \
         if (m == 1)                                                            \
-            memcpy(row, plane_row(p, y), n * sizeof(type));                    \
+            memcpy(row, plane_row(img->plane, y), n * sizeof(type));           \
         else if (m == 2)                                                       \
-            join2_##suffix(out, plane_row(p, y), plane_row(p + 1, y), n);      \
+            join_n_##suffix(img, y, out, 2);                                   \
         else if (m == 3)                                                       \
-            join3_##suffix(out, plane_row(p, y), plane_row(p + 1, y),          \
-                           plane_row(p + 2, y), n);                            \
+            join_n_##suffix(img, y, out, 3);                                   \
         else if (m == 4)                                                       \
-            join4_##suffix(out, plane_row(p, y), plane_row(p + 1, y),          \
-                           plane_row(p + 2, y), plane_row(p + 3, y), n);       \
+            join_n_##suffix(img, y, out, 4);                                   \
         else                                                                   \
             for (size_t c = 0; c < m; c++) {                                   \
-                const type *in = plane_row(p + c, y);                          \
+                const type *in = plane_row(img->plane + c, y);                 \
                 for (size_t i = 0; i < n; i++)                                 \
                     out[m * i + c] = in[i];                                    \
             }                                                                  \
