@@ -64,7 +64,8 @@ for seconds in -1 1s 1e3 nan 0x10 1.2.3 ''; do
 done
 
 # What is compared is in memory as a whole, and XMP of little else than tags takes
-# more work than its bytes say.
+# more work than its bytes say. That of tags within tags is read in less than it is
+# edited.
 python3 - <<'END'
 from costly_files import FILES
 for name in 'flat-gray.png', 'tags.png', 'nested.png':
@@ -79,8 +80,8 @@ check "--verify: $(cat said)" grep -q 'more than the 246M that a file of 5' said
 check '--verify: nothing is written' absent o.png
 ! whole || gives 0 '' --verify --max-memory 600M rotate90 flat-gray.png o.png
 work='it takes more work than a sound file of its size does'
+gives 1 "gimgxf: tags.png: $work" info tags.png
 for name in tags nested; do
-    gives 1 "gimgxf: $name.png: $work" info $name.png
     gives 1 "gimgxf: $name.png: $work" rotate90 $name.png o.png
 done
 rm -f ./*.png
