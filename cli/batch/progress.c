@@ -41,13 +41,14 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
-        progress->jpegs += result->to->has_quality;
+        progress->jpegs += result->to && result->to->has_quality;
         progress->replaced += result->replaced;
         progress->sidecars += result->sidecars;
         progress->device[result->device_use]++;
+        /* A process that died after it had written told nothing of how. */
         if (result->edge_warning)
             ++*edge;
-        else
+        else if (result->to)
             progress->how[result->how]++;
         /* Without memory the file is counted, and its name is not kept. */
         if (anew && job->opts->verbose && !job->opts->quiet)

@@ -125,6 +125,24 @@ check 'no fault: the same JSON' \
 check 'no fault: the same words' \
     cmp -s <(without_seconds plain.said) <(without_seconds isolated.said)
 
+# A process that dies between writing and answering: what it wrote is done.
+. "$ROOT/tests/cli/dying.sh"
+if build_dies; then
+    mkdir late
+    cp "$samples/f-rgb.png" late/1.png
+    cp "$samples/f-rgb.png" late/dies-after-2.png
+    touch late/once
+    (
+        cd late || exit 2
+        LD_PRELOAD=$OLDPWD/dies.so gimgxf rotate90 --isolate -i ./*.png
+    ) 2>stderr
+    check 'late: status' [ $? = 0 ]
+    check 'late: counted' grep -q '^gimgxf: 2 of 2 done' stderr
+    check 'late: written once' cmp -s want.png late/dies-after-2.png
+    check 'late: warned' grep -q \
+        'dies-after-2.png: warning: the process .* the output was written$' stderr
+fi
+
 # Where it has no meaning.
 gives 2 "gimgxf: --isolate: has no meaning with --stack, which makes one array of \
 all pictures" rotate90 --isolate --stack x.npy good/f-rgb.png
