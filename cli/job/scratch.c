@@ -30,8 +30,7 @@ static bool goes_through(const struct job_state *state)
 enum { CELLS_OF_BITS = 8 };
 
 /* Without --max-memory less of a picture that can go through a file is in
- * memory: only what is as sparse as a bomb is more. Sparse archives of arrays
- * do not go through one. */
+ * memory: only what is as sparse as a bomb is more. */
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;

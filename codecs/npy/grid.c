@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/base/memory.h"
-#include "codecs/base/scratch.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/limit.h"
 
@@ -113,17 +111,39 @@ static size_t piece_of(const struct scratch *scratch)
     return (size_t)(scratch->memory / 2);
 }
 
+/* The largest cells that make up a pixel. */
+static enum cell cell_of(size_t pixel)
+{
+    return pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
+}
+
+/* Returns a picture of the grid as planes of such cells. */
+static struct image shape_of(const struct npy_grid *grid)
+{
+    const enum cell cell = cell_of(grid->pixel);
+    return (struct image){
+        .cell = cell,
+        .width = grid->columns,
+        .height = grid->rows,
+        .nplanes = (unsigned)(grid->pixel / cell_size(cell)),
+    };
+}
+
 int grid_plan(struct npy_grid *grid, const struct npy_header *header,
-              enum xform t, const struct limits *limits, struct err *err)
+              const struct limits *limits, struct err *err)
 {
     const struct scratch *scratch = limits->scratch;
-    const size_t turned_row =
-        (xform_transposes(t) ? grid->rows : grid->columns) * grid->pixel;
     grid->large = is_beyond(grid, limits);
+    const bool cut =
+        grid->large && scratch && picture_size(grid) > piece_of(scratch);
     if (grid->large &&
         (!scratch || grid_size(grid) > limits->stored ||
-         row_size(grid) > piece_of(scratch) || turned_row > piece_of(scratch)))
+         (cut && grid->pixel / cell_size(cell_of(grid->pixel)) > IMAGE_PLANES)))
         return refuse(grid, header, limits, err);
+    if (cut) {
+        const struct image img = shape_of(grid);
+        return image_check_planes(&img, limits, err);
+    }
     if (limits->reserve)
         limits->reserve(limits->context,
                         grid->large ? scratch->memory : 2 * grid_size(grid));
@@ -167,7 +187,7 @@ static void choose_tile(struct tile_turn *w)
     const size_t pixel = grid->pixel;
     uint64_t pixels = w->opts->turner->tile / pixel + 1;
     uint32_t side = 64, rows = 1, columns, pictures = 1;
-    w->cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
+    w->cell = cell_of(pixel);
     size_t cells = pixel / cell_size(w->cell);
     w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
     while (xform_transposes(w->t) && (uint64_t)side * side * 4 <= pixels)
@@ -374,182 +394,136 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
     return atomic_load(&w.failed) ? -1 : 0;
 }
 
-/* ---- An array that is more than memory is to hold -------------------------
+/* ---- The whole ------------------------------------------------------------
  *
- * It is read in order, in pieces that lie in one place: some pictures, or some
- * rows of one. Each is turned on its own. Where rows stay rows it is a piece of
- * the output, too. Where they become columns it is some columns of all rows:
- * then it goes to a temporary file as it is, and rows of the output are put
- * together from all pieces of a picture. */
+ * An array that is more than memory is to hold is turned in pieces, each of
+ * some pictures; a picture that is more than a piece, row by row, as those of
+ * other formats are. */
 
 struct grid_pieces {
     struct bytes *out;
     struct bytes cells; /* of the array; a file that is cut short has fewer */
     struct bytes_passed passed;
-    const struct npy_grid *grid;
     enum xform t;
     const struct load_opts *opts;
-    size_t most; /* bytes of a piece */
+    const struct flush *flush; /* of a large array */
     struct err *err;
 };
 
-/* Turns what stands `at` bytes behind the first cell. Where the file is cut
- * short, zeros follow. */
-static int turn_piece(struct grid_pieces *w, const struct npy_grid *piece,
-                      uint64_t at, uint8_t *to)
+/* Returns what stands `at` bytes behind the first cell, `size` bytes: where the
+ * file is cut short, zeros follow. bytes_free() frees it. */
+static bool find_cells(struct bytes *found, const struct grid_pieces *w,
+                       uint64_t at, size_t size)
 {
-    struct bytes rest = { .data = w->cells.data }, padded;
+    struct bytes rest = { .data = w->cells.data };
     if (at < w->cells.size) {
         rest.data += at;
         rest.size = w->cells.size - (size_t)at;
     }
-    if (!bytes_pad(&padded, rest, grid_size(piece)))
+    return bytes_pad(found, rest, size);
+}
+
+/* Turns a piece, which stands `at` bytes behind the first cell, to the end of
+ * the output. */
+static int turn_piece(struct grid_pieces *w, const struct npy_grid *piece,
+                      uint64_t at)
+{
+    const size_t size = grid_size(piece);
+    struct bytes from;
+    if (!bytes_reserve(w->out, size) || !find_cells(&from, w, at, size))
         return fail_memory(w->err, "no memory for a part of an array");
-    int status = turn_tiles(to, padded.data, piece, w->t, w->opts, w->err);
-    /* Pieces may come from the last one on. */
-    bytes_pass(&w->passed, rest.data);
-    bytes_pass(&w->passed, rest.data + least(rest.size, grid_size(piece)));
-    bytes_free(&padded);
-    return status;
-}
-
-/* Turns a piece to the end of the output. */
-static int append_piece(struct grid_pieces *w, const struct npy_grid *piece,
-                        uint64_t at)
-{
-    if (!bytes_reserve(w->out, grid_size(piece)))
-        return fail_memory(w->err, "no memory for the file");
-    if (turn_piece(w, piece, at, w->out->data + w->out->size))
+    int status = turn_tiles(w->out->data + w->out->size, from.data, piece, w->t,
+                            w->opts, w->err);
+    bytes_pass(&w->passed, from.data + size);
+    bytes_free(&from);
+    if (status)
         return -1;
-    w->out->size += grid_size(piece);
-    return flush_file(w->opts->flush, w->out, w->err);
+    w->out->size += size;
+    return flush_file(w->flush, w->out, w->err);
 }
 
-/* Turns pictures, several of which make a piece where they are small; or rows,
- * which stay rows, of one that begins `at` bytes behind the first cell. */
-static int turn_in_order(struct grid_pieces *w, bool rows, uint64_t at)
+/* Reads the rows of a picture, which are turned on their way. */
+static int read_rows(struct grid_pieces *w, struct row_sink *rows, size_t row,
+                     uint64_t at)
 {
-    const struct npy_grid *grid = w->grid;
-    const uint64_t size = rows ? row_size(grid) : picture_size(grid),
-                   all = rows ? grid->rows : grid->pictures;
     int status = 0;
-    for (uint64_t i = 0, n; i < all && status == 0; i += n) {
-        struct npy_grid piece = *grid;
-        n = least(w->most / size, all - i);
-        piece.pictures = rows ? 1 : n;
-        piece.rows = rows ? (uint32_t)n : grid->rows;
-        const bool upwards = rows && w->t & XFORM_MIRROR_Y;
-        status =
-            append_piece(w, &piece, at + (upwards ? all - i - n : i) * size);
+    for (uint32_t y = 0, i; y < rows->height && status == 0; y++, at += row) {
+        const struct image *to = row_sink_at(rows, y, &i);
+        struct bytes from;
+        if (!find_cells(&from, w, at, row))
+            return fail_memory(w->err, "no memory for a row");
+        interleave_split_row(to, i, from.data);
+        bytes_pass(&w->passed, from.data);
+        bytes_free(&from);
+        status = row_sink_done(rows, y, w->err);
     }
     return status;
 }
 
-/* Rows that become columns: a picture in a temporary file, and some of its
- * turned rows in memory. */
-struct strips {
-    const struct grid_pieces *w;
-    struct scratch_map file;
-    uint32_t band; /* rows of the stored picture in each piece */
-    uint32_t y, n; /* the turned rows */
-    uint8_t *rows;
-};
-
-/* Turns the picture piece by piece to the file. */
-static int write_strips(const struct strips *s, struct grid_pieces *w,
-                        uint64_t at)
+/* Appends the rows of a turned picture. */
+static int write_rows(struct grid_pieces *w, const struct image *img,
+                      size_t row)
 {
-    const size_t row = row_size(w->grid);
-    struct npy_grid piece = *w->grid;
+    struct row_source rows = row_source_open(img, w->opts->pool);
     int status = 0;
-    piece.pictures = 1;
-    for (uint32_t y = 0; y < w->grid->rows && status == 0; y += piece.rows) {
-        piece.rows = (uint32_t)least(s->band, w->grid->rows - y);
-        status = turn_piece(w, &piece, at + y * (uint64_t)row, s->rows);
-        if (status == 0)
-            status = scratch_write(&s->file, y * (uint64_t)row, s->rows,
-                                   grid_size(&piece), w->err);
-    }
-    return status;
-}
-
-/* Copies what the i-th piece has of the turned rows. */
-static void read_strip(void *context, size_t i)
-{
-    const struct strips *s = context;
-    const struct npy_grid *grid = s->w->grid;
-    const uint32_t begin = (uint32_t)i * s->band;
-    const uint32_t band = (uint32_t)least(s->band, grid->rows - begin);
-    const bool back = s->w->t & XFORM_MIRROR_X;
-    const uint32_t x = back ? grid->rows - begin - band : begin;
-    const size_t part = band * grid->pixel, row = grid->rows * grid->pixel;
-    const uint8_t *piece = s->file.bytes.data + begin * row_size(grid),
-                  *from = piece + s->y * part;
-    for (uint32_t k = 0; k < s->n; k++)
-        memcpy(s->rows + k * row + x * grid->pixel, from + k * part, part);
-    /* All of it, as the system maps more pages than those it reads. */
-    bytes_unload(piece, band * row_size(grid));
-}
-
-/* Turns a picture: writes it, then reads the turned rows, some at a time, to
- * the end of the output. */
-static int turn_strips(struct grid_pieces *w, uint64_t at)
-{
-    const struct npy_grid *grid = w->grid;
-    const struct scratch *scratch = w->opts->limits.scratch;
-    const size_t row = grid->rows * grid->pixel;
-    struct strips s = { .w = w };
-    if (scratch->make(scratch->context, picture_size(grid), &s.file, w->err))
-        return -1;
-    s.band = (uint32_t)least(w->most / row_size(grid), grid->rows);
-    uint8_t *piece = memory_alloc(s.band * row_size(grid));
-    s.rows = piece;
-    int status = piece ? write_strips(&s, w, at)
-                       : fail_memory(w->err, "no memory to turn an array");
-    memory_free(piece);
-    for (; s.y < grid->columns && status == 0; s.y += s.n) {
-        s.n = (uint32_t)least(w->most / row, grid->columns - s.y);
-        if (!bytes_reserve(w->out, s.n * row)) {
+    for (uint32_t y = 0, i; y < img->height && status == 0; y++) {
+        if (row_source_reach(&rows, y, w->err)) {
+            status = -1;
+        } else if (!bytes_reserve(w->out, row)) {
             status = fail_memory(w->err, "no memory for the file");
-            break;
+        } else {
+            const struct image *from = row_source_at(&rows, y, &i);
+            interleave_join_row(from, i, w->out->data + w->out->size);
+            w->out->size += row;
+            status = flush_file(w->flush, w->out, w->err);
         }
-        s.rows = w->out->data + w->out->size;
-        thread_pool_run(w->opts->pool, read_strip, &s,
-                        (grid->rows - 1) / s.band + 1);
-        w->out->size += s.n * row;
-        status = flush_file(w->opts->flush, w->out, w->err);
     }
-    scratch_close(&s.file);
+    row_source_close(&rows);
     return status;
 }
 
-/* ---- The whole ------------------------------------------------------------*/
+static int turn_picture(struct grid_pieces *w, const struct npy_grid *grid,
+                        uint64_t at)
+{
+    const struct row_sink_opts opts = { .t = w->t,
+                                        .turner = w->opts->turner,
+                                        .limits = &w->opts->limits,
+                                        .mem = w->opts->mem };
+    struct image img = shape_of(grid);
+    struct row_sink rows = { 0 };
+    int status = row_sink_open(&rows, &img, &opts, w->err);
+    if (status == 0)
+        status = read_rows(w, &rows, row_size(grid), at);
+    row_sink_close(&rows);
+    if (status == 0)
+        status = write_rows(w, &img, img.width * grid->pixel);
+    image_free(&img);
+    return status;
+}
 
 int grid_turn(struct bytes *out, struct bytes cells,
               const struct npy_grid *grid, enum xform t,
               const struct load_opts *opts, struct err *err)
 {
     const uint64_t size = picture_size(grid);
-    struct grid_pieces w = { .out = out,
-                             .cells = cells,
-                             .grid = grid,
-                             .t = t,
-                             .opts = opts,
-                             .err = err };
+    struct npy_grid piece = *grid;
+    struct grid_pieces w = {
+        .out = out,
+        .cells = cells,
+        .passed = bytes_passed_begin(cells),
+        .t = t,
+        .opts = opts,
+        .flush = grid->large ? opts->flush : NULL,
+        .err = err,
+    };
+    const uint64_t most =
+        grid->large ? piece_of(opts->limits.scratch) / size : grid->pictures;
     int status = 0;
-    if (!grid->large) {
-        if (!bytes_reserve(out, grid_size(grid)))
-            return fail_memory(err, "no memory for the file");
-        status = turn_piece(&w, grid, 0, out->data + out->size);
-        out->size += status ? 0 : grid_size(grid);
-        return status;
+    for (uint64_t i = 0; i < grid->pictures && status == 0;
+         i += piece.pictures) {
+        piece.pictures = least(most ? most : 1, grid->pictures - i);
+        status = most ? turn_piece(&w, &piece, i * size)
+                      : turn_picture(&w, &piece, i * size);
     }
-    w.passed = bytes_passed_begin(cells);
-    w.most = piece_of(opts->limits.scratch);
-    if (size <= w.most)
-        return turn_in_order(&w, false, 0);
-    for (uint64_t i = 0; i < grid->pictures && status == 0; i++)
-        status = xform_transposes(t) ? turn_strips(&w, i * size)
-                                     : turn_in_order(&w, true, i * size);
     return status;
 }

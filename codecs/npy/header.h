@@ -87,9 +87,9 @@ static inline size_t grid_size(const struct npy_grid *grid)
 
 /* Decides whether a turn goes through memory or, piece by piece, through a
  * temporary file, by the limits, and reserves what it takes. Fails if neither
- * can be: the file must hold the grid, and memory a row of it. */
+ * can be: a piece is a picture, or its rows as image_check_planes() allows. */
 int grid_plan(struct npy_grid *grid, const struct npy_header *header,
-              enum xform t, const struct limits *limits, struct err *err);
+              const struct limits *limits, struct err *err);
 
 /* Appends every picture of a grid to `out`, turned as planned by the turner of
  * the options; of a large one `out` is flushed. Where there are fewer cells

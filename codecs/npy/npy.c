@@ -241,7 +241,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
         t = xform_then(xform_then(XFORM_TRANSPOSE, t), XFORM_TRANSPOSE);
     if (bytes_are_mapped(file))
         a.data.capacity = SIZE_MAX;
-    return grid_plan(&a.grid, &a.header, t, &opts->limits, err) ||
+    return grid_plan(&a.grid, &a.header, &opts->limits, err) ||
                    npy_write_header(out, &header, err) ||
                    grid_turn(out, a.data, &a.grid, t, opts, err)
                ? -1

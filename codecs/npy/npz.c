@@ -23,26 +23,14 @@ struct archive {
     struct image *img;
     enum xform t;
     const struct load_opts *opts;
-    struct load_opts member_opts; /* the same; nothing is reserved again */
-    bool changed;                 /* some member has become another */
-    bool turned;                  /* some array can be turned */
-    bool large;                   /* it is more than memory is to hold */
-
-    /* Of a large one. */
-    const struct zip_member *member; /* that is being turned */
-    bool begun;                      /* some of it is in the output */
-    struct flush flush;              /* of what the member becomes */
+    bool changed; /* some member has become another */
+    bool turned;  /* some array can be turned */
 };
-
-static bool is_large(const struct archive *w, uint64_t member)
-{
-    return w->large && member > limit_bytes(&w->opts->limits, member) / 2;
-}
 
 /* The limit is for all members together, though only one of them is in memory
  * at a time: an archive of many large ones is as hostile as one of a huge one.
  */
-static int check_sizes(struct archive *w, struct err *err)
+static int check_sizes(const struct archive *w, struct err *err)
 {
     const struct limits *limits = &w->opts->limits;
     const struct zip *zip = &w->zip;
@@ -56,116 +44,58 @@ static int check_sizes(struct archive *w, struct err *err)
     }
     struct limits told = *limits;
     told.bytes = limit_bytes(limits, all);
-    w->large = !counted || all > told.bytes / 2;
-    /* Nothing of it can go through files, but for what has to be kept to the
-     * end, where nothing is turned. A sparse one does not unless the user asks
-     * for little memory: by one thread, what a small file holds is inflated for
-     * seconds. */
-    const bool sparse = limits->sparse_from && all > limits->sparse_from;
-    if (w->large &&
-        (!counted || !limits->scratch || sparse || all > limits->stored ||
-         (w->t == XFORM_NONE && w->opts->tolerant)))
+    if (!counted || all > told.bytes / 2)
         return limit_refuse_memory("the members of an NPZ need",
                                    counted ? 2 * all : UINT64_MAX, &told, err);
-    uint64_t need = w->large ? limits->scratch->memory : all;
-    if (!is_large(w, largest))
-        need += 2 * largest;
     if (limits->reserve)
-        limits->reserve(limits->context, need);
+        limits->reserve(limits->context, all + 2 * largest);
     return 0;
 }
 
-/* Takes what a large member becomes. */
-static int put_piece(void *context, struct bytes *piece, struct err *err)
+/* Turns a member, or keeps it with a warning if it is not an array that can be
+ * turned. */
+static int turn_member(struct archive *w, const struct zip_member *m,
+                       struct bytes content, struct err *err)
 {
-    struct archive *w = context;
-    if (!w->begun && zip_begin(&w->writer, w->member, err))
-        return -1;
-    w->begun = true;
-    if (zip_put(&w->writer, *piece, err))
-        return -1;
-    piece->size = 0;
-    return 0;
-}
-
-/* Where nothing is turned, a large archive is only checked. */
-static int keep_member(struct archive *w, const struct zip_member *m,
-                       struct err *err)
-{
-    return w->large && w->t == XFORM_NONE
-               ? 0
-               : zip_copy(&w->writer, &w->zip, m, err);
-}
-
-/* Turns a member that is an array. */
-static int turn_array(struct archive *w, const struct zip_member *m,
-                      struct bytes content, struct err *err)
-{
+    struct load_opts opts = *w->opts;
+    struct npy_header header;
     struct bytes out = { 0 };
     struct image img = { 0 };
-    struct err why;
-    if (is_large(w, m->size) && w->zip.mapped)
-        content.capacity = SIZE_MAX; /* borrowed, but its pages can be given
-                                        back */
-    w->member = m;
-    w->begun = false;
-    int status =
-        codec_npy.turn(&out, &img, content, w->t, &w->member_opts, &why);
+    struct err why = { .text = "not an array" };
+    size_t cell;
+    const bool array = npy_is(content.data, content.size);
+    if (array && npy_read_header(&header, content, &why))
+        return zip_fail_member(err, m, why.text);
+    if (!array || npy_suits(&header, &cell, &why)) {
+        warn(w->opts->warnings, "member '%.*s' is kept as it is: %s",
+             (int)m->name_size, (const char *)m->name, why.text);
+        return zip_copy(&w->writer, m, err);
+    }
+    opts.limits.reserve = NULL; /* that has been done for all */
+    int status = codec_npy.turn(&out, &img, content, w->t, &opts, &why);
     if (status)
         fail_with(err, &why, "member '%.*s': %s", (int)m->name_size,
                   (const char *)m->name, why.text);
     else if (!w->turned)
         *w->img = img;
     w->turned = true;
-    w->changed = w->changed || out.size || w->begun;
+    w->changed = w->changed || out.size;
     if (status == 0)
-        status = w->begun   ? zip_end(&w->writer, out, err)
-                 : out.size ? zip_replace(&w->writer, m, out, err)
-                            : keep_member(w, m, err);
+        status = out.size ? zip_replace(&w->writer, m, out, err)
+                          : zip_copy(&w->writer, m, err);
     bytes_free(&out);
     return status;
 }
 
-/* Turns a member, or keeps it with a warning if it is not an array that can be
- * turned. */
-static int turn_content(struct archive *w, const struct zip_member *m,
-                        struct bytes content, struct err *err)
-{
-    struct npy_header header;
-    struct err why = { .text = "not an array" };
-    size_t cell;
-    bool array = npy_is(content.data, content.size);
-    if (array && npy_read_header(&header, content, &why))
-        return zip_fail_member(err, m, why.text);
-    if (array && npy_suits(&header, &cell, &why) == 0)
-        return turn_array(w, m, content, err);
-    warn(w->opts->warnings, "member '%.*s' is kept as it is: %s",
-         (int)m->name_size, (const char *)m->name, why.text);
-    return keep_member(w, m, err);
-}
-
 static int turn_members(struct archive *w, struct err *err)
 {
-    struct load_opts *opts = &w->member_opts;
-    int status = 0;
-    if (check_sizes(w, err))
-        return -1;
-    *opts = *w->opts;
-    opts->limits.reserve = NULL;
-    opts->flush = NULL;
-    if (w->large) { /* large members in pieces */
-        w->writer.flush = w->opts->flush;
-        w->flush = (struct flush){ .take = put_piece, .context = w };
-        opts->flush = &w->flush;
-    }
+    int status = check_sizes(w, err);
     for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
         const struct zip_member *m = &w->zip.member[i];
         struct bytes content;
-        status = zip_extract(
-            &content, &w->zip, m,
-            is_large(w, m->size) ? w->opts->limits.scratch : NULL, err);
+        status = zip_extract(&content, m, err);
         if (status == 0)
-            status = turn_content(w, m, content, err);
+            status = turn_member(w, m, content, err);
         bytes_free(&content);
     }
     if (status == 0 && !w->turned)
@@ -191,7 +121,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
         status = zip_finish(&w.writer, w.zip.comment, err);
     if (!w.changed)
         bytes_free(out);
-    zip_abandon(&w.writer);
+    bytes_free(&w.writer.directory);
     zip_close(&w.zip);
     return status;
 }
@@ -279,7 +209,6 @@ const struct codec codec_npz = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
         .alpha = true,
     },
-    .stores = true,
     .arrays = true,
     .probe = probe,
     .open = open,

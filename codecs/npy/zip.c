@@ -1,25 +1,43 @@
-/* ZIP archives: reading. */
+/* ZIP archives: read, and written member by member as they were read. */
 #include "codecs/npy/zip.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
-#include "codecs/base/scratch.h"
 #include "codecs/deflate/flate.h"
+#include "codecs/deflate/lz77.h"
 
 /* The most bytes that one byte of deflate can become. */
 enum { MOST_OF_BYTE = 1032 };
 
+enum {
+    LOCAL = 30,  /* bytes of a header before its name */
+    END_64 = 56, /* of the records at the end that ZIP64 adds */
+    LOCATOR = 20,
+    EXTRA_64 = 1, /* the extra field of sizes that 32 bits do not hold */
+};
+static const uint32_t local_sign = 0x04034b50, entry_sign = 0x02014b50,
+                      end_sign = 0x06054b50, end_64_sign = 0x06064b50,
+                      locator_sign = 0x07064b50;
+
+/* Bits of a header's flags. */
+enum {
+    ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
+    EFFORT = 1 << 1 | 1 << 2, /* of the program that deflated it */
+    SIZES_BEHIND = 1 << 3,    /* the data, where they were not known before */
+};
+
 bool zip_is(const uint8_t *head, size_t size, const char *suffix)
 {
     size_t n = strlen(suffix);
-    if (size < ZIP_LOCAL || read_le32(head) != zip_local_sign)
+    if (size < LOCAL || read_le32(head) != local_sign)
         return false;
     size_t name = read_le16(head + 26);
-    return name >= n && name <= size - ZIP_LOCAL &&
-           memcmp(head + ZIP_LOCAL + name - n, suffix, n) == 0;
+    return name >= n && name <= size - LOCAL &&
+           memcmp(head + LOCAL + name - n, suffix, n) == 0;
 }
 
 /* ---- The end, which says where the directory is ------------------------ */
@@ -34,8 +52,7 @@ static const uint8_t *find_end(struct bytes file)
     size_t most = file.size < ZIP_END + 65535 ? file.size : ZIP_END + 65535;
     for (size_t back = ZIP_END; back <= most; back++) {
         const uint8_t *end = file.data + file.size - back;
-        if (read_le32(end) == zip_end_sign &&
-            read_le16(end + 20) == back - ZIP_END)
+        if (read_le32(end) == end_sign && read_le16(end + 20) == back - ZIP_END)
             return end;
     }
     return NULL;
@@ -45,15 +62,15 @@ static const uint8_t *find_end(struct bytes file)
 static int read_end_64(struct zip_directory *d, struct bytes file,
                        const uint8_t *end, struct err *err)
 {
-    const uint8_t *locator = end - ZIP_LOCATOR;
-    if (end - file.data < ZIP_LOCATOR || read_le32(locator) != zip_locator_sign)
+    const uint8_t *locator = end - LOCATOR;
+    if (end - file.data < LOCATOR || read_le32(locator) != locator_sign)
         return 0;
     uint64_t at = read_le64(locator + 8);
     uint64_t before = (uint64_t)(locator - file.data);
-    if (before < ZIP_END_64 || at > before - ZIP_END_64)
+    if (before < END_64 || at > before - END_64)
         return fail(err, "the end of the archive is damaged");
     const uint8_t *end64 = file.data + at;
-    if (read_le32(end64) != zip_end_64_sign || read_le32(locator + 16) > 1 ||
+    if (read_le32(end64) != end_64_sign || read_le32(locator + 16) > 1 ||
         read_le32(locator + 4) || read_le32(end64 + 16) ||
         read_le32(end64 + 20) || read_le64(end64 + 24) != read_le64(end64 + 32))
         return fail(err, "the end of the archive is damaged");
@@ -107,13 +124,13 @@ static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
         unsigned id = read_le16(extra), length = read_le16(extra + 2);
         if (length > size - 4)
             return false;
-        for (unsigned i = 0, at = 0; id == ZIP_EXTRA_64 && i < count; i++)
+        for (unsigned i = 0, at = 0; id == EXTRA_64 && i < count; i++)
             if (*number[i] == UINT32_MAX && at + 8 <= length) {
                 *number[i] = read_le64(extra + 4 + at);
                 at += 8;
                 missing--;
             }
-        if (id == ZIP_EXTRA_64)
+        if (id == EXTRA_64)
             return missing == 0;
         extra += 4 + length;
         size -= 4 + length;
@@ -127,27 +144,27 @@ static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
 static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
                      uint64_t stored, uint64_t before, struct err *err)
 {
-    if (before < ZIP_LOCAL || at > before - ZIP_LOCAL)
+    if (before < LOCAL || at > before - LOCAL)
         return zip_fail_member(err, m, "it lies outside of the archive");
     const uint8_t *local = file + at;
-    uint64_t left = before - at - ZIP_LOCAL;
+    uint64_t left = before - at - LOCAL;
     uint64_t lead = (uint64_t)read_le16(local + 26) + read_le16(local + 28);
-    if (read_le32(local) != zip_local_sign || lead > left ||
+    if (read_le32(local) != local_sign || lead > left ||
         read_le16(local + 26) != m->name_size ||
-        memcmp(local + ZIP_LOCAL, m->name, m->name_size) != 0 ||
+        memcmp(local + LOCAL, m->name, m->name_size) != 0 ||
         read_le16(local + 8) != m->method)
         return zip_fail_member(err, m, "its header is damaged");
     if (stored > left - lead)
         return zip_fail_member(err, m, "it lies outside of the archive");
     m->local = local;
-    m->data.data = (uint8_t *)(uintptr_t)local + ZIP_LOCAL + lead;
+    m->data.data = (uint8_t *)(uintptr_t)local + LOCAL + lead;
     m->data.size = (size_t)stored;
     return 0;
 }
 
 static int check_method(const struct zip_member *m, struct err *err)
 {
-    if (read_le16(m->entry + 8) & ZIP_ENCRYPTED)
+    if (read_le16(m->entry + 8) & ENCRYPTED)
         return zip_fail_member(err, m, "it is encrypted; extract it first");
     if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
         return fail(err,
@@ -167,7 +184,7 @@ static int check_method(const struct zip_member *m, struct err *err)
  * left; 0 if it is damaged. */
 static size_t entry_size(const uint8_t *entry, size_t left)
 {
-    if (left < ZIP_ENTRY || read_le32(entry) != zip_entry_sign)
+    if (left < ZIP_ENTRY || read_le32(entry) != entry_sign)
         return 0;
     size_t size = (size_t)ZIP_ENTRY + read_le16(entry + 28) +
                   read_le16(entry + 30) + read_le16(entry + 32);
@@ -203,7 +220,7 @@ static int compare_places(const void *a, const void *b)
 int zip_open(struct zip *zip, struct bytes file, struct err *err)
 {
     struct zip_directory d = { 0 };
-    *zip = (struct zip){ .mapped = bytes_are_mapped(file) };
+    *zip = (struct zip){ 0 };
     if (read_end(&d, zip, file, err))
         return -1;
     zip->member =
@@ -248,97 +265,38 @@ void zip_close(struct zip *zip)
 
 /* ---- The content of a member ----------------------------------------------*/
 
-enum { STEP = 1 << 20 }; /* bytes that are read at a time */
-
-static uint32_t crc_of(const struct zip *zip, const struct zip_member *m)
+/* Inflates a member to `to`, which has room for a byte more than it holds. */
+static int inflate_member(uint8_t *to, const struct zip_member *m,
+                          struct err *err)
 {
-    const struct bytes data = m->data;
-    struct bytes_passed passed = zip_passed(zip, m);
-    uint32_t crc = 0;
-    for (size_t at = 0, n; at < data.size; at += n) {
-        n = data.size - at < STEP ? data.size - at : STEP;
-        crc = flates[0]->crc32(crc, data.data + at, n);
-        bytes_pass(&passed, data.data + at + n);
-    }
-    return crc;
-}
-
-/* Inflates a member to `to`, which has room for a byte more than it holds; or,
- * a STEP at a time, through `to` to a temporary file. */
-static int inflate_member(uint8_t *to, const struct scratch_map *file,
-                          uint32_t *crc, const struct zip *zip,
-                          const struct zip_member *m, struct err *err)
-{
-    struct flate_io io = { .in = m->data.data, .in_size = m->data.size };
-    struct bytes_passed passed = zip_passed(zip, m);
-    enum flate_status status = FLATE_MORE;
+    struct flate_io io = { m->data.data, m->data.size, to, m->size + 1 };
     void *inflater = flate_zlib.inflate_open(true);
-    int wrong = inflater ? 0 : fail_memory(err, "no memory for the decoder");
-    uint64_t at = 0;
-    for (size_t n = STEP; !wrong && status == FLATE_MORE && n; at += n) {
-        const size_t room =
-            file || m->size - at >= STEP ? STEP : (size_t)(m->size - at) + 1;
-        uint8_t *out = file ? to : to + at;
-        io.out = out;
-        io.out_size = room;
-        status = flate_zlib.inflate(inflater, &io);
-        n = room - io.out_size;
-        bytes_pass(&passed, io.in);
-        *crc = flates[0]->crc32(*crc, out, n);
-        if (status == FLATE_BAD || n > m->size - at)
-            wrong = zip_fail_member(err, m, "its data are damaged");
-        else if (file && n)
-            wrong = scratch_write(file, at, out, n, err);
-    }
-    if (!wrong && (status != FLATE_END || io.in_size || at != m->size))
-        wrong = zip_fail_member(err, m, "its data are damaged");
-    flate_zlib.inflate_close(inflater);
-    return wrong;
-}
-
-/* The content of a deflated member in a temporary file, which it is then. */
-static int inflate_to_file(struct bytes *content, uint32_t *crc,
-                           const struct zip *zip, const struct zip_member *m,
-                           const struct scratch *scratch, struct err *err)
-{
-    struct scratch_map file;
-    uint8_t *out = memory_alloc(STEP);
-    if (!out)
+    if (!inflater)
         return fail_memory(err, "no memory for the decoder");
-    int status = scratch->make(scratch->context, m->size, &file, err);
-    if (status == 0) {
-        status = inflate_member(out, &file, crc, zip, m, err);
-        *content = file.bytes;
-        file.bytes = (struct bytes){ 0 };
-        scratch_close(&file);
-    }
-    memory_free(out);
-    return status;
+    const enum flate_status status = flate_zlib.inflate(inflater, &io);
+    flate_zlib.inflate_close(inflater);
+    return status == FLATE_END && io.in_size == 0 && io.out_size == 1
+               ? 0
+               : zip_fail_member(err, m, "its data are damaged");
 }
 
-int zip_extract(struct bytes *content, const struct zip *zip,
-                const struct zip_member *m, const struct scratch *scratch,
+int zip_extract(struct bytes *content, const struct zip_member *m,
                 struct err *err)
 {
     const size_t size = (size_t)m->size;
-    uint32_t crc = 0;
-    int status = 0;
-    *content = (struct bytes){ 0 };
-    if (m->method == ZIP_STORED) {
-        *content = (struct bytes){ m->data.data, size, 0 };
-        crc = crc_of(zip, m);
-    } else if (scratch) {
-        status = inflate_to_file(content, &crc, zip, m, scratch, err);
-    } else if (!bytes_reserve(content, size + 1)) {
-        status = zip_fail_member(err, m, "no memory for what it holds");
-    } else {
-        status = inflate_member(content->data, NULL, &crc, zip, m, err);
+    *content = (struct bytes){ m->data.data, size, 0 };
+    if (m->method == ZIP_DEFLATED) {
+        *content = (struct bytes){ 0 };
+        if (!bytes_reserve(content, size + 1))
+            return zip_fail_member(err, m, "no memory for what it holds");
+        if (inflate_member(content->data, m, err))
+            return -1;
         content->size = size;
     }
-    if (status == 0 && crc != m->crc)
-        status =
-            zip_fail_member(err, m, "its data are damaged: the CRC is wrong");
-    return status;
+    return flates[0]->crc32(0, content->data, size) == m->crc
+               ? 0
+               : zip_fail_member(err, m,
+                                 "its data are damaged: the CRC is wrong");
 }
 
 size_t zip_extract_head(uint8_t *head, size_t size, const struct zip_member *m)
@@ -356,4 +314,237 @@ size_t zip_extract_head(uint8_t *head, size_t size, const struct zip_member *m)
     if (size)
         memcpy(head, m->data.data, size);
     return size;
+}
+
+/* ---- DEFLATE, by several threads ------------------------------------------*/
+
+/* Bytes that one thread deflates at a time. */
+enum { BAND = 1 << 20 };
+
+struct deflate_bands {
+    struct bytes content;
+    struct bytes *band; /* deflated; empty if there was no memory, or time */
+    size_t count;
+    const struct account *account;
+};
+
+static void deflate_band(void *context, size_t i)
+{
+    struct deflate_bands *b = context;
+    size_t at = i * BAND, left = b->content.size - at;
+    size_t size = left < BAND ? left : BAND;
+    struct err unheard; /* deflate() asks again */
+    if (account_check_time(b->account, &unheard))
+        return;
+    struct lz77 *matcher = lz77_new(1, 1);
+    struct bytes made = { 0 };
+    if (matcher && bytes_reserve(&made, flate_bound(size)))
+        made.size = lz77_deflate(matcher, made.data, b->content.data + at, at,
+                                 size, i + 1 == b->count, LZ77_SEVEN);
+    /* While it waits for others it takes no more than it has become. */
+    (void)bytes_append(&b->band[i], made.data, made.size);
+    bytes_free(&made);
+    lz77_free(matcher);
+}
+
+/* Appends to `out` what content becomes, however many threads there are. */
+static int deflate(const struct zip_writer *w, struct bytes *out,
+                   struct bytes content, struct err *err)
+{
+    struct deflate_bands b = {
+        .content = content,
+        .count = content.size ? (content.size - 1) / BAND + 1 : 1,
+        .account = w->account,
+    };
+    b.band = memory_alloc_zeroed(b.count, sizeof *b.band);
+    if (!b.band)
+        return fail_memory(err, "no memory for the file");
+    thread_pool_run(w->pool, deflate_band, &b, b.count);
+    int status = account_check_time(b.account, err);
+    for (size_t i = 0; i < b.count; i++) {
+        if (status == 0 && (b.band[i].size == 0 ||
+                            !bytes_append(out, b.band[i].data, b.band[i].size)))
+            status = fail_memory(err, "no memory for the file");
+        bytes_free(&b.band[i]);
+    }
+    memory_free(b.band);
+    return status;
+}
+
+/* ---- Headers --------------------------------------------------------------*/
+
+/* What becomes of a member. */
+struct zip_output {
+    const struct zip_member *from;
+    uint64_t at;       /* where its header begins */
+    uint32_t crc;      /* of the content */
+    uint64_t size;     /* bytes of that */
+    struct bytes data; /* what these have become */
+    bool deflated_anew;
+};
+
+/* Appends the extra fields of a header but those of ZIP64. Returns their bytes;
+ * -1 without memory. */
+static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
+{
+    size_t before = out->size;
+    while (size >= 4) {
+        size_t field = 4 + (size_t)read_le16(extra + 2);
+        if (field > size)
+            break;
+        if (read_le16(extra) != EXTRA_64 && !bytes_append(out, extra, field))
+            return -1;
+        extra += field;
+        size -= field;
+    }
+    return (int)(out->size - before);
+}
+
+/* Makes the extra field of numbers that 32 bits do not hold: in an entry those
+ * that need it, in a local header both sizes if one does. Returns its bytes. */
+static size_t make_extra_64(uint8_t extra[28], const struct zip_output *s,
+                            bool local)
+{
+    const uint64_t number[] = { s->size, s->data.size, s->at };
+    bool both = s->size >= UINT32_MAX || s->data.size >= UINT32_MAX;
+    size_t n = 4;
+    for (int i = 0; i < (local ? 2 : 3); i++)
+        if (local ? both : number[i] >= UINT32_MAX) {
+            write_le64(extra + n, number[i]);
+            n += 8;
+        }
+    write_le16(extra, EXTRA_64);
+    write_le16(extra + 2, (unsigned)n - 4);
+    return n > 4 ? n : 0;
+}
+
+static uint32_t in_32(uint64_t n)
+{
+    return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+/* Appends a header of a member, in the directory or before the data: the old
+ * one with what has changed. What both say stands 2 bytes later in the
+ * directory. */
+static int append_header(struct bytes *out, const struct zip_output *s,
+                         bool local, struct err *err)
+{
+    const struct zip_member *m = s->from;
+    const uint8_t *old = local ? m->local : m->entry;
+    const size_t lead = local ? LOCAL : ZIP_ENTRY, later = local ? 0 : 2;
+    const unsigned size = read_le16(old + later + 28);
+    const uint8_t *old_extra = old + lead + m->name_size;
+    const unsigned stale = SIZES_BEHIND | (s->deflated_anew ? EFFORT : 0);
+    uint8_t extra[28];
+    size_t begin = out->size, n = make_extra_64(extra, s, local);
+    if (!bytes_append(out, old, lead) ||
+        !bytes_append(out, m->name, m->name_size) ||
+        !bytes_append(out, extra, n))
+        return fail_memory(err, "no memory for the file");
+    int more = append_extra(out, old_extra, size);
+    if (more >= 0 && n + (size_t)more > UINT16_MAX)
+        return zip_fail_member(err, m, "its extra fields are too long");
+    if (more < 0 ||
+        (!local && !bytes_append(out, old_extra + size, read_le16(old + 32))))
+        return fail_memory(err, "no memory for the file");
+    uint8_t *p = out->data + begin + later;
+    write_le16(p + 4, n ? 45 : 20);
+    write_le16(p + 6, read_le16(m->entry + 8) & ~stale);
+    write_le32(p + 14, s->crc);
+    write_le32(p + 18, local && n ? UINT32_MAX : in_32(s->data.size));
+    write_le32(p + 22, local && n ? UINT32_MAX : in_32(s->size));
+    write_le16(p + 28, (unsigned)n + (unsigned)more);
+    if (!local)
+        write_le32(p + 40, in_32(s->at));
+    return 0;
+}
+
+/* ---- Members --------------------------------------------------------------*/
+
+static int append_member(struct zip_writer *w, const struct zip_output *s,
+                         struct err *err)
+{
+    if (append_header(w->file, s, true, err) ||
+        append_header(&w->directory, s, false, err))
+        return -1;
+    w->count++;
+    return bytes_append(w->file, s->data.data, s->data.size)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
+{
+    const struct zip_output as_was = { .from = m,
+                                       .at = w->file->size,
+                                       .crc = m->crc,
+                                       .size = m->size,
+                                       .data = m->data };
+    return append_member(w, &as_was, err);
+}
+
+int zip_replace(struct zip_writer *w, const struct zip_member *m,
+                struct bytes content, struct err *err)
+{
+    struct bytes deflated = { 0 };
+    struct zip_output s = { .from = m,
+                            .at = w->file->size,
+                            .crc =
+                                flates[0]->crc32(0, content.data, content.size),
+                            .size = content.size,
+                            .data = content,
+                            .deflated_anew = true };
+    int status = 0;
+    if (m->method == ZIP_DEFLATED) {
+        status = deflate(w, &deflated, content, err);
+        s.data = deflated;
+    }
+    if (status == 0)
+        status = append_member(w, &s, err);
+    bytes_free(&deflated);
+    return status;
+}
+
+/* ---- The end --------------------------------------------------------------*/
+
+/* Appends two records with what is all ones in the end itself. */
+static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
+{
+    uint8_t end[END_64 + LOCATOR] = { 0 }, *locator = end + END_64;
+    write_le32(end, end_64_sign);
+    write_le64(end + 4, END_64 - 12);
+    write_le16(end + 12, 45);
+    write_le16(end + 14, 45);
+    write_le64(end + 24, w->count);
+    write_le64(end + 32, w->count);
+    write_le64(end + 40, w->directory.size);
+    write_le64(end + 48, at);
+    write_le32(locator, locator_sign);
+    write_le64(locator + 8, at + w->directory.size);
+    write_le32(locator + 16, 1);
+    return bytes_append(w->file, end, sizeof end)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
+{
+    uint64_t at = w->file->size, size = w->directory.size;
+    uint8_t end[ZIP_END] = { 0 };
+    bool large = at >= UINT32_MAX || size >= UINT32_MAX || w->count >= 65535;
+    unsigned count = w->count < 65535 ? (unsigned)w->count : 65535;
+    if (!bytes_append(w->file, w->directory.data, w->directory.size))
+        return fail_memory(err, "no memory for the file");
+    if (large && append_end_64(w, at, err))
+        return -1;
+    write_le32(end, end_sign);
+    write_le16(end + 8, count);
+    write_le16(end + 10, count);
+    write_le32(end + 12, in_32(size));
+    write_le32(end + 16, in_32(at));
+    write_le16(end + 20, (unsigned)comment.size);
+    return bytes_append(w->file, end, sizeof end) &&
+                   bytes_append(w->file, comment.data, comment.size)
+               ? 0
+               : fail_memory(err, "no memory for the file");
 }

@@ -8,7 +8,6 @@ numpy: all bytes, the type, the shape and the order. Ends with "N passed, M fail
 import os
 import subprocess
 import sys
-import zipfile
 
 import numpy as np
 
@@ -22,18 +21,17 @@ ARRAYS = [
     ('u1', (3, 1603, 1801), 'chw', 'C'),
     ('u1', (31, 501, 603), 'nhw', 'C'),
     ('u1', (4, 1301, 703, 3), 'nhwc', 'C'),
-    ('u1', (123, 121, 603), 'hwc', 'C'),
+    ('u1', (523, 1201, 15), 'hwc', 'C'),
     ('u1', (900001, 10), 'auto', 'C'),
     ('>u2', (2003, 2301), 'auto', 'C'),
     ('<f4', (1701, 1403), 'auto', 'F'),
     ('>f8', (1101, 1003), 'auto', 'C'),
     ('<c16', (801, 803), 'auto', 'C'),
     ('V7', (1001, 1303), 'auto', 'C'),
-    ('<c32', (301, 43, 21), 'hwc', 'C'),
+    ('<c32', (301, 343, 3), 'hwc', 'C'),
 ]
 
-
-# Otherwise each array, and each kind of archive, goes through some of the turns.
+# Otherwise each array goes through some of the turns.
 WHOLE = os.environ.get('WHOLE') == '1'
 
 
@@ -74,62 +72,6 @@ def cut(array):
     return flat.reshape(array.shape)
 
 
-def read(name):
-    with open(name, 'rb') as file:
-        return file.read()
-
-
-def make_archive(rng, name, method):
-    """Arrays that are large and small, and what is none; every second byte is
-    noise, so that matches are found, but not everywhere."""
-    arrays = {'small': rng.integers(0, 256, (37, 53, 3), 'u1'),
-              'large': rng.integers(0, 256, (2003, 1601, 3), 'u1'),
-              'pictures': rng.integers(0, 256, (5, 1301, 703, 3), 'u1')}
-    arrays['large'][::2] = arrays['large'][0]
-    with zipfile.ZipFile(name, 'w', method) as archive:
-        for key, array in arrays.items():
-            archive.writestr(key + '.npy', saved(array, 'C'))
-        archive.writestr('noise.npy', rng.bytes(9999999))
-    return arrays
-
-
-def check_archive(program, options, name, arrays, op):
-    """As numpy turns them, and as they become in memory."""
-    words = [program, *options, op, name]
-    whole = subprocess.run([*words, 'whole.npz'], capture_output=True)
-    less = subprocess.run([*words, 'less.npz', '-v', '--max-memory', '16M'],
-                          capture_output=True)
-    if whole.returncode or less.returncode:
-        return less.stderr.decode()
-    if op != 'copy' and b'temporary file' not in less.stderr:
-        return 'not through a file'
-    if read('whole.npz') != read('less.npz'):
-        return 'another archive than in memory'
-    with zipfile.ZipFile('less.npz') as archive:
-        if archive.testzip():
-            return 'damaged'
-        for key, array in arrays.items():
-            h = array.ndim - 3
-            want = saved(TURNS[op](array, h, h + 1), 'C')
-            if not same(archive.read(key + '.npy'), want):
-                return 'another array: ' + key
-    return ''
-
-
-def damage(program, options, name):
-    """A member whose CRC is wrong, or whose data are."""
-    data = bytearray(read(name))
-    data[len(data) // 3] ^= 255
-    with open('bad.npz', 'wb') as file:
-        file.write(data)
-    said = [subprocess.run([program, *options, *more, 'rotate90', 'bad.npz',
-                            'gone.npz'], capture_output=True)
-            for more in ([], ['--max-memory', '16M'])]
-    if said[0].returncode != 1 or said[0].stderr != said[1].stderr:
-        return repr([made.stderr for made in said])
-    return ''
-
-
 def main(program, *options):
     rng = np.random.default_rng(15)
     failures = passed = 0
@@ -154,18 +96,6 @@ def main(program, *options):
             passed += why == ''
             if why:
                 print('FAIL %s %s %s %s: %s' % (type_, shape, order, op, why))
-    for name, method in (('stored', zipfile.ZIP_STORED),
-                         ('deflated', zipfile.ZIP_DEFLATED)):
-        arrays = make_archive(rng, 'in.npz', method)
-        ops = list(TURNS) if WHOLE else list(TURNS)[len(name) % 2::4]
-        whys = {op: check_archive(program, options, 'in.npz', arrays, op)
-                for op in ops}
-        whys['damaged'] = damage(program, options, 'in.npz')
-        for op, why in whys.items():
-            failures += why != ''
-            passed += why == ''
-            if why:
-                print('FAIL %s %s: %s' % (name, op, why))
     print('%d passed, %d failed' % (passed, failures))
 
 
