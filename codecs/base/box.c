@@ -34,3 +34,17 @@ bool box_find(struct box *box, const char *type, struct bytes file, size_t at,
             return true;
     return false;
 }
+
+int box_resize(uint8_t *to, const struct box *box, uint64_t size,
+               struct err *err)
+{
+    if (box->open)
+        return 0;
+    if (box->body - box->begin > 8)
+        write_be64(to + 8, size);
+    else if (size > UINT32_MAX)
+        return fail(err, "its box %s would be larger than 4 GiB", box->type);
+    else
+        write_be32(to, (uint32_t)size);
+    return 0;
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
 
 /* Positions in the file. */
 struct box {
@@ -24,6 +25,11 @@ bool box_read(struct box *box, struct bytes file, size_t at, size_t end);
  * there is none before one that is malformed. */
 bool box_find(struct box *box, const char *type, struct bytes file, size_t at,
               size_t end);
+
+/* Writes the new size of a box where a copy of it begins. Fails if the field of
+ * the box is too short for it. */
+int box_resize(uint8_t *to, const struct box *box, uint64_t size,
+               struct err *err);
 
 static inline bool box_is(const struct box *box, const char *type)
 {

@@ -9,30 +9,31 @@
 
 struct jxl_bits {
     struct bytes from;
-    size_t at;  /* the bit that comes next */
-    bool ended; /* there were no more */
+    size_t at;      /* the bit that comes next */
+    bool ended;     /* there were no more */
+    bool malformed; /* a number that was read has no meaning */
 };
-
-/* Passes so many bits. Returns whether they are there. */
-static bool skip_bits(struct jxl_bits *bits, size_t count)
-{
-    bits->ended = bits->ended || count > 8 * bits->from.size - bits->at;
-    bits->at += bits->ended ? 0 : count;
-    return !bits->ended;
-}
 
 static bool bit_at(struct bytes bytes, size_t at)
 {
     return bytes.data[at / 8] >> at % 8 & 1;
 }
 
+/* Passes so many bits, if they are there. */
+static void skip_bits(struct jxl_bits *bits, uint64_t count)
+{
+    bits->ended = bits->ended || count > 8 * bits->from.size - bits->at;
+    bits->at += bits->ended ? 0 : (size_t)count;
+}
+
 /* Reads up to 32 bits; 0 if there are not so many. */
 static uint32_t read_bits(struct jxl_bits *bits, unsigned count)
 {
+    const size_t at = bits->at;
     uint32_t value = 0;
-    if (skip_bits(bits, count))
-        for (unsigned i = 0; i < count; i++)
-            value |= (uint32_t)bit_at(bits->from, bits->at - count + i) << i;
+    skip_bits(bits, count);
+    for (unsigned i = 0; i < count && !bits->ended; i++)
+        value |= (uint32_t)bit_at(bits->from, at + i) << i;
     return value;
 }
 
@@ -59,21 +60,21 @@ static uint32_t read_long(struct jxl_bits *bits)
     return NUMBER(bits, { 0, 0 }, { 4, 1 }, { 8, 17 }, { 0, UINT32_MAX });
 }
 
+/* Reads one of the values that `known` has bits for. */
+static uint32_t read_enum(struct jxl_bits *bits, uint64_t known)
+{
+    uint32_t value = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 6, 18 });
+    bits->malformed |= value > 63 || !(known >> value & 1);
+    return value;
+}
+
 static void skip_name(struct jxl_bits *bits)
 {
-    skip_bits(bits, (size_t)8 * NUMBER(bits, { 0, 0 }, { 4, 0 }, { 5, 16 },
-                                       { 10, 48 }));
+    skip_bits(bits, 8 * (uint64_t)NUMBER(bits, { 0, 0 }, { 4, 0 }, { 5, 16 },
+                                         { 10, 48 }));
 }
 
 /* ---- The fields, in their order -------------------------------------------*/
-
-/* Reads one of the values that `known` has bits for. */
-static uint32_t read_enum(struct jxl_bits *bits, uint64_t known, bool *good)
-{
-    uint32_t value = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 6, 18 });
-    *good = *good && value < 64 && known >> value & 1;
-    return value;
-}
 
 static uint32_t read_side(struct jxl_bits *bits, bool small)
 {
@@ -81,37 +82,38 @@ static uint32_t read_side(struct jxl_bits *bits, bool small)
                  : NUMBER(bits, { 9, 1 }, { 13, 1 }, { 18, 1 }, { 30, 1 });
 }
 
-static void read_size(struct jxl_bits *bits, uint32_t *width, uint32_t *height)
+static void read_size(struct jxl_bits *bits, struct jxl_size *size)
 {
     static const uint8_t ratios[8][2] = { { 0, 1 }, { 1, 1 }, { 12, 10 },
                                           { 4, 3 }, { 3, 2 }, { 16, 9 },
                                           { 5, 4 }, { 2, 1 } };
     const bool small = read_bits(bits, 1);
-    *height = read_side(bits, small);
+    size->height = read_side(bits, small);
     const uint8_t *ratio = ratios[read_bits(bits, 3)];
-    *width = *ratio ? (uint32_t)((uint64_t)*height * ratio[0] / ratio[1])
-                    : read_side(bits, small);
+    size->width = *ratio
+                      ? (uint32_t)((uint64_t)size->height * ratio[0] / ratio[1])
+                      : read_side(bits, small);
 }
 
-static void skip_depth(struct jxl_bits *bits, bool *good)
+static void skip_depth(struct jxl_bits *bits)
 {
-    if (!read_bits(bits, 1)) { /* integers */
-        if (NUMBER(bits, { 0, 8 }, { 0, 10 }, { 0, 12 }, { 6, 1 }) > 31)
-            *good = false;
-    } else {
+    if (read_bits(bits, 1)) { /* floats, with so many bits of exponent */
         NUMBER(bits, { 0, 32 }, { 0, 16 }, { 0, 24 }, { 6, 1 });
-        skip_bits(bits, 4); /* of the exponent */
+        skip_bits(bits, 4);
+    } else {
+        bits->malformed |=
+            NUMBER(bits, { 0, 8 }, { 0, 10 }, { 0, 12 }, { 6, 1 }) > 31;
     }
 }
 
 /* One channel beside the colors, such as alpha. */
-static void skip_channel(struct jxl_bits *bits, bool *good)
+static void skip_channel(struct jxl_bits *bits)
 {
     enum { ALPHA = 0, SPOT_COLOR = 2, FILTER_ARRAY = 5 };
     if (read_bits(bits, 1)) /* all as usual */
         return;
-    const uint32_t type = read_enum(bits, 0x1807f, good);
-    skip_depth(bits, good);
+    const uint32_t type = read_enum(bits, 0x1807f);
+    skip_depth(bits);
     NUMBER(bits, { 0, 0 }, { 0, 3 }, { 0, 4 }, { 3, 1 }); /* how coarse */
     skip_name(bits);
     if (type == FILTER_ARRAY)
@@ -120,80 +122,73 @@ static void skip_channel(struct jxl_bits *bits, bool *good)
         skip_bits(bits, type == ALPHA ? 1 : type == SPOT_COLOR ? 4 * 16 : 0);
 }
 
-/* So many points of a chromaticity diagram. */
-static void skip_points(struct jxl_bits *bits, unsigned count)
+/* The white point or the primaries: one of these, or points of a chromaticity
+ * diagram. */
+static void skip_points(struct jxl_bits *bits, uint64_t known, unsigned count)
 {
-    for (unsigned i = 0; i < 2 * count; i++)
-        NUMBER(bits, { 19, 0 }, { 19, 1 << 19 }, { 20, 1 << 20 },
-               { 21, 1 << 21 });
+    enum { CUSTOM = 2 };
+    if (read_enum(bits, known) == CUSTOM)
+        for (unsigned i = 0; i < 2 * count; i++)
+            NUMBER(bits, { 19, 0 }, { 19, 1 << 19 }, { 20, 1 << 20 },
+                   { 21, 1 << 21 });
 }
 
 /* Returns whether a profile follows the header. */
-static bool skip_colors(struct jxl_bits *bits, bool *good)
+static bool skip_colors(struct jxl_bits *bits)
 {
-    enum { GRAY = 1, XYB = 2, CUSTOM = 2 };
+    enum { GRAY = 1, XYB = 2 };
     if (read_bits(bits, 1)) /* sRGB */
         return false;
     const bool profile = read_bits(bits, 1);
-    const uint32_t space = read_enum(bits, 0xf, good);
+    const uint32_t space = read_enum(bits, 0xf);
     if (profile)
         return true;
     if (space != XYB) {
-        if (read_enum(bits, 0xc06, good) == CUSTOM) /* white point */
-            skip_points(bits, 1);
-        if (space != GRAY && read_enum(bits, 0xa06, good) == CUSTOM)
-            skip_points(bits, 3); /* primaries */
+        skip_points(bits, 0xc06, 1);
+        if (space != GRAY)
+            skip_points(bits, 0xa06, 3);
         if (read_bits(bits, 1))
             skip_bits(bits, 24); /* gamma */
         else
-            read_enum(bits, 0x72106, good); /* transfer function */
+            read_enum(bits, 0x72106); /* transfer function */
     }
-    read_enum(bits, 0xf, good); /* rendering intent */
+    read_enum(bits, 0xf); /* rendering intent */
     return false;
 }
 
-/* What the headers of frames depend on. */
-struct jxl_frames {
-    bool unknown; /* something comes first whose end only a decoder finds, such
-                     as a profile */
-    bool xyb;     /* the color space of the samples */
-    bool animated, timed;
-    uint32_t channels; /* beside the colors */
-};
-
-static void read_fields(struct jxl_header *header, struct jxl_frames *frames,
-                        struct jxl_bits *bits)
+/* Reads the field for the orientation, and what goes with it. */
+static void read_shown(struct jxl_header *header, struct jxl_bits *bits)
 {
-    header->at = bits->at;
     header->orientation = read_bits(bits, 3) + 1;
+    header->end = bits->at;
     if (read_bits(bits, 1))
-        read_size(bits, &header->shown_width, &header->shown_height);
-    frames->unknown = read_bits(bits, 1); /* a preview */
-    frames->animated = read_bits(bits, 1);
-    if (frames->unknown || !frames->animated)
+        read_size(bits, &header->shown);
+    header->unknown = read_bits(bits, 1); /* a preview */
+    header->animated = read_bits(bits, 1);
+    if (header->unknown || !header->animated)
         return;
     /* The unit of time, and how often it is played. */
     NUMBER(bits, { 0, 100 }, { 0, 1000 }, { 10, 1 }, { 30, 1 });
     NUMBER(bits, { 0, 1 }, { 0, 1001 }, { 8, 1 }, { 10, 1 });
     NUMBER(bits, { 0, 0 }, { 3, 0 }, { 16, 0 }, { 32, 0 });
-    frames->timed = read_bits(bits, 1);
+    header->timed = read_bits(bits, 1);
 }
 
-/* Reads what stands behind the field for the orientation, or would. */
-static void read_samples(struct jxl_header *header, struct jxl_frames *frames,
-                         struct jxl_bits *bits, bool *good)
+/* Reads what stands behind that, or behind the flag that it is not there. */
+static void read_samples(struct jxl_header *header, struct jxl_bits *bits)
 {
-    skip_depth(bits, good);
+    skip_depth(bits);
     skip_bits(bits, 1); /* 16 bits are enough for modular coding */
-    frames->channels = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
-    for (uint32_t i = 0; i < frames->channels && *good && !bits->ended; i++)
-        skip_channel(bits, good);
-    frames->xyb = read_bits(bits, 1);
-    frames->unknown = skip_colors(bits, good);
-    header->tone_at = bits->at;
-    if (header->has_field && !read_bits(bits, 1))
+    header->channels = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
+    for (uint32_t i = 0;
+         i < header->channels && !bits->malformed && !bits->ended; i++)
+        skip_channel(bits);
+    header->xyb = read_bits(bits, 1);
+    header->unknown = skip_colors(bits);
+    header->end = header->grows ? bits->at : header->end;
+    if (!header->grows && !read_bits(bits, 1)) /* tone mapping */
         skip_bits(bits, 16 + 16 + 1 + 16);
-    frames->unknown |= read_long(bits) > 0; /* extensions */
+    header->unknown |= read_long(bits) > 0; /* extensions */
 }
 
 /* ---- Frames ---------------------------------------------------------------*/
@@ -227,18 +222,19 @@ static bool skip_blending(struct jxl_bits *bits, bool placed, uint32_t channels)
 
 /* Passes how a frame goes with others: blending, time, what is kept of it.
  * Returns whether it is the last one. */
-static bool skip_relations(struct jxl_bits *bits, const struct jxl_frames *all,
-                           bool shown, bool placed)
+static bool skip_relations(struct jxl_bits *bits,
+                           const struct jxl_header *header, bool shown,
+                           bool placed)
 {
     bool replaces = false, last = false;
     uint32_t duration = 0;
     if (shown) {
-        replaces = skip_blending(bits, placed, all->channels);
-        for (uint32_t i = 0; i < all->channels && !bits->ended; i++)
-            skip_blending(bits, placed, all->channels);
-        if (all->animated)
+        replaces = skip_blending(bits, placed, header->channels);
+        for (uint32_t i = 0; i < header->channels && !bits->ended; i++)
+            skip_blending(bits, placed, header->channels);
+        if (header->animated)
             duration = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 8, 0 }, { 32, 0 });
-        skip_bits(bits, all->timed ? 32 : 0);
+        skip_bits(bits, header->timed ? 32 : 0);
         last = read_bits(bits, 1);
     }
     const bool kept = !last && (read_bits(bits, 2) || duration == 0);
@@ -271,47 +267,45 @@ static uint64_t divided(uint64_t number, uint64_t by)
  * where it has what encoders use on request alone: low frequencies in a frame
  * of their own, several passes, YCbCr, filters with other weights. */
 static uint64_t read_frame(struct jxl_bits *bits,
-                           const struct jxl_header *header,
-                           const struct jxl_frames *all, bool *last)
+                           const struct jxl_header *header, bool *last)
 {
     enum { REGULAR, LOW_FREQUENCY, REFERENCE, SKIP_PROGRESSIVE }; /* kinds */
     enum { USES_LOW_FREQUENCY = 32 };                             /* a flag */
-    uint64_t width = header->width, height = header->height, side = 256;
+    uint64_t width = header->stored.width, height = header->stored.height;
+    uint64_t side = 256;
     *last = true;
     if (!read_bits(bits, 1)) { /* not all is as usual */
         const unsigned kind = read_bits(bits, 2);
         const bool modular = read_bits(bits, 1), shown = kind != REFERENCE;
         bool placed = false;
         if (kind == LOW_FREQUENCY || read_long(bits) & USES_LOW_FREQUENCY ||
-            (!all->xyb && read_bits(bits, 1)))
+            (!header->xyb && read_bits(bits, 1)))
             return 0;
         const unsigned scaling = read_bits(bits, 2);
-        skip_bits(bits, (size_t)2 * all->channels);
+        skip_bits(bits, 2 * header->channels);
         side = modular ? 128u << read_bits(bits, 2) : side;
-        skip_bits(bits, all->xyb && !modular ? 6 : 0);
+        skip_bits(bits, header->xyb && !modular ? 6 : 0);
         if (shown && read_bits(bits, 2))
             return 0;
         if (read_bits(bits, 1)) {
             const int64_t x = shown ? read_origin(bits) : 0;
             const int64_t y = shown ? read_origin(bits) : 0;
-            const int64_t right = x + read_length(bits);
-            const int64_t bottom = y + read_length(bits);
-            placed = shown && (x > 0 || y > 0 || right < (int64_t)width ||
-                               bottom < (int64_t)height);
-            width = (uint64_t)(right - x);
-            height = (uint64_t)(bottom - y);
+            const uint32_t w = read_length(bits), h = read_length(bits);
+            placed = shown && (x > 0 || y > 0 || x + w < (int64_t)width ||
+                               y + h < (int64_t)height);
+            width = w;
+            height = h;
         }
-        *last = skip_relations(bits, all, shown, placed);
+        *last = skip_relations(bits, header, shown, placed);
         width = divided(width, 1u << scaling);
         height = divided(height, 1u << scaling);
         if (!skip_filters(bits, modular) || read_long(bits))
             return 0;
     }
     const uint64_t groups = divided(width, side) * divided(height, side);
-    return groups == 1
-               ? 1
-               : 2 + groups +
-                     divided(width, 8 * side) * divided(height, 8 * side);
+    const uint64_t coarse =
+        divided(width, 8 * side) * divided(height, 8 * side);
+    return groups == 1 ? 1 : 2 + groups + coarse;
 }
 
 static void align(struct jxl_bits *bits)
@@ -322,18 +316,17 @@ static void align(struct jxl_bits *bits)
 /* Boxes have sizes, but a bare codestream that is cut short looks whole.
  * Returns whether its frames end before it does, as far as their headers tell
  * without a decoder: what cannot be followed is taken for whole. */
-static bool frames_end(struct jxl_bits *bits, const struct jxl_header *header,
-                       const struct jxl_frames *all)
+static bool frames_end(struct jxl_bits *bits, const struct jxl_header *header)
 {
     enum { SECTIONS_MAX = 65536 }; /* of a frame that libjxl reads */
     bool last = false;
     if (!read_bits(bits, 1)) { /* other factors of color, or of upsampling */
-        skip_bits(bits, all->xyb && !read_bits(bits, 1) ? 16 * 16 : 0);
+        skip_bits(bits, header->xyb && !read_bits(bits, 1) ? 16 * 16 : 0);
         last = read_bits(bits, 3);
     }
     align(bits);
     while (!last && !bits->ended) {
-        const uint64_t sections = read_frame(bits, header, all, &last);
+        const uint64_t sections = read_frame(bits, header, &last);
         uint64_t size = 0;
         if (sections == 0 || sections > SECTIONS_MAX || read_bits(bits, 1))
             break; /* or they are in another order */
@@ -351,43 +344,46 @@ int jxl_header_read(struct jxl_header *header, struct bytes stream, bool whole,
                     struct err *err)
 {
     struct jxl_bits bits = { .from = stream };
-    struct jxl_frames frames = { .xyb = true };
-    bool good = true;
-    *header = (struct jxl_header){ .orientation = 1 };
+    *header = (struct jxl_header){ .orientation = 1, .xyb = true };
     if (read_bits(&bits, 16) != 0x0aff)
         return fail(err, "its codestream does not begin with an image header");
-    read_size(&bits, &header->width, &header->height);
+    read_size(&bits, &header->stored);
     header->at = bits.at;
-    header->all_default = read_bits(&bits, 1);
-    if (!header->all_default) {
+    if (read_bits(&bits, 1)) {
+        header->grows = JXL_GROWS_ALL;
+        header->end = bits.at;
+    } else {
         header->at = bits.at;
-        header->has_field = read_bits(&bits, 1);
-        if (header->has_field)
-            read_fields(header, &frames, &bits);
-        if (!frames.unknown)
-            read_samples(header, &frames, &bits, &good);
+        header->grows = read_bits(&bits, 1) ? 0 : JXL_GROWS;
+        if (!header->grows) {
+            header->at = bits.at;
+            read_shown(header, &bits);
+        }
+        if (!header->unknown)
+            read_samples(header, &bits);
     }
-    if (bits.ended)
-        return fail(err, "its image header is cut short");
-    if (!good)
-        return fail(err, "its image header is malformed");
-    return !whole || frames.unknown || frames_end(&bits, header, &frames)
+    if (bits.ended || bits.malformed)
+        return fail(err, "its image header is %s",
+                    bits.ended ? "cut short" : "malformed");
+    return !whole || header->unknown || frames_end(&bits, header)
                ? 0
                : fail(err, "cut short: it ends within a frame");
 }
 
 /* ---- Written --------------------------------------------------------------*/
 
-unsigned jxl_header_growth(const struct jxl_header *header)
+static void set_bits(struct bytes to, size_t at, unsigned count, uint64_t value)
 {
-    return header->has_field ? 0 : header->all_default ? 3 : 7;
+    for (unsigned i = 0; i < count; i++, at++)
+        to.data[at / 8] = (uint8_t)((to.data[at / 8] & ~(1u << at % 8)) |
+                                    (value >> i & 1) << at % 8);
 }
 
-/* Sets bits that are 0, and moves *at behind them. */
-static void write_bits(uint8_t *to, size_t *at, unsigned count, uint64_t value)
+/* Puts room for so many between the bits, of which the last ones go. */
+static void insert_bits(struct bytes to, size_t at, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++, ++*at)
-        to[*at / 8] |= (uint8_t)((value >> i & 1) << *at % 8);
+    for (size_t i = 8 * to.size; i-- > at + count;)
+        set_bits(to, i, 1, bit_at(to, i - count));
 }
 
 /* Without the field, 56 bits are more: the flag that it is there, then the
@@ -400,38 +396,25 @@ int jxl_header_set(struct jxl_patch *patch, struct bytes stream,
                    const struct jxl_header *header, unsigned orientation,
                    struct err *err)
 {
-    const bool has = header->has_field, all = header->all_default;
+    static const uint8_t zeros[JXL_GROWS];
     const uint64_t value = orientation - 1;
-    const struct {
-        size_t at;
-        unsigned was, is; /* bits */
-        uint64_t bits;
-    } splice[] = {
-        { header->at, has ? 3 : 1,
-          has   ? 3
-          : all ? 25
-                : 7,
-          has   ? value
-          : all ? 2 | value << 2 | 3 << 9 | 7 << 11 | 1 << 17 | 7 << 20
-                : 1 | value << 1 },
-        { header->tone_at, 0, 50, 0x5bf8 << 1 },
-    };
-    const unsigned count = has || all ? 1 : 2;
-    const struct bytes none = { 0 };
-    size_t from = 0, at = 0;
-    patch->was = (splice[count - 1].at + splice[count - 1].was + 7) / 8;
-    patch->made = none;
-    if (!bytes_reserve(&patch->made, patch->was + jxl_header_growth(header)))
+    struct bytes *made = &patch->made;
+    patch->was = (header->end + 7) / 8;
+    *made = (struct bytes){ 0 };
+    if (!bytes_append(made, stream.data, patch->was) ||
+        !bytes_append(made, zeros, header->grows))
         return fail_memory(err, "no memory for the image header");
-    patch->made.size = patch->was + jxl_header_growth(header);
-    memset(patch->made.data, 0, patch->made.size);
-    for (unsigned i = 0; i < count; i++) {
-        for (; from < splice[i].at; from++)
-            write_bits(patch->made.data, &at, 1, bit_at(stream, from));
-        write_bits(patch->made.data, &at, splice[i].is, splice[i].bits);
-        from += splice[i].was;
+    if (header->grows == JXL_GROWS_ALL) {
+        insert_bits(*made, header->at, 24);
+        set_bits(*made, header->at, 25,
+                 2 | value << 2 | 3 << 9 | 7 << 11 | 1 << 17 | 7 << 20);
+    } else if (header->grows) {
+        insert_bits(*made, header->end, 50);
+        set_bits(*made, header->end, 50, 0x5bf8 << 1);
+        insert_bits(*made, header->at, 6);
+        set_bits(*made, header->at, 7, 1 | value << 1);
+    } else {
+        set_bits(*made, header->at, 3, value);
     }
-    for (; from < 8 * patch->was; from++)
-        write_bits(patch->made.data, &at, 1, bit_at(stream, from));
     return 0;
 }

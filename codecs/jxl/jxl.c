@@ -1,8 +1,28 @@
-/* The boxes of a JPEG XL file: where the codestream lies in them, and how they
- * are written when its header has other bits. */
+/* The boxes of a JPEG XL file: where the codestream lies in them, EXIF and XMP
+ * beside it, and how they are written when its header has other bits. */
 #include "codecs/jxl/jxl.h"
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/shared_library.h"
+#include "codecs/metadata/exif.h"
+#include "codecs/metadata/xmp.h"
+
+struct jxl {
+    struct bytes file;
+    size_t end;          /* of the boxes */
+    struct bytes stream; /* the first piece of the codestream, which has the
+                            image header */
+    unsigned pieces;     /* of the codestream */
+    bool whole;          /* the last one has been found */
+    bool rebuilds;       /* a box tells how to make the JPEG file again that the
+                            picture was made from */
+    bool is_signed;
+    struct jxl_header header;
+    struct orientation tags; /* what they say, but for 1 */
+    bool has_exif;
+    unsigned exif;   /* the tag of the first EXIF; 0: it has none to be set */
+    size_t unpacked; /* bytes of compressed boxes, so far */
+};
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -10,36 +30,204 @@ static bool probe(const uint8_t *head, size_t size)
            (size >= 12 && !memcmp(head, "\0\0\0\x0cJXL \r\n\x87\n", 12));
 }
 
-/* ---- What a file says ---------------------------------------------------- */
+/* ---- Brotli -------------------------------------------------------------- */
 
-struct jxl {
-    struct bytes file;
-    bool boxed;
-    size_t end;          /* of the boxes */
-    unsigned count;      /* pieces of the codestream */
-    struct bytes stream; /* the first one, which has the image header */
-    bool whole;          /* the last one has been found */
-    bool rebuilds;       /* a box tells how to make the JPEG file again that the
-                            picture was made from */
-    bool is_signed;
-    struct jxl_header header;
-    struct jxl_tags tags;
+/* The most bytes that a compressed box may hold, and all of a file, of which
+ * each counts as so many at least. */
+enum {
+    UNPACKED_MOST = 4 << 20,
+    UNPACKED_ALL = 8 << 20,
+    UNPACKED_LEAST = 256 << 10,
 };
+
+/* BrotliDecoderDecompress() and BrotliEncoderCompress(); they return 1 if all
+ * is well. */
+static int (*unpack_into)(size_t size, const uint8_t *packed, size_t *room,
+                          uint8_t *to);
+static int (*pack_into)(int quality, int window, int mode, size_t size,
+                        const uint8_t *plain, size_t *room, uint8_t *to);
+
+#define LIBRARY(name, file, symbol, pointer)                                   \
+    static struct shared_library name = {                                      \
+        .soname = file,                                                        \
+        .package = "libbrotli1",                                               \
+        .function =                                                            \
+            (const struct shared_function[]){ { symbol, (void *)&pointer } },  \
+        .nfunctions = 1,                                                       \
+    }
+LIBRARY(unpacker, BROTLIDEC_SONAME, "BrotliDecoderDecompress", unpack_into);
+LIBRARY(packer, BROTLIENC_SONAME, "BrotliEncoderCompress", pack_into);
+
+static int load_brotli(struct err *err)
+{
+    if (!*unpacker.soname || !*packer.soname)
+        return fail_unread(err, "this gimgxf is built without Brotli; install "
+                                "libbrotli-dev and build it again");
+    return shared_library_load(&unpacker, err) ||
+                   shared_library_load(&packer, err)
+               ? -1
+               : 0;
+}
+
+static int unpack(struct bytes *to, struct bytes packed, struct err *err)
+{
+    for (size_t room = 64 << 10; room <= UNPACKED_MOST; room *= 8) {
+        if (!bytes_reserve(to, room))
+            return fail_memory(err, "no memory to unpack metadata");
+        to->size = to->capacity;
+        if (unpack_into(packed.size, packed.data, &to->size, to->data) == 1)
+            return 0;
+        to->size = 0;
+    }
+    return fail(err, "it is malformed, or larger than 4 MiB");
+}
+
+/* The way that libjxl compresses in, if that costs little. */
+static int pack(struct bytes *to, struct bytes plain, struct err *err)
+{
+    enum { WINDOW = 22, GENERIC = 0, LARGE = 64 << 10 };
+    if (!bytes_reserve(to, plain.size + plain.size / 8 + 1024))
+        return fail_memory(err, "no memory to compress metadata");
+    to->size = to->capacity;
+    return pack_into(plain.size > LARGE ? 4 : 9, WINDOW, GENERIC, plain.size,
+                     plain.data, &to->size, to->data) == 1
+               ? 0
+               : fail(err, "metadata cannot be compressed");
+}
+
+/* ---- EXIF and XMP --------------------------------------------------------
+ *
+ * Their boxes may be compressed (brob): a type, and what a box of that type
+ * holds as Brotli (RFC 7932). */
+
+static bool is_packed(const struct box *box)
+{
+    return box_is(box, "brob") && box->end - box->body >= 4;
+}
+
+/* Returns the four letters that say what a box holds. */
+static const char *held(const struct jxl *jxl, const struct box *box)
+{
+    return is_packed(box) ? (const char *)jxl->file.data + box->body
+                          : box->type;
+}
+
+static bool holds(const struct jxl *jxl, const struct box *box,
+                  const char *type)
+{
+    return memcmp(held(jxl, box), type, 4) == 0;
+}
+
+struct content {
+    bool exif;           /* else XMP; or, without `plain`, something else */
+    struct bytes stored; /* as it is in the file; borrowed */
+    struct bytes plain;  /* unpacked: borrowed, or owned */
+    uint8_t *data;       /* EXIF or XMP in it */
+    size_t size;
+};
+
+static int content_open(struct content *c, struct jxl *jxl,
+                        const struct box *box, struct err *err)
+{
+    const size_t type = is_packed(box) ? 4 : 0;
+    const struct bytes stored = { .data = jxl->file.data + box->body + type,
+                                  .size = box->end - box->body - type };
+    *c = (struct content){ .exif = holds(jxl, box, "Exif"), .stored = stored };
+    if (!c->exif && !holds(jxl, box, "xml "))
+        return 0;
+    if (!type)
+        c->plain = stored;
+    else if (jxl->unpacked > UNPACKED_ALL)
+        return fail(err, "there is too much of it");
+    else if (load_brotli(err) || unpack(&c->plain, stored, err)) {
+        jxl->unpacked += UNPACKED_MOST;
+        bytes_free(&c->plain);
+        return -1;
+    }
+    jxl->unpacked += type ? UNPACKED_LEAST + c->plain.size : 0;
+    const size_t at =
+        c->exif ? exif_item_begin(c->plain.data, c->plain.size) : 0;
+    c->data = c->plain.data + at;
+    c->size = c->plain.size - at;
+    return 0;
+}
+
+/* Takes note of the tags in a box. What cannot be unpacked says nothing. A 1
+ * beside the image header is as it should be. */
+static int note_tags(struct jxl *jxl, const struct box *box, struct err *err)
+{
+    const bool first = !jxl->has_exif && holds(jxl, box, "Exif");
+    struct content c;
+    jxl->has_exif = jxl->has_exif || first;
+    if (content_open(&c, jxl, box, err))
+        return err->memory ? -1 : 0;
+    if (!c.plain.data)
+        return 0;
+    const unsigned value =
+        c.exif ? exif_tag(c.data, c.size) : xmp_orientation(c.data, c.size);
+    if (value > 1)
+        orientation_note(&jxl->tags, c.exif ? TAG_EXIF : TAG_XMP, value);
+    jxl->exif = first ? value : jxl->exif;
+    bytes_free(&c.plain);
+    return 0;
+}
+
+struct jxl_turn {
+    struct jxl *jxl;
+    enum xform op;
+    unsigned tags; /* what they are to say */
+    bool rebuilds; /* the JPEG file can be made again afterwards, too */
+    struct warnings *warnings;
+};
+
+/* Sets the tags in a box. */
+static int patch_tags(struct jxl_patch *patch, const struct box *box,
+                      const struct jxl_turn *turn, struct err *err)
+{
+    struct content c;
+    struct bytes made = { 0 };
+    int status = 0;
+    if (content_open(&c, turn->jxl, box, err)) {
+        warn(turn->warnings,
+             "%s stays as it is, since it cannot be unpacked: %s",
+             c.exif ? "EXIF" : "XMP", err->text);
+        return err->memory ? -1 : 0;
+    }
+    if (!c.plain.data)
+        return 0;
+    if (!bytes_append(&made, c.plain.data, c.plain.size))
+        status = fail_memory(err, "no memory for metadata");
+    else if (c.exif)
+        exif_retag(made.data + (c.data - c.plain.data), c.size, turn->tags,
+                   turn->op);
+    else
+        xmp_turn(made.data, made.size, XFORM_NONE, turn->tags);
+    if (status == 0 && memcmp(made.data, c.plain.data, made.size) != 0) {
+        patch->at = (size_t)(c.stored.data - turn->jxl->file.data);
+        patch->was = c.stored.size;
+        if (is_packed(box)) {
+            status = pack(&patch->made, made, err);
+        } else {
+            patch->made = made;
+            made = (struct bytes){ 0 };
+        }
+    }
+    bytes_free(&made);
+    bytes_free(&c.plain);
+    return status;
+}
+
+/* ---- What a file says ---------------------------------------------------- */
 
 /* Goes on to the next box. A bare codestream is one that has no head. Returns
  * false if there is none. */
 static bool next_box(const struct jxl *jxl, struct box *box)
 {
     const size_t at = box->end;
-    if (jxl->boxed)
+    if (jxl->file.data[0] == 0)
         return box_read(box, jxl->file, at, jxl->end);
     *box = (struct box){ .end = jxl->end, .type = "jxlc", .open = true };
     return at == 0;
-}
-
-static bool is_piece(const struct box *box)
-{
-    return box_is(box, "jxlc") || box_is(box, "jxlp");
 }
 
 /* Pieces have numbers; the last one has a bit of its own. */
@@ -52,79 +240,69 @@ static int note_piece(struct jxl *jxl, const struct box *box, struct err *err)
         return fail(err, "a part of its codestream is malformed");
     if (lead)
         number = read_be32(jxl->file.data + box->body);
-    if (jxl->whole || (number & ~last) != jxl->count)
+    if (jxl->whole || (number & ~last) != jxl->pieces)
         return fail(err, "the parts of its codestream are out of order");
     jxl->whole = number & last;
-    if (jxl->count++ == 0)
+    if (jxl->pieces++ == 0)
         jxl->stream = (struct bytes){ .data = jxl->file.data + box->body + lead,
                                       .size = box->end - box->body - lead };
     return 0;
 }
 
-static int check_type(const struct jxl *jxl, const struct box *box,
-                      struct err *err)
+/* Checks the box behind the first one. */
+static int check_type(struct bytes file, struct err *err)
 {
-    const uint8_t *p = jxl->file.data + box->body;
-    if (!box_is(box, "ftyp") || box->end - box->body < 8 ||
-        memcmp(p, "jxl ", 4) != 0)
+    struct box box;
+    if (!box_read(&box, file, 12, file.size) || !box_is(&box, "ftyp") ||
+        box.end - box.body < 8 || memcmp(file.data + box.body, "jxl ", 4) != 0)
         return fail(err, "its second box is not that of a JPEG XL file");
-    return read_be32(p + 4) <= 1
+    const uint32_t version = read_be32(file.data + box.body + 4);
+    return version <= 1
                ? 0
                : fail(err, "version %u of the file format is not known",
-                      read_be32(p + 4));
+                      version);
 }
 
-/* Lists a box, by what it holds if that is compressed, in `meta`, if that is
- * not NULL. */
-static int list_box(struct meta *meta, const struct jxl *jxl,
-                    const struct box *box, struct err *err)
-{
-    const uint8_t *body = jxl->file.data + box->body;
-    const size_t size = box->end - box->body;
-    char name[5] = "";
-    memcpy(name,
-           box_is(box, "brob") && size >= 4 ? (const char *)body : box->type,
-           4);
-    return !meta || meta_is_full(meta) || meta_add(meta, name, 0, body, size)
-               ? 0
-               : fail_memory(err, "no memory for so many boxes");
-}
-
+/* Reads a file. Lists its boxes in `meta`, if that is not NULL, by what they
+ * hold. */
 static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
                 const struct load_opts *opts, struct err *err)
 {
     struct box box = { .end = 0 };
+    const bool boxed = file.data[0] == 0;
     size_t count = 0, end = 0;
     struct err why;
-    *jxl = (struct jxl){ .file = file,
-                         .boxed = file.data[0] == 0,
-                         .end = file.size };
+    *jxl = (struct jxl){ .file = file, .end = file.size };
+    if (boxed && check_type(file, err))
+        return -1;
     for (; next_box(jxl, &box); end = box.end, count++) {
-        if (count == 1 && check_type(jxl, &box, err))
-            return -1;
-        if (is_piece(&box) ? note_piece(jxl, &box, err)
-                           : count > 1 && list_box(meta, jxl, &box, err))
-            return -1;
+        char name[5] = "";
+        memcpy(name, held(jxl, &box), 4);
+        if (box_is(&box, "jxlc") || box_is(&box, "jxlp")) {
+            if (note_piece(jxl, &box, err))
+                return -1;
+        } else if (count > 1 && meta && !meta_is_full(meta) &&
+                   !meta_add(meta, name, 0, file.data + box.body,
+                             box.end - box.body)) {
+            return fail_memory(err, "no memory for so many boxes");
+        }
         jxl->rebuilds = jxl->rebuilds || box_is(&box, "jbrd");
-        jxl->is_signed = jxl->is_signed || jxl_box_holds(file, &box, "jumb");
+        jxl->is_signed = jxl->is_signed || holds(jxl, &box, "jumb");
     }
-    if (jxl->boxed && count < 2)
-        return fail(err, "its second box is not that of a JPEG XL file");
     if (jxl->end - end >= 8)
         return fail(err, "cut short: not all of its box %s is there", box.type);
     jxl->end = end;
-    if (jxl->boxed && !jxl->whole)
+    if (boxed && !jxl->whole)
         return fail(err, "cut short: it has no whole codestream");
     if (jxl_header_read(&jxl->header, jxl->stream,
-                        jxl->count == 1 && !opts->tolerant, &why))
+                        jxl->pieces == 1 && !opts->tolerant, &why))
         return fail(err, "%s%s", why.text,
-                    jxl->count > 1 ? " in the first part of its codestream, "
-                                     "where all of it is expected"
-                                   : "");
-    orientation_note(&jxl->tags.orientation, TAG_CODESTREAM,
-                     jxl->header.orientation);
+                    jxl->pieces > 1 ? " in the first part of its codestream, "
+                                      "where all of it is expected"
+                                    : "");
+    orientation_note(&jxl->tags, TAG_CODESTREAM, jxl->header.orientation);
     for (box.end = 0; next_box(jxl, &box);)
-        if (jxl_tags_note(&jxl->tags, file, &box, err))
+        if (note_tags(jxl, &box, err))
             return -1;
     return 0;
 }
@@ -135,21 +313,14 @@ static int open(struct reader *reader, struct err *err)
     struct image *img = &reader->img;
     if (look(&jxl, reader->file, img->meta, reader->opts, err))
         return -1;
-    img->width = jxl.header.width;
-    img->height = jxl.header.height;
+    img->width = jxl.header.stored.width;
+    img->height = jxl.header.stored.height;
     img->orientation = jxl.header.orientation;
-    img->meta->orientation = jxl.tags.orientation;
+    img->meta->orientation = jxl.tags;
     return 0;
 }
 
 /* ---- Turning --------------------------------------------------------------*/
-
-struct jxl_turn {
-    struct jxl *jxl;
-    enum xform op;
-    bool rebuilds; /* the JPEG file can be made again afterwards, too */
-    struct warnings *warnings;
-};
 
 /* Reads an integer of 7 bits a byte, the low ones first, and moves *at behind
  * it. */
@@ -174,8 +345,8 @@ static int patch_index(struct jxl_patch *patch, const struct box *box,
 {
     uint64_t count, offset;
     size_t at = box->body;
-    const unsigned growth = jxl_header_growth(&turn->jxl->header);
-    if (!growth || at == box->end)
+    const unsigned grows = turn->jxl->header.grows;
+    if (!grows || at == box->end)
         return 0;
     bool good = read_varint(turn->jxl, &at, box->end, &count);
     const size_t first = at += 8;
@@ -185,7 +356,7 @@ static int patch_index(struct jxl_patch *patch, const struct box *box,
     }
     patch->at = first;
     patch->was = at - first;
-    offset += growth;
+    offset += grows;
     do {
         const uint8_t byte = (offset & 127) | (offset > 127 ? 128 : 0);
         if (!bytes_append(&patch->made, &byte, 1))
@@ -223,78 +394,55 @@ static int patch_gain_map(struct jxl_patch *patch, const struct box *box,
 }
 
 static int patch_box(struct jxl_patch *patch, const struct box *box,
-                     struct jxl_turn *turn, struct err *err)
-{
-    struct jxl *jxl = turn->jxl;
-    const size_t stream = (size_t)(jxl->stream.data - jxl->file.data);
-    if (turn->op != XFORM_NONE && is_piece(box) && box->body <= stream &&
-        stream <= box->end) {
-        patch->at = stream;
-        return jxl_header_set(patch, jxl->stream, &jxl->header,
-                              xform_retag(jxl->header.orientation, turn->op),
-                              err);
-    }
-    if (turn->op != XFORM_NONE && box_is(box, "jxli"))
-        return patch_index(patch, box, turn, err);
-    if (turn->op != XFORM_NONE && box_is(box, "jhgm"))
-        return patch_gain_map(patch, box, turn, err);
-    return jxl_tags_set(patch, &jxl->tags, jxl->file, box, turn->warnings, err);
-}
-
-static int write_box(struct bytes *out, const struct jxl *jxl,
-                     const struct box *box, const struct jxl_patch *patch,
-                     struct err *err)
-{
-    const uint8_t *p = jxl->file.data;
-    const size_t begin = out->size, after = patch->at + patch->was;
-    const bool is_long = box->body - box->begin == 16;
-    if (!bytes_append(out, p + box->begin, patch->at - box->begin) ||
-        !bytes_append(out, patch->made.data, patch->made.size) ||
-        !bytes_append(out, p + after, box->end - after))
-        return fail_memory(err, "no memory for the file");
-    const size_t size = out->size - begin;
-    if (is_long)
-        write_be64(out->data + begin + 8, size);
-    else if (size > UINT32_MAX && !box->open)
-        return fail(err, "its box %s would be larger than 4 GiB", box->type);
-    else if (!box->open)
-        write_be32(out->data + begin, (uint32_t)size);
-    return 0;
-}
-
-static int write_file(struct bytes *out, struct jxl_turn *turn, struct err *err)
+                     const struct jxl_turn *turn, struct err *err)
 {
     const struct jxl *jxl = turn->jxl;
-    const size_t tail = jxl->file.size - jxl->end;
-    struct box box = { .end = 0 };
-    if (!bytes_reserve(out, jxl->file.size + jxl_header_growth(&jxl->header)))
-        return fail_memory(err, "no memory for the file");
-    while (next_box(jxl, &box)) {
-        struct jxl_patch patch = { .at = box.end };
-        if (box_is(&box, "jbrd") && !turn->rebuilds)
-            continue;
-        const int status = patch_box(&patch, &box, turn, err) ||
-                           write_box(out, jxl, &box, &patch, err);
-        bytes_free(&patch.made);
-        if (status)
-            return -1;
-    }
-    return bytes_append(out, jxl->file.data + jxl->end, tail)
-               ? 0
-               : fail_memory(err, "no memory for the file");
+    const size_t stream = (size_t)(jxl->stream.data - jxl->file.data);
+    if (turn->op == XFORM_NONE)
+        return patch_tags(patch, box, turn, err);
+    if (box_is(box, "jxli"))
+        return patch_index(patch, box, turn, err);
+    if (box_is(box, "jhgm"))
+        return patch_gain_map(patch, box, turn, err);
+    if (stream < box->body || stream > box->end)
+        return patch_tags(patch, box, turn, err);
+    patch->at = stream;
+    return jxl_header_set(patch, jxl->stream, &jxl->header,
+                          xform_retag(jxl->header.orientation, turn->op), err);
+}
+
+/* Appends a box as it is afterwards. */
+static int write_box(struct bytes *out, const struct box *box,
+                     const struct jxl_turn *turn, struct err *err)
+{
+    const uint8_t *p = turn->jxl->file.data;
+    const size_t begin = out->size;
+    struct jxl_patch patch = { .at = box->end };
+    if (box_is(box, "jbrd") && !turn->rebuilds)
+        return 0;
+    int status = patch_box(&patch, box, turn, err);
+    const size_t after = patch.at + patch.was;
+    if (status == 0 &&
+        (!bytes_append(out, p + box->begin, patch.at - box->begin) ||
+         !bytes_append(out, patch.made.data, patch.made.size) ||
+         !bytes_append(out, p + after, box->end - after)))
+        status = fail_memory(err, "no memory for the file");
+    else if (status == 0)
+        status = box_resize(out->data + begin, box, out->size - begin, err);
+    bytes_free(&patch.made);
+    return status;
 }
 
 static void warn_of_lost(const struct jxl_turn *turn)
 {
-    const struct jxl_header *header = &turn->jxl->header;
+    const struct jxl_size shown = turn->jxl->header.shown;
     if (turn->jxl->rebuilds && !turn->rebuilds)
         warn(turn->warnings,
              "the JPEG file that it was made from has no orientation in EXIF "
              "that could be set: how to make it again is not kept");
-    if (xform_transposes(turn->op) &&
-        header->shown_width != header->shown_height)
+    if (xform_transposes(turn->op) && shown.width != shown.height)
         warn(turn->warnings, "it advises to scale it to %u x %u, which stays",
-             header->shown_width, header->shown_height);
+             shown.width, shown.height);
     if (turn->jxl->is_signed && turn->op != XFORM_NONE)
         warn(turn->warnings, "what JUMBF (C2PA) says of the pixels, such as a "
                              "signature, no longer holds");
@@ -307,23 +455,29 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct jxl jxl;
-    struct jxl_turn turn = { .jxl = &jxl,
-                             .op = op,
-                             .warnings = opts->warnings };
+    struct box box = { .end = 0 };
     if (look(&jxl, file, NULL, opts, err))
         return -1;
     const unsigned orientation = xform_retag(jxl.header.orientation, op);
-    const bool rebuilds =
-        jxl.rebuilds && (jxl.tags.can_set || orientation == 1);
-    info->width = jxl.header.width;
-    info->height = jxl.header.height;
-    info->orientation = jxl.tags.orientation;
-    jxl.tags.says = rebuilds ? orientation : 1;
-    jxl.tags.op = op;
-    jxl.tags.unpacked = 0;
-    turn.rebuilds = rebuilds || op == XFORM_NONE;
+    const bool rebuilds = jxl.rebuilds && (jxl.exif || orientation == 1);
+    const struct jxl_turn turn = { .jxl = &jxl,
+                                   .op = op,
+                                   .tags = rebuilds ? orientation : 1,
+                                   .rebuilds = rebuilds || op == XFORM_NONE,
+                                   .warnings = opts->warnings };
+    info->width = jxl.header.stored.width;
+    info->height = jxl.header.stored.height;
+    info->orientation = jxl.tags;
+    jxl.unpacked = 0;
     warn_of_lost(&turn);
-    return write_file(out, &turn, err);
+    if (!bytes_reserve(out, file.size + jxl.header.grows))
+        return fail_memory(err, "no memory for the file");
+    while (next_box(&jxl, &box))
+        if (write_box(out, &box, &turn, err))
+            return -1;
+    return bytes_append(out, file.data + jxl.end, file.size - jxl.end)
+               ? 0
+               : fail_memory(err, "no memory for the file");
 }
 
 const struct codec codec_jxl = {
@@ -332,7 +486,7 @@ const struct codec codec_jxl = {
     .suffixes = (const char *const[]){ "jxl", NULL },
     .oriented = true,
     .probe = probe,
-    .load = jxl_load_brotli,
+    .load = load_brotli,
     .retag = retag,
     .open = open,
 };

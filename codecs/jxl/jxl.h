@@ -2,9 +2,9 @@
  * say how all that a file holds is shown.
  *
  * A file comes in, a bare codestream or boxes with pieces of one (ISO/IEC
- * 18181-1 and -2), and goes out with other bits. jxl.c finds the codestream and
- * writes the boxes, codestream.c knows the image header, metadata.c EXIF and
- * XMP beside it. The room decodes nothing. */
+ * 18181-1 and -2), and goes out with other bits. codestream.c knows the image
+ * header; jxl.c finds the codestream, with EXIF and XMP beside it, and writes
+ * the boxes. The room decodes nothing. */
 #ifndef CODECS_JXL_JXL_H
 #define CODECS_JXL_JXL_H
 
@@ -17,18 +17,27 @@ struct jxl_patch {
     struct bytes made; /* owned */
 };
 
-/* ---- The image header (codestream.c) --------------------------------------*/
+/* By how many bytes a header without a field for the orientation grows to have
+ * it, by whole ones since only a decoder finds the end of what follows: where
+ * all its fields stand there, and where one bit stands for them. */
+enum { JXL_GROWS = 7, JXL_GROWS_ALL = 3 };
 
 struct jxl_header {
-    uint32_t width, height;             /* as stored */
-    uint32_t shown_width, shown_height; /* that readers are advised to scale
-                                           the turned picture to; 0: none */
-    unsigned orientation;               /* 1..8, as EXIF counts */
-    bool has_field;                     /* for it; else it is 1 */
-    bool all_default; /* one bit stands for all behind the size */
-    size_t at;        /* the bit of the field; or that of all_default; or of
-                         the flag that says that the field is not there */
-    size_t tone_at;   /* the bit where fields that go with it would end */
+    struct jxl_size {
+        uint32_t width, height;
+    } stored, shown;      /* shown: that readers are advised to scale the
+                             turned picture to; 0: none */
+    unsigned orientation; /* 1..8, as EXIF counts */
+    unsigned grows; /* when that is set; 0: it has the field, else it is 1 */
+    size_t at;      /* the bit of the field; or of the flag that it is there, or
+                       that all is as usual */
+    size_t end;     /* that behind the bits that change then */
+    /* What the headers of frames depend on. */
+    bool unknown; /* something comes first whose end only a decoder finds, such
+                     as a profile */
+    bool xyb;     /* the color space of the samples */
+    bool animated, timed;
+    uint32_t channels; /* beside the colors */
 };
 
 /* Reads the header that a codestream, or a piece of one, begins with. Of a
@@ -42,36 +51,5 @@ int jxl_header_read(struct jxl_header *header, struct bytes stream, bool whole,
 int jxl_header_set(struct jxl_patch *patch, struct bytes stream,
                    const struct jxl_header *header, unsigned orientation,
                    struct err *err);
-
-/* Returns by how many bytes it grows then: it does if there is no field for the
- * orientation, and by whole bytes, since only a decoder finds the end of what
- * follows. */
-unsigned jxl_header_growth(const struct jxl_header *header);
-
-/* ---- EXIF and XMP (metadata.c) --------------------------------------------*/
-
-/* The tags of a file. */
-struct jxl_tags {
-    struct orientation orientation; /* what they say, but for 1 */
-    bool has_exif, can_set;         /* the first EXIF, and a tag in it */
-    unsigned says;                  /* what they are to say */
-    enum xform op;   /* that turns on a thumbnail with a tag of its own */
-    size_t unpacked; /* bytes of compressed boxes, so far */
-};
-
-/* Loads the libraries for compressed boxes. Fails if one is missing. */
-int jxl_load_brotli(struct err *err);
-
-/* Returns whether a box holds this type, compressed or not. */
-bool jxl_box_holds(struct bytes file, const struct box *box, const char *type);
-
-/* Takes note of the tags in a box, if it is one of EXIF or XMP. */
-int jxl_tags_note(struct jxl_tags *tags, struct bytes file,
-                  const struct box *box, struct err *err);
-
-/* Sets them. The patch stays as it is if nothing changes. */
-int jxl_tags_set(struct jxl_patch *patch, struct jxl_tags *tags,
-                 struct bytes file, const struct box *box,
-                 struct warnings *warnings, struct err *err);
 
 #endif
