@@ -13,7 +13,6 @@
 #include "cli/files/signals.h"
 #include "cli/job/job.h"
 #include "cli/job/watch.h"
-#include "cli/manifest/manifest.h"
 #include "cli/options/option_table.h"
 #include "cli/options/options.h"
 #include "cli/report/report.h"
@@ -208,8 +207,6 @@ static int run(const struct options *opts)
     case COMMAND_BATCH:
     case COMMAND_SERVE:
         return turn_many(opts);
-    case COMMAND_MANIFEST:
-        return manifest_main(opts);
     }
     return OUTCOME_NOT_BEGUN;
 }

@@ -5,8 +5,7 @@
 #   t  operations, which turn pictures     one WORD...   one of these words
 #   s  serve                               list WORD...  some, between commas
 #   i  info                                color         a color of CSS
-#   m  manifest                            devices       GPUs, or all
-#   r  relate, c  check
+#   r  relate, c  check                    devices       GPUs, or all
 #   b  bench                               picture       a file by its suffix
 #                                          file          any file
 #                                          directory     a directory
@@ -63,12 +62,12 @@ ts    --backend             one auto cpu cuda
 tsb   --device              devices
 ts    --max-vram            other
 tsic  -j,--threads          other
-tsimrc --sandbox            one on off
+tsirc --sandbox             one on off
 tirc  -q,--quiet
 tirc  -v,--verbose
-timbrc --json
-tsimbrc -h,--help
-tsimrc --version
+tibrc --json
+tsibrc -h,--help
+tsirc --version
 b     --only                one nvidia book mat_transpose others libraries \
                             sweep gimgxf many stream jpeg loops
 b     --size                other
@@ -113,8 +112,6 @@ wheat white whitesmoke yellow yellowgreen'
 # Prints the kind, as above, of the word behind the operation or sub-command.
 _gimgxf_operand() {
     case $command:$count in
-    manifest:1) echo one merge check ;;
-    manifest:*) echo file ;;
     serve:1) echo one - ;;
     serve:* | bench:*) echo other ;;
     *) echo picture ;;
@@ -244,8 +241,8 @@ _gimgxf() {
         option=${cur%%=*} lead=${cur%%=*}= cur=${cur#*=}
     fi
     case $command in
-    '') takes=tsimrc ;;
-    serve | info | manifest | bench | relate | check) takes=${command:0:1} ;;
+    '') takes=tsirc ;;
+    serve | info | bench | relate | check) takes=${command:0:1} ;;
     *) takes=t ;;
     esac
 
@@ -258,7 +255,7 @@ _gimgxf() {
     elif [[ $command ]]; then
         _gimgxf_offer $(_gimgxf_operand)
     else
-        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench check manifest relate serve
+        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench check relate serve
         _gimgxf_offer_words list $_gimgxf_operations
     fi
     COMPREPLY=("${COMPREPLY[@]#"$before"}")

@@ -22,7 +22,6 @@ set -g __gimgxf_operations \
 
 set -g __gimgxf_commands \
     info\t'describe pictures' \
-    manifest\t'join and check manifests' \
     check\t'find damaged pictures' \
     relate\t'find the turn between two pictures' \
     serve\t'do jobs from standard input' \
@@ -88,8 +87,8 @@ function __gimgxf_takes -a who
     set -l words (__gimgxf_words)
     switch "$words[1]"
         case ''
-            string match -qr '[tsimrc]' $who
-        case serve info manifest bench relate check
+            string match -qr '[tsirc]' $who
+        case serve info bench relate check
             string match -q "*"(string sub -l 1 $words[1])"*" $who
         case '*'
             string match -q '*t*' $who
@@ -145,7 +144,7 @@ end
 
 # __gimgxf_option COMMANDS ARGUMENT...: adds an option of these commands, with the
 # arguments of `complete`. t: operations, which turn pictures; s: serve; i: info;
-# m: manifest; r: relate; c: check; b: bench.
+# r: relate; c: check; b: bench.
 function __gimgxf_option -a who
     complete -c gimgxf -n "__gimgxf_takes $who" $argv[2..]
     argparse -i s= l= x r -- $argv[2..]
@@ -157,11 +156,9 @@ function __gimgxf_option -a who
 end
 
 complete -c gimgxf -f
-complete -c gimgxf -n '__gimgxf_at tsimbrc 0 0' -a '(__gimgxf_turns)'
+complete -c gimgxf -n '__gimgxf_at tsibrc 0 0' -a '(__gimgxf_turns)'
 complete -c gimgxf -n '__gimgxf_at tirc 1 9999' -a '(__gimgxf_pictures)'
 complete -c gimgxf -n '__gimgxf_at s 1 1' -a - -d 'jobs from standard input'
-complete -c gimgxf -n '__gimgxf_at m 1 1' -a 'merge check'
-complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
 
 __gimgxf_option ts -l format -x -d 'write this format' \
     -a 'png jpeg gif bmp tga qoi hdr tiff webp pnm pbm pgm ppm pam pfm npy npz'
@@ -222,13 +219,13 @@ __gimgxf_option ts -l backend -x -d 'what moves the samples' -a 'auto cpu cuda'
 __gimgxf_option tsb -l device -x -d 'the GPUs to use' -a '(__gimgxf_devices)'
 __gimgxf_option ts -l max-vram -x -d 'limit the memory of each GPU'
 __gimgxf_option tsic -s j -l threads -x -d 'limit the number of processors'
-__gimgxf_option tsimrc -l sandbox -x -d 'keep to the files and calls it needs' \
+__gimgxf_option tsirc -l sandbox -x -d 'keep to the files and calls it needs' \
     -a 'on off'
 __gimgxf_option tirc -s q -l quiet -d 'print no warnings'
 __gimgxf_option tirc -s v -l verbose -d 'say what was done, how, and how long'
-__gimgxf_option timbrc -l json -d 'print JSON'
-__gimgxf_option tsimbrc -s h -l help -d 'print a summary'
-__gimgxf_option tsimrc -l version -d 'print the version'
+__gimgxf_option tibrc -l json -d 'print JSON'
+__gimgxf_option tsibrc -s h -l help -d 'print a summary'
+__gimgxf_option tsirc -l version -d 'print the version'
 __gimgxf_option b -l only -x -d 'run what has this in its name or section' \
     -a "$__gimgxf_sections"
 __gimgxf_option b -l size -x -d 'use this size, WxH in pixels'

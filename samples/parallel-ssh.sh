@@ -8,10 +8,10 @@
 # into N shares. Choose several shares per machine, so that a slow one takes fewer.
 # Options of gimgxf may follow OUT.
 #
-# At the end the script joins the manifests to OUT.manifest, and says what failed
-# and what is left; the exit status is 0 if nothing is left. Run it again, with the
-# same N, to continue: what is done is skipped. IN, OUT and OUT.manifest.* must be
-# on a file system that all machines share, under the same names.
+# At the end the script joins the manifests to OUT.manifest, and says what is left;
+# the exit status is 0 if nothing is. Run it again, with the same N, to continue:
+# what is done is skipped. IN, OUT and OUT.manifest.* must be on a file system that
+# all machines share, under the same names.
 
 set -euo pipefail
 logins=$1 n=$2 op=$3 in=$(realpath "$4") out=$(realpath "$5")
@@ -27,10 +27,9 @@ seq "$n" | parallel --sshloginfile "$logins" --jobs 1 --retries 3 --quote \
     "$@" -r -d "$out" -- "$in" ||
     echo 'not all shares ended well' >&2
 
-gimgxf manifest check "$manifest".[0-9]* || true # what is left counts
-gimgxf manifest merge "$manifest".[0-9]* >"$manifest"
+awk 1 "$manifest".[0-9]* >"$manifest" # which also ends lines that were cut
 # A share that was never begun has no manifest, so look at the inputs as well.
 left=$(gimgxf "$op" --dry-run --resume "$manifest" "$@" \
-    -r -d "$out" -- "$in" | wc -l)
+    -r -d "$out" -- "$in" | tee /dev/stderr | wc -l)
 echo "$left left to do"
 [ "$left" = 0 ]

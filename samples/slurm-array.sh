@@ -5,10 +5,10 @@
 #   sbatch --dependency=afterany:$job samples/slurm-array.sh rotate90 IN OUT
 #
 # The second job is not an array: it joins the manifests of the tasks to
-# OUT.manifest, and says what failed and what is left; if anything is left, it
-# fails. Then submit both again, with the same number of tasks: what is done is
-# skipped. Options of gimgxf may follow OUT. IN, OUT and OUT.manifest.* must be on
-# a file system that all nodes share.
+# OUT.manifest, and says what is left; if anything is, it fails. Then submit both
+# again, with the same number of tasks: what is done is skipped. Options of gimgxf
+# may follow OUT. IN, OUT and OUT.manifest.* must be on a file system that all nodes
+# share.
 
 # The resources of a task; options of sbatch override these.
 #SBATCH --job-name=gimgxf
@@ -49,11 +49,10 @@ if [ -n "${SLURM_ARRAY_TASK_ID-}" ]; then
     trap again USR1
     wait "$turning" # a signal interrupts it, unlike a program in the foreground
 else
-    gimgxf manifest check "$manifest".[0-9]* || true # what is left counts
-    gimgxf manifest merge "$manifest".[0-9]* >"$manifest"
+    awk 1 "$manifest".[0-9]* >"$manifest" # which also ends lines that were cut
     # A task that never ran has no manifest, so look at the inputs as well.
     left=$(gimgxf "$op" --dry-run --resume "$manifest" "$@" \
-        -r -d "$out" -- "$in" | wc -l)
+        -r -d "$out" -- "$in" | tee /dev/stderr | wc -l)
     echo "$left left to do"
     [ "$left" = 0 ]
 fi

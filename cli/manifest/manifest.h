@@ -1,10 +1,10 @@
 /* Manifests: what became of each file of a batch.
  *
  * This room writes a line of JSON for each job of a batch, so that a batch that
- * was interrupted can be resumed (resume.h), and that several manifests can be
- * merged and checked (gimgxf manifest). Jobs and their results come in as
- * struct record; lines, and verdicts about what is done, go out. It knows
- * nothing of how jobs are run, and of pictures nothing at all.
+ * was interrupted can be resumed (resume.h); manifests one behind the other are
+ * a manifest. Jobs and their results come in as struct record; lines, and
+ * verdicts about what is done, go out. It knows nothing of how jobs are run,
+ * and of pictures nothing at all.
  *
  * Lines are appended, each with one write(), by any number of threads. A job is
  * identified by its input, output, operation and options; without the options
@@ -42,9 +42,6 @@ struct facts {
     struct timespec made_time; /* its last modification, of "done" */
     uint32_t crc;              /* CRC-32 (ISO 3309) of the output, if */
     bool summed;               /* that is known, as it must be of "ready" */
-    /* Of lines that were read: */
-    unsigned manifest;    /* the number of the manifest, from 0 */
-    struct timespec time; /* when the line was written */
 };
 
 /* What a line says. Strings are the caller's; NULL is left out. */
@@ -64,7 +61,6 @@ struct record {
 };
 
 struct manifest;
-struct options;
 
 /* Opens a manifest to append to it; "-" is standard output. The name must live
  * as long. A file that exists must be a manifest: nothing is appended to a
@@ -87,17 +83,8 @@ int manifest_note(struct manifest *manifest, const struct record *record,
 /* Closes and frees. Returns as manifest_note() does. */
 int manifest_close(struct manifest *manifest, struct err *err);
 
-/* Points in time as exact text, "2026-11-21T20:07:21.123456789Z"; one that no
- * calendar reaches, as a file may have it, as "@SECONDS.NANOSECONDS" since
- * 1970. Reading returns false if a text is not what writing makes of a time;
- * comparing returns below 0, 0 or above 0 if a is before b, the same, or
- * after. */
+/* Reads a point in time, "2026-11-21T20:07:21.123456789Z". Returns false if a
+ * text is not what writing makes of a time. */
 bool manifest_time_read(const char *text, struct timespec *time);
-int manifest_time_compare(struct timespec a, struct timespec b);
-
-/* Runs gimgxf manifest. "merge" prints the line that counts of each job, sorted
- * by input; "check" says what is done, failed or missing, as JSON on demand.
- * Returns an exit status. */
-int manifest_main(const struct options *opts);
 
 #endif

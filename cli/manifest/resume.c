@@ -3,31 +3,341 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/files/files.h"
+#include "cli/json/json.h"
+
+/* ---- Jobs --------------------------------------------------------------- */
+
+/* A key is the operation and the canonical name of the input; and unless that
+ * is replaced, also that of the output, and the options. Each ends in a NUL. */
+struct resume_entry {
+    struct resume_entry *next;
+    const char *key;
+    size_t size;
+    bool in_place; /* the output is the input */
+    struct facts facts;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    const struct resume_entry *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return memcmp(a->key, b->key, a->size);
+}
+
+static int add_text(struct bytes *key, const char *text, size_t size,
+                    struct err *err)
+{
+    return bytes_append(key, text, size) ? 0 : fail(err, "no memory");
+}
+
+/* Appends the canonical name of a file to the key. A relative one starts from
+ * this directory; NULL: from the current one. */
+static int add_place(struct resume *resume, const char *from, const char *name,
+                     struct err *err)
+{
+    struct path_text whole;
+    struct bytes *key = &resume->key;
+    const char *directory;
+    path_text_set(&whole, *name != '/' && from ? from : "");
+    if (whole.length)
+        path_text_add(&whole, "/", 1);
+    path_text_add(&whole, name, strlen(name));
+    if (whole.cut)
+        return fail(err, "%.100s...: the name is too long", name);
+    const struct path path = path_split(whole.text, whole.length);
+    return file_identity_directory(&resume->places, whole.text, path.ndirectory,
+                                   &directory, err) ||
+                   add_text(key, directory, strlen(directory), err) ||
+                   add_text(key, "/", 1, err) ||
+                   add_text(key, path.base, path.nbase, err) ||
+                   add_text(key, "", 1, err)
+               ? -1
+               : 0;
+}
+
+/* Makes an entry to look for a job by, whose key is that of `resume`. */
+static int make_key(struct resume *resume, const struct record *job,
+                    struct resume_entry *entry, struct err *err)
+{
+    struct bytes *key = &resume->key;
+    const char *options = job->options ? job->options : "";
+    key->size = 0;
+    if (add_text(key, job->op, strlen(job->op) + 1, err))
+        return -1;
+    const size_t input = key->size;
+    if (add_place(resume, job->directory, job->input, err))
+        return -1;
+    const size_t output = key->size, size = output - input;
+    bool in_place = strcmp(job->input, job->output) == 0;
+    if (!in_place && add_place(resume, job->directory, job->output, err))
+        return -1;
+    if (!in_place && key->size == output + size &&
+        memcmp(key->data + input, key->data + output, size) == 0) {
+        in_place = true; /* by another name */
+        key->size = output;
+    }
+    if (!in_place && add_text(key, options, strlen(options) + 1, err))
+        return -1;
+    *entry = (struct resume_entry){ .key = (const char *)key->data,
+                                    .size = key->size,
+                                    .in_place = in_place };
+    return 0;
+}
+
+/* Returns the entry that is like this one; NULL if there is none. */
+static struct resume_entry *find(const struct resume *resume,
+                                 const struct resume_entry *like)
+{
+    struct resume_entry **found = tfind(like, &resume->found_by_key, by_key);
+    return found ? *found : NULL;
+}
+
+/* Adds a copy of an entry. Returns NULL if there is no memory. */
+static struct resume_entry *add(struct resume *resume,
+                                const struct resume_entry *like)
+{
+    struct resume_entry *entry = malloc(sizeof *entry);
+    if (!entry)
+        return NULL;
+    *entry = *like;
+    entry->key = string_arena_keep(&resume->strings, like->key, like->size);
+    if (!entry->key || !tsearch(entry, &resume->found_by_key, by_key)) {
+        free(entry);
+        return NULL;
+    }
+    entry->next = resume->entries;
+    resume->entries = entry;
+    resume->count++;
+    return entry;
+}
+
+/* ---- A record ------------------------------------------------------------ */
+
+/* Reads a member that is a string, if there is one; else NULL. */
+static int take_string(const struct json_value *root, const char *key,
+                       const char **string, struct err *err)
+{
+    const struct json_value *value = json_find(root, key);
+    *string = json_get_string(value);
+    return !value || *string ? 0 : fail(err, "%s is not a string", key);
+}
+
+static int need_string(const struct json_value *root, const char *key,
+                       const char **string, struct err *err)
+{
+    if (take_string(root, key, string, err))
+        return -1;
+    return *string ? 0 : fail(err, "%s is missing", key);
+}
+
+static int need_uint(const struct json_value *root, const char *key,
+                     uint64_t *number, struct err *err)
+{
+    return json_get_uint(json_find(root, key), number)
+               ? 0
+               : fail(err, "%s is not a number of bytes", key);
+}
+
+static int need_time(const struct json_value *root, const char *key,
+                     struct timespec *time, struct err *err)
+{
+    const char *text;
+    if (need_string(root, key, &text, err))
+        return -1;
+    return manifest_time_read(text, time) ? 0
+                                          : fail(err, "%s is not a time", key);
+}
+
+static int need_status(const struct json_value *root,
+                       enum manifest_status *status, struct err *err)
+{
+    const char *name;
+    if (need_string(root, "status", &name, err))
+        return -1;
+    for (int i = 0; i <= STATUS_DONE; i++)
+        if (strcmp(name, manifest_status_name[i]) == 0) {
+            *status = (enum manifest_status)i;
+            return 0;
+        }
+    return fail(err, "the status '%s' is unknown", name);
+}
+
+/* Reads a line into a record, whose strings are those of `root`. A file that
+ * was passed over has neither output nor op; sizes and times matter only if an
+ * output was written. Returns 0, or -1 with the reason. */
+static int read_record(const struct json_value *root, struct record *r,
+                       struct err *err)
+{
+    struct facts *t = &r->facts;
+    if (root->kind != JSON_OBJECT)
+        return fail(err, "not an object");
+    if (need_status(root, &t->status, err) ||
+        need_string(root, "input", &r->input, err))
+        return -1;
+    r->output = r->input;
+    r->op = "";
+    if (t->status != STATUS_PASSED_OVER &&
+        (need_string(root, "output", &r->output, err) ||
+         need_string(root, "op", &r->op, err)))
+        return -1;
+    if (take_string(root, "directory", &r->directory, err) ||
+        take_string(root, "options", &r->options, err))
+        return -1;
+    if (r->directory && *r->directory != '/')
+        return fail(err, "directory is not an absolute name");
+    if (t->status < STATUS_READY)
+        return 0;
+    if (need_uint(root, "size", &t->size, err) ||
+        need_time(root, "mtime", &t->mtime, err) ||
+        need_uint(root, "written", &t->written, err) ||
+        (json_find(root, "written_mtime") &&
+         need_time(root, "written_mtime", &t->made_time, err)))
+        return -1;
+    const char *text;
+    if (take_string(root, "crc32", &text, err))
+        return -1;
+    t->summed = text != NULL;
+    if (!text)
+        return 0;
+    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
+        return fail(err, "crc32 is not 8 hexadecimal digits");
+    t->crc = (uint32_t)strtoul(text, NULL, 16);
+    return 0;
+}
+
+/* ---- Lines -------------------------------------------------------------- */
+
+/* Takes what a line says of a job. The last line counts; but a job that was
+ * skipped is as it was before, and one that failed when its input was about to
+ * be replaced, or afterwards, may be done or not: "ready" has the facts to
+ * tell, and "failed" has not. */
+static int enter_record(struct resume *resume, const struct record *record,
+                        struct err *err)
+{
+    struct facts facts = record->facts;
+    struct resume_entry like;
+    if (make_key(resume, record, &like, err))
+        return -1;
+    struct resume_entry *entry = find(resume, &like);
+    if (!entry) {
+        entry = add(resume, &like);
+        if (!entry)
+            return fail(err, "no memory");
+        entry->facts = facts;
+        return 0;
+    }
+    const struct facts *old = &entry->facts;
+    if (old->status == STATUS_READY
+            ? facts.status < STATUS_READY
+            : old->status == STATUS_DONE && facts.status <= STATUS_SKIPPED)
+        return 0;
+    if (!facts.summed && facts.status == STATUS_DONE &&
+        old->status == STATUS_READY && old->written == facts.written) {
+        facts.summed = old->summed; /* the line before has the checksum */
+        facts.crc = old->crc;
+    }
+    entry->facts = facts;
+    return 0;
+}
+
+/* Blanks at the end do not count; nor do zeros, which a file may have gained
+ * there when the power failed. */
+static int take_line(struct resume *resume, struct json_text *json,
+                     struct bytes line, struct err *err)
+{
+    struct record record = { 0 };
+    while (line.size &&
+           memchr(" \t\r\0", line.data[line.size - 1], sizeof " \t\r"))
+        line.size--;
+    if (line.size == 0)
+        return 0;
+    if (json_read(json, (const char *)line.data, line.size, err))
+        return json->cut && line.data[0] == '{' ? 0 : -1;
+    return read_record(json_root(json), &record, err) ||
+                   enter_record(resume, &record, err)
+               ? -1
+               : 0;
+}
+
+/* If not even the first line looks like a manifest, its number is of no use. */
+static int fail_line(struct bytes line, size_t number, bool begun,
+                     const struct err *why, struct err *err)
+{
+    size_t i = 0;
+    while (i < line.size && memchr(" \t\r\0", line.data[i], 4))
+        i++;
+    if (!begun && i < line.size && line.data[i] != '{')
+        return fail(err, "not a manifest");
+    return fail(err, "line %zu: %s", number, why->text);
+}
+
+/* A line that is far too long ends the reading: no manifest has one. */
+static int read_lines(struct resume *resume, int fd, struct err *err)
+{
+    struct line_reader lines = { .fd = fd, .end = '\n', .most = JSON_SIZE_MAX };
+    struct json_text json = { 0 };
+    struct err why;
+    int status = 0;
+    bool begun = false;
+    for (size_t n = 1; status == 0; n++) {
+        char *text;
+        struct bytes line = { 0 };
+        enum line got = line_reader_next(&lines, &text, &line.size);
+        if (got == LINE_NONE)
+            break;
+        if (got == LINE_FAILED) {
+            status = fail(err, "%s", strerror(errno));
+            break;
+        }
+        line.data = (uint8_t *)text;
+        status = got == LINE_TOO_LONG ? fail(&why, "too long")
+                                      : take_line(resume, &json, line, &why);
+        if (status)
+            fail_line(line, n, begun, &why, err);
+        begun = begun || line.size > 0;
+    }
+    json_free(&json);
+    line_reader_free(&lines);
+    return status;
+}
+
+static int read_file(struct resume *resume, const char *name, struct err *err)
+{
+    bool standard = strcmp(name, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(err, "%s", strerror(errno));
+    int status = read_lines(resume, fd, err);
+    if (!standard)
+        close(fd);
+    return status;
+}
 
 /* ---- The manifest ------------------------------------------------------- */
 
 /* Fails if files of the manifest that were replaced by this operation are not
  * where they were. */
-static int refuse_lost(const struct manifest_index *index, const char *op,
+static int refuse_lost(const struct resume *resume, const char *op,
                        struct err *err)
 {
     const char *first = NULL;
     size_t lost = 0;
-    for (size_t i = 0; i < index->count; i++) {
-        const struct entry *entry = &index->entry[i];
-        char path[PATH_MAX];
-        if (!entry->in_place || entry->facts.status < STATUS_READY ||
-            strcmp(entry->op, op) != 0 ||
-            !manifest_index_path(entry, entry->input, path) ||
-            access(path, F_OK) == 0)
-            continue;
-        first = lost++ ? first : entry->input;
+    for (const struct resume_entry *entry = resume->entries; entry;
+         entry = entry->next) {
+        const char *input = entry->key + strlen(entry->key) + 1;
+        if (entry->in_place && entry->facts.status >= STATUS_READY &&
+            strcmp(entry->key, op) == 0 && access(input, F_OK)) {
+            first = input;
+            lost++;
+        }
     }
     if (!lost)
         return 0;
@@ -46,35 +356,40 @@ int resume_read(struct resume *resume, const char *name, bool may_lack,
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
     bool known = false, in_place = false;
     resume->name = name;
-    if (!absent && manifest_index_read(&resume->index, name, err))
+    if (!absent && read_file(resume, name, err))
         return -1;
-    resume->found = calloc(count + 1, sizeof *resume->found);
+    resume->found = calloc(count + 1, sizeof(struct resume_entry *));
     if (!resume->found)
         return fail(err, "no memory to look up %zu files", count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && resume->count; i++) {
         const struct record one = jobs->job(jobs->context, i);
-        if (manifest_index_find(&resume->index, &one, &resume->found[i], err))
+        struct resume_entry like;
+        if (make_key(resume, &one, &like, err))
             return -1;
+        resume->found[i] = find(resume, &like);
         known = known || resume->found[i];
         in_place = in_place || strcmp(one.input, one.output) == 0;
     }
-    return in_place && !known ? refuse_lost(&resume->index,
-                                            jobs->job(jobs->context, 0).op, err)
-                              : 0;
+    return in_place && !known
+               ? refuse_lost(resume, jobs->job(jobs->context, 0).op, err)
+               : 0;
 }
 
 void resume_free(struct resume *resume)
 {
-    manifest_index_free(&resume->index);
+    tdestroy(resume->found_by_key, free);
+    file_identities_free(&resume->places);
+    string_arena_free(&resume->strings);
+    bytes_free(&resume->key);
     free(resume->found);
-    resume->found = NULL;
+    *resume = (struct resume){ 0 };
 }
 
 /* ---- The files --------------------------------------------------------- */
 
 static bool is_at(struct timespec a, struct timespec b)
 {
-    return manifest_time_compare(a, b) == 0;
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 static bool is_as_long(const struct facts *facts, const struct stat *st)
@@ -102,7 +417,7 @@ static bool has_sum(const struct facts *facts, struct root *root,
 
 /* With --preserve the output may have the size and time of the input, and an
  * original that is restored has them as well. */
-bool resume_is_as_written(const struct facts *facts, struct root *root,
+static bool is_as_written(const struct facts *facts, struct root *root,
                           const char *name, const struct stat *st)
 {
     const bool same_time = is_at(st->st_mtim, facts->made_time);
@@ -163,7 +478,8 @@ static enum verdict leave_done(const struct resume *resume,
  * skipped silently. */
 static enum verdict of_replaced(const struct resume *resume,
                                 const struct record *job,
-                                const struct entry *entry, struct err *err)
+                                const struct resume_entry *entry,
+                                struct err *err)
 {
     struct stat st;
     if (!resolve_stat(job->output_root, job->output, true, &st)) {
@@ -172,8 +488,7 @@ static enum verdict of_replaced(const struct resume *resume,
         fail_system(err, NULL);
         return VERDICT_CHANGED;
     }
-    return resume_is_as_written(&entry->facts, job->output_root, job->output,
-                                &st)
+    return is_as_written(&entry->facts, job->output_root, job->output, &st)
                ? VERDICT_DONE
                : leave_done(resume, job, &entry->facts, &st, err);
 }
@@ -181,8 +496,7 @@ static enum verdict of_replaced(const struct resume *resume,
 enum verdict resume_check(const struct resume *resume, size_t i,
                           struct record *job, struct err *err)
 {
-    const size_t found = resume->found[i];
-    const struct entry *entry = found ? &resume->index.entry[found - 1] : NULL;
+    const struct resume_entry *entry = resume->found[i];
     if (entry && entry->facts.status == STATUS_DONE) {
         /* Its input may be gone once its output is there. An input that is the
          * same file under another name was replaced. */

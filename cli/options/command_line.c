@@ -351,11 +351,6 @@ static int check_words(struct options *opts, const char *const *word, int n,
                                   err)
                    : fail(err, "relate needs two pictures: gimgxf relate A B");
     }
-    if (strcmp(command, "manifest") == 0) {
-        opts->command = COMMAND_MANIFEST;
-        return check_groups(opts, "manifest turns no pictures", FOR_MANIFEST,
-                            err);
-    }
     if (strcmp(command, "serve") == 0) {
         opts->command = COMMAND_SERVE;
         if (opts->nfiles != 1 || strcmp(opts->file[0], "-") != 0)

@@ -46,6 +46,7 @@ static const struct {
                      "stay what they are" },
     { "resize", "gimgxf turns pictures and does not scale them" },
     { "crop", "gimgxf turns pictures and does not crop them" },
+    { "manifest", "cat joins manifests, and --resume says what is not done" },
     { "a", "exiftran -ai is gimgxf upright -i FILE" },
     { "9", "exiftran -9i is gimgxf rotate90 -i FILE" },
 };
@@ -205,10 +206,9 @@ int hint_operation(const char *word, bool command, struct err *err)
         "rotate90", "rotate180", "rotate270",   "transpose", "transverse",
         "fliph",    "flipv",     "mirror",      "upright",   "copy",
         "hflip",    "vflip",     "auto-orient", "identity",  "info",
-        "serve",    "manifest",  "relate",      "check",     "bench",
-        "help",
+        "serve",    "relate",    "check",       "bench",     "help",
     };
-    enum { COMMANDS = 7 }; /* at the end */
+    enum { COMMANDS = 6 }; /* at the end */
     const char *said = said_of(word);
     if (!*word)
         return fail(err, "an operation is empty; expected e.g. rotate90 or "

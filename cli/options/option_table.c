@@ -71,8 +71,8 @@ static const struct parser_option options[] = {
       SET(true, ignore_orientation) },
     { 0, "tag-only", NULL, ABOUT_SHAPE,
       "set the orientation tag, move no pixel", SET(true, tag_only) },
-    { 0, "all", NULL, ABOUT_SHAPE,
-      "turn every picture of a HEIF file", SET(true, all) },
+    { 0, "all", NULL, ABOUT_SHAPE, "turn every picture of a HEIF file",
+      SET(true, all) },
     { 0, "pixels", NULL, ABOUT_SHAPE,
       "move the pixels, never only set how they are shown", SET(true, pixels) },
     { 0, "sidecar", NULL, ABOUT_JOB,
@@ -162,7 +162,7 @@ static const struct parser_option options[] = {
       "keep N processors busy; all if not given", SET(number, threads),
       .least = 1, .most = OPTION_THREADS_MAX },
     { 0, "sandbox", "WAY",
-      ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_SERVE | FOR_MANIFEST | FOR_RELATE,
+      ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_SERVE | FOR_RELATE,
       "on or off: keep to the files and calls it needs", SET(choice, sandbox),
       .choices = sandboxes },
     { 'q', "quiet", NULL,
@@ -171,17 +171,14 @@ static const struct parser_option options[] = {
     { 'v', "verbose", NULL,
       ABOUT_RUN | COMMON | FOR_INFO | FOR_CHECK | FOR_RELATE,
       "print what was done, how, and how long it took", SET(true, verbose) },
-    { 0, "json", NULL,
-      ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_MANIFEST | FOR_RELATE,
+    { 0, "json", NULL, ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_RELATE,
       "print JSON on stdout", SET(true, json) },
     { 'h', "help", NULL,
-      ABOUT_RUN | COMMON | FOR_INFO | FOR_CHECK | FOR_MANIFEST | FOR_SERVE |
-          FOR_RELATE,
+      ABOUT_RUN | COMMON | FOR_INFO | FOR_CHECK | FOR_SERVE | FOR_RELATE,
       "print this help; --help all has every option", SET(constant, command),
       .least = COMMAND_HELP },
     { 0, "version", NULL,
-      ABOUT_RUN | COMMON | FOR_INFO | FOR_CHECK | FOR_MANIFEST | FOR_SERVE |
-          FOR_RELATE,
+      ABOUT_RUN | COMMON | FOR_INFO | FOR_CHECK | FOR_SERVE | FOR_RELATE,
       "print the version and what it is built with", SET(constant, command),
       .least = COMMAND_VERSION },
 };
@@ -218,7 +215,7 @@ static const struct help {
     { "",
       "gimgxf OP[,OP...] [options] INPUT OUTPUT           turn a picture\n"
       "gimgxf OP[,OP...] [options] -d DIR | -i INPUT...   turn many\n"
-      "gimgxf info | check | relate | serve | manifest | bench   each has a "
+      "gimgxf info | check | relate | serve | bench   each has a "
       "--help\n"
       "OP: rotate90 (clockwise)  rotate180  rotate270  fliph (mirror)  "
       "flipv\n"
@@ -239,9 +236,7 @@ static const struct help {
       "damaged\n"
       "gimgxf relate A B                          find the turn between "
       "pictures\n"
-      "gimgxf manifest merge|check FILE...        use what batches "
-      "recorded\n"
-      "gimgxf bench [options]                     measure (these six "
+      "gimgxf bench [options]                     measure (these five "
       "have a --help)\n"
       "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
       "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
@@ -297,14 +292,6 @@ static const struct help {
     { "relate",
       "\nExit status: 0 a turn makes A B, or nearly, 1 none does or one "
       "cannot be read,\n2 wrong usage. More: man gimgxf-relate",
-      0 },
-    { "manifest",
-      "gimgxf manifest merge MANIFEST...   join those of several shares\n"
-      "gimgxf manifest check MANIFEST...   compare them with the files\n",
-      FOR_MANIFEST },
-    { "manifest",
-      "\nExit status: 0 all is well, 1 a file failed or is lost, 2 wrong "
-      "usage.\nMore: man gimgxf-batch",
       0 },
 };
 

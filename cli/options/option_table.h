@@ -12,7 +12,6 @@ enum option_group {
     ABOUT_RUN = 4,   /* the whole run; any command takes it */
     ABOUT_LIST = 8,  /* which files a batch takes, and where it writes */
     FOR_INFO = 16,
-    FOR_MANIFEST = 32,
     FOR_SERVE = 64,      /* for all jobs together */
     ABOUT_DRY_RUN = 128, /* one picture and a batch alike */
     FOR_RELATE = 256,

@@ -22,7 +22,6 @@ enum command {
     COMMAND_INFO,
     COMMAND_CHECK,
     COMMAND_RELATE,
-    COMMAND_MANIFEST,
     COMMAND_SERVE,
     COMMAND_HELP, /* of the command in file[0], if there is one */
     COMMAND_VERSION,

@@ -350,17 +350,6 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
     enter(&sandbox);
 }
 
-void sandbox_enter_to_read(const struct options *opts)
-{
-    struct sandbox sandbox;
-    codec_load(NULL);
-    if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
-        return;
-    if (sandbox.has_files)
-        allow(&sandbox, "/", IN_INPUTS);
-    enter(&sandbox);
-}
-
 void sandbox_enter_for_jobs(const char *root, const struct options *opts,
                             bool device)
 {

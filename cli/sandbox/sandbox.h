@@ -39,15 +39,12 @@ void sandbox_enter_for_job(const struct job *job, bool device);
 void sandbox_enter_for_batch(const struct file_plan *plan,
                              const struct options *opts, bool device);
 
-/* The same for a command that writes nothing: relate and manifest merge, which
- * read these files; info and check, whose files were found; and manifest check,
- * which reads whatever file a manifest names. "-" is standard input. */
+/* The same for a command that writes nothing: relate, which reads these files,
+ * and info and check, whose files were found. "-" is standard input. */
 void sandbox_enter_for_files(const char *const *name, int count,
                              const struct options *opts);
 void sandbox_enter_for_inputs(const struct inputs *inputs,
                               const struct options *opts);
-
-void sandbox_enter_to_read(const struct options *opts);
 
 /* For jobs that are not known yet, below a root. Without a root they may be
  * about any file. */

@@ -71,12 +71,10 @@ done | ask 'gimgxf copy --'
     ask 'gimgxf serve --'
 "$program" bench --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf bench --'
-ask 'gimgxf manifest --' --sandbox --json --help --version
 "$program" check --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf check --'
 "$program" relate --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf relate --'
-ask 'gimgxf manifest merge a --' --sandbox --json --help --version
 
 # What the man page says of info, besides what has a meaning everywhere.
 {
@@ -131,14 +129,13 @@ sed -n '/^OP: /,/^INPUT/p' ../help | sed '$d; s/^OP://' | words >../operations
 ask 'gimgxf rotate90,flipv,' <../operations
 ask 'gimgxf --format png rotate90,' <../operations
 sed -n 's/^gimgxf \([a-z]*\) .*/\1/p' ../help >../commands
-check 'there are sub-commands' [ "$(wc -l <../commands)" = 6 ]
+check 'there are sub-commands' [ "$(wc -l <../commands)" = 5 ]
 sort -u ../operations ../commands | ask 'gimgxf '
 sort -u ../operations ../commands | ask 'gimgxf --edge trim -j 2 '
 sort -u ../operations ../commands | ask 'gimgxf -- '
 ask 'gimgxf serve ' -
 ask 'gimgxf serve --threads 2 ' -
 ask 'gimgxf serve - ' ''
-ask 'gimgxf manifest ' merge check
 ask 'gimgxf bench ' ''
 ask 'gimgxf copy --quality ' ''
 
@@ -162,8 +159,7 @@ for line in 'copy -d ' 'copy --directory ' 'copy --directory=' 'copy -rd ' \
     'serve --root ' 'serve --root='; do
     ask "gimgxf $line" sub
 done
-for line in 'copy --manifest ' 'copy --resume=' 'info --files-from ' \
-    'manifest check ' 'manifest merge batch.jsonl '; do
+for line in 'copy --manifest ' 'copy --resume=' 'info --files-from '; do
     ls | ask "gimgxf $line"
 done
 

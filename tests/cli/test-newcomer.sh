@@ -212,12 +212,8 @@ for option in --quality=3 --format=png -n -p --strip --depth=8 --edge=trim \
     check "info $option: message" grep -q \
         '^gimgxf: --[a-z-]*: gimgxf info writes no pictures, so the option' stderr
 done
-wrong '--quality: gimgxf manifest turns no pictures, so the option changes '\
-'nothing' manifest check --quality 3 log
-wrong '--recursive: gimgxf manifest turns no pictures, so the option changes '\
-'nothing' manifest check -r log
 gives 0 '' info --tolerant --layout hwc -j 1 a.jpg
-for command in info manifest; do
+for command in info check; do
     gives 0 '' $command --help
     check "help of $command" grep -q "^gimgxf $command " stdout
     check "help of $command is short" [ "$(wc -l <stdout)" -lt 24 ]

@@ -150,7 +150,6 @@ check 'json of a failure' [ "$(tail -n 1 stdout)" = '{"output": "out.npy", "stat
 check 'which says so only there' [ "$(grep -c '"status": "done"' stdout)" = 1 ]
 gimgxf -q copy --manifest log --stack out.npy {1..3}.ppm
 check 'a line for each' lines log 3
-check 'the manifest is true' gimgxf manifest check log >/dev/null
 gimgxf -q copy --manifest failed --stack out.npy 1.ppm odd.ppm 2.ppm \
     2>/dev/null
 check 'of a failure, those that failed' lines failed 1

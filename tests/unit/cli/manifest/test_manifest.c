@@ -70,7 +70,6 @@ TEST(bad_lines)
         "{\"a\": 1}}\n",
         HEAD "\"status\": \"did\", " TIME "}\n",
         HEAD "\"status\": 1, " TIME "}\n",
-        HEAD "\"status\": \"failed\"}\n",
         HEAD "\"status\": \"failed\", \"options\": 0, " TIME "}\n",
         HEAD "\"status\": \"done\", " TIME "}\n",
         HEAD "\"status\": \"done\", \"size\": 1, \"mtime\": \"2026\", "
@@ -174,7 +173,8 @@ static void *note_many(void *context)
 
 TEST(threads)
 {
-    struct manifest_index index = { 0 };
+    static const struct resume_jobs no_jobs;
+    struct resume resume = { 0 };
     struct manifest *manifest;
     struct err err = { .text = "" };
     pthread_t thread[THREADS];
@@ -185,9 +185,10 @@ TEST(threads)
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     need(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(manifest_index_read(&index, LOG, &err) == 0, "%s", err.text);
-    CHECK(index.count == THREADS * NOTES, "%zu", index.count);
-    manifest_index_free(&index);
+    CHECK(resume_read(&resume, LOG, false, &no_jobs, &err) == 0, "%s",
+          err.text);
+    CHECK(resume.count == THREADS * NOTES, "%zu", resume.count);
+    resume_free(&resume);
 }
 
 /* A line that was cut when the disk was full is ended before the next one. */
@@ -296,7 +297,7 @@ TEST(pipe)
 
 /* ---- Times ----------------------------------------------------------------*/
 
-/* They are written, read and compared to the nanosecond. */
+/* They are written and read to the nanosecond. */
 TEST(times)
 {
     static const struct {
@@ -309,7 +310,6 @@ TEST(times)
         { { 253402300799, 5 }, "9999-12-31T23:59:59.000000005Z" },
         { { 253402300800, 0 }, "10000-01-01T00:00:00.000000000Z" },
         { { -62198755200, 0 }, "-001-01-01T00:00:00.000000000Z" },
-        { { 100000000000000000, 7 }, "@100000000000000000.000000007" },
     };
     static const char *const bad[] = {
         "",
@@ -321,16 +321,14 @@ TEST(times)
         "2026-11-21T24:07:21.123456789Z",
         "2026-11-21 20:07:21.123456789Z",
         " 2026-11-21T20:07:21.123456789Z",
-        "@1.5",
         "@1.000000000",
     };
     struct timespec time;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const char *text = times[i].text;
         CHECK(manifest_time_read(text, &time), "%s", text);
-        CHECK(manifest_time_compare(time, times[i].time) == 0, "%s", text);
-        CHECK(i < 3 || manifest_time_compare(times[2].time, times[i].time) ==
-                           (times[i].time.tv_sec > 0 ? -1 : 1),
+        CHECK(time.tv_sec == times[i].time.tv_sec &&
+                  time.tv_nsec == times[i].time.tv_nsec,
               "%s", text);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
