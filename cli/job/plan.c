@@ -51,7 +51,7 @@ static int plan_tags(const struct options *opts, struct result *result,
     if (!from->retag)
         return fail(err,
                     "%s has no orientation tag that --tag-only could set; "
-                    "JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one",
+                    "JPEG, PNG, TIFF and WebP have one",
                     from->title);
     for (size_t i = 0; from->oriented && i < sizeof others / sizeof *others;
          i++)

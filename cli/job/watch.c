@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "cli/files/signals.h"
+#include "codecs/base/bytes.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/thread_pool.h"
-#include "codecs/base/bytes.h"
 
 bool progress_line_is_shown(const struct options *opts)
 {

@@ -424,34 +424,6 @@ static int decode(struct reader *reader, struct err *err)
     return 0;
 }
 
-/* A negative height says that the top row comes first. */
-static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
-{
-    struct bmp_header head = { 0 };
-    (void)opts;
-    if (read_head(&head, file, err))
-        return -1;
-    if (op != XFORM_NONE && op != XFORM_MIRROR_Y)
-        return fail(err, "the header of a BMP can express flipv only; without "
-                         "--tag-only the pixels are moved");
-    if (op != XFORM_NONE &&
-        (head.size < INFO_HEADER || head.height == INT32_MIN ||
-         head.compression == BMP_RLE8 || head.compression == BMP_RLE4))
-        return fail(err,
-                    "this kind of BMP has its rows from the bottom up only; "
-                    "without --tag-only the pixels are moved");
-    if (!bytes_append(out, file.data, file.size))
-        return fail_memory(err, "no memory for the file");
-    info->width = (uint32_t)head.width;
-    info->height = height(&head);
-    info->orientation.value =
-        xform_to_exif(head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
-    if (op != XFORM_NONE)
-        write_le32(out->data + AT_HEIGHT, (uint32_t)-head.height);
-    return 0;
-}
-
 /* ---- Writing ------------------------------------------------------------ */
 
 static void put_densities(uint8_t *head, const struct image *img,
@@ -547,7 +519,6 @@ const struct codec codec_bmp = {
     },
     .state_size = sizeof(struct bmp_header),
     .probe = probe,
-    .retag = retag,
     .open = open,
     .decode = decode,
     .describe = describe,

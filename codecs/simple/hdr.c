@@ -239,47 +239,6 @@ static bool put_lines(struct bytes *file, const struct image *img,
     return bytes_append(file, "\n", 1);
 }
 
-/* Writes the lines of the header, PIXASPECT changed, and the rest of the file
- * as it is, but for the axes. */
-static int retag_file(struct bytes *out, struct image *img, struct bytes file,
-                      struct err *err)
-{
-    const struct save_opts as_is = { .orientation = 0 };
-    size_t lines = 0;
-    if (read_lines(img->meta, file, &lines, err))
-        return -1;
-    size_t pixels = lines;
-    if (read_size(img, file, &pixels, err))
-        return -1;
-    bool written = put_lines(out, img, &as_is);
-    size_t at = out->size, end = at + pixels - lines;
-    if (!written || !bytes_append(out, file.data + lines, file.size - lines))
-        return fail_memory(err, "no memory for the file");
-    for (int i = 0; i < 2; i++, at += 2) {
-        while (at + 2 < end && out->data[at] != '+' && out->data[at] != '-')
-            at++;
-        memcpy(out->data + at,
-               axes[xform_retag(img->orientation, img->turned)][i], 2);
-    }
-    return 0;
-}
-
-static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
-{
-    /* put_lines() asks `turned` for the shape of the pixels. */
-    struct image img = { .meta = meta_new(&codec_hdr), .turned = op };
-    (void)opts;
-    if (!img.meta)
-        return fail_memory(err, "no memory for the decoder");
-    int status = retag_file(out, &img, file, err);
-    info->width = img.width;
-    info->height = img.height;
-    info->orientation.value = img.orientation;
-    meta_free(img.meta);
-    return status;
-}
-
 /* A file that is turned keeps the lines that it had. */
 static int write_file(struct bytes *file, const struct image *img,
                       const struct save_opts *opts, struct rgbe_lost *lost,
@@ -363,7 +322,6 @@ const struct codec codec_hdr = {
         .colors = 1 << COLOR_RGB,
     },
     .probe = probe,
-    .retag = retag,
     .open = open,
     .decode = decode,
     .encode = encode,

@@ -131,22 +131,6 @@ static int read_text(struct netpbm_reader *r, const struct image *img,
 
 /* ---- Reading a file -------------------------------------------------------*/
 
-/* Returns the bytes of so many numbers; UINT64_MAX if they are not all there,
- * or more. */
-static uint64_t text_size(const struct netpbm_reader *r, uint64_t samples,
-                          struct bytes_passed passed)
-{
-    bool within = false;
-    for (const uint8_t *at = r->at; at < r->end; at++) {
-        if (at == r->end - 1 || *at == '\n')
-            bytes_pass(&passed, at);
-        bool blank = netpbm_is_blank(*at);
-        samples -= !blank && !within;
-        within = !blank;
-    }
-    return samples == 0 && !within ? netpbm_left(r) : UINT64_MAX;
-}
-
 /* Returns the least bytes that all samples take. A number takes a character at
  * least, and one more parts it from the next, unless it is a bit. */
 static uint64_t least_size(const struct image *img)
@@ -255,68 +239,27 @@ static int decode(struct reader *reader, struct err *err)
 
 /* How rows are written. */
 struct netpbm_rows {
-    size_t size;     /* of each, in bytes; of text at most */
-    bool text;       /* numbers in decimal */
+    size_t size;     /* of each, in bytes */
     bool bits;       /* where 1 is black */
     bool upwards;    /* from the bottom row up */
     bool big_endian; /* the order of bytes in a sample */
     bool promote;    /* gray becomes three planes */
 };
 
-/* Writes a number without a blank, and returns its characters. */
-static size_t put_number(uint8_t *to, unsigned v)
-{
-    size_t n = 1;
-    for (unsigned i = 10; i <= v; i *= 10)
-        n++;
-    for (size_t i = n; i-- > 0; v /= 10)
-        to[i] = (uint8_t)('0' + v % 10);
-    return n;
-}
-
-/* The most characters of a sample, with what stands before it. */
-enum { NUMBER = 6 };
-
-/* Lines end before the 70 characters that pgm(5) allows, and with the row.
- * Returns the bytes that it takes. */
-static size_t join_text(const struct image *img, uint32_t y, uint8_t *to,
-                        bool bits)
-{
-    size_t column = 0;
-    const uint8_t *begin = to;
-    for (size_t k = 0; k < (size_t)img->width * img->nplanes; k++) {
-        const size_t x = k / img->nplanes;
-        const void *row = plane_row(&img->plane[k % img->nplanes], y);
-        unsigned v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
-                                          : ((const uint16_t *)row)[x];
-        const bool ends = column > 62;
-        *to = ends ? '\n' : ' ';
-        to += column > 0;
-        size_t n = put_number(to, bits ? !v : v);
-        column = ends ? n : column + n + (column > 0);
-        to += n;
-    }
-    *to++ = '\n';
-    return (size_t)(to - begin);
-}
-
-static size_t join_row(const struct image *img, uint32_t y, uint8_t *row,
-                       const struct netpbm_rows *rows)
+static void join_row(const struct image *img, uint32_t y, uint8_t *row,
+                     const struct netpbm_rows *rows)
 {
     const size_t n = rows->size;
-    if (rows->text)
-        return join_text(img, y, row, rows->bits);
     if (rows->bits) {
         interleave_pack(row, plane_row(&img->plane[0], y), img->width, 1);
         for (size_t i = 0; i < n; i++)
             row[i] = (uint8_t)~row[i];
         row[n - 1] &= (uint8_t)(0xff << (8 * n - img->width));
-        return n;
+        return;
     }
     interleave_join_row(img, y, row);
     interleave_set_order(img->cell, row, (size_t)img->width * img->nplanes,
                          rows->big_endian);
-    return n;
 }
 
 /* Returns gray as three planes, which are one and the same: they are only read.
@@ -339,8 +282,7 @@ static int write_rows(struct bytes *file, const struct image *img,
 {
     struct row_source source = row_source_open(img, opts->pool);
     int status = 0;
-    if (!opts->flush && !rows->text &&
-        !bytes_reserve(file, rows->size * img->height))
+    if (!opts->flush && !bytes_reserve(file, rows->size * img->height))
         status = fail_memory(err, "no memory for the file");
     for (uint32_t i = 0, at; i < img->height && status == 0; i++) {
         uint32_t y = rows->upwards ? img->height - 1 - i : i;
@@ -351,7 +293,8 @@ static int write_rows(struct bytes *file, const struct image *img,
             break;
         const struct image *held = row_source_at(&source, y, &at);
         const struct image rgb = rows->promote ? promoted(held) : *held;
-        file->size += join_row(&rgb, at, file->data + file->size, rows);
+        join_row(&rgb, at, file->data + file->size, rows);
+        file->size += rows->size;
         status = flush_file(opts->flush, file, err);
     }
     row_source_close(&source);
@@ -395,9 +338,7 @@ static int encode_pnm(struct bytes *file, const struct image *img,
     const struct netpbm_state *own =
         codec_is_own(&codec_pnm, img) ? img->meta->state : NULL;
     const int kind = choose_kind(img, opts->suffix, own);
-    const bool text = own && own->digit <= PNM_RAW;
-    struct netpbm_rows rows = { .text = text,
-                                .bits = kind == PNM_BITS,
+    struct netpbm_rows rows = { .bits = kind == PNM_BITS,
                                 .big_endian = true,
                                 .promote = kind == PNM_COLORS &&
                                            img->color == COLOR_GRAY };
@@ -408,17 +349,15 @@ static int encode_pnm(struct bytes *file, const struct image *img,
         return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
                     opts->suffix, image_color_name(img->color), image_bits(img),
                     img->color == COLOR_GRAY ? "pgm" : "ppm");
-    int n = sprintf(header, "P%d\n%u %u\n", kind + (text ? 0 : PNM_RAW),
-                    img->width, img->height);
+    int n = sprintf(header, "P%d\n%u %u\n", kind + PNM_RAW, img->width,
+                    img->height);
     if (kind != PNM_BITS)
         sprintf(header + n, "%u\n", img->maxval);
     if (netpbm_write_header(file, &as, &codec_pnm, opts, header, err))
         return -1;
     if (image_is_made(&as, PACKING_PIXELS))
         return image_append_made(file, &as, err);
-    rows.size = text        ? samples * NUMBER + 1
-                : rows.bits ? (samples + 7) / 8
-                            : samples * cell_size(img->cell);
+    rows.size = rows.bits ? (samples + 7) / 8 : samples * cell_size(img->cell);
     return write_rows(file, img, &rows, opts, err);
 }
 
@@ -493,12 +432,7 @@ static int check(struct bytes file, const struct image *img,
     if (status == 0 && (is.width != img->width || is.height != img->height ||
                         is.maxval != img->maxval))
         status = fail(err, "its header is of another picture");
-    uint64_t need = 0;
-    if (status == 0)
-        need = is_text(&is)
-                   ? text_size(&r, (uint64_t)is.width * is.nplanes * is.height,
-                               bytes_passed_begin(file))
-                   : least_size(&is);
+    const uint64_t need = status ? 0 : least_size(&is);
     if (status == 0 && netpbm_left(&r) != need)
         status = fail(err, "%zu bytes of samples, where there have to be %llu",
                       netpbm_left(&r), (unsigned long long)need);

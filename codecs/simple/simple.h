@@ -1,5 +1,5 @@
-/* The simple formats: BMP, TGA, QOI, Radiance HDR, and those of netpbm, PNM, PAM
- * and PFM.
+/* The simple formats: BMP, TGA, QOI, Radiance HDR, and those of netpbm, PNM,
+ * PAM and PFM.
  *
  * What comes in is the bytes of one file; what goes out is a picture in planes
  * of cells with what else its file says (codecs/image), and the other way

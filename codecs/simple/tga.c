@@ -392,38 +392,6 @@ static int decode(struct reader *reader, struct err *err)
     return status;
 }
 
-/* Two bits say which corner comes first: they can express each mirror and both.
- */
-static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
-{
-    enum xform order = XFORM_NONE;
-    (void)opts;
-    if (file.size < HEADER || pixels_at(file.data) > file.size)
-        return fail(err, "the file is cut short");
-    if (check_head(file.data, err))
-        return -1;
-    if (xform_transposes(op))
-        return fail(err,
-                    "the header of a TGA can express mirrors and rotate180 "
-                    "only; without --tag-only the pixels are moved");
-    if (!bytes_append(out, file.data, file.size))
-        return fail_memory(err, "no memory for the file");
-    uint8_t *descriptor = &out->data[AT_DESCRIPTOR];
-    if (*descriptor & RIGHT_TO_LEFT)
-        order ^= XFORM_MIRROR_X;
-    if (!(*descriptor & DOWN))
-        order ^= XFORM_MIRROR_Y;
-    info->width = read_le16(file.data + AT_WIDTH);
-    info->height = read_le16(file.data + AT_HEIGHT);
-    info->orientation.value = xform_to_exif(order);
-    order = xform_then(order, op);
-    *descriptor &= (uint8_t) ~(RIGHT_TO_LEFT | DOWN);
-    *descriptor |= order & XFORM_MIRROR_X ? RIGHT_TO_LEFT : 0;
-    *descriptor |= order & XFORM_MIRROR_Y ? 0 : DOWN;
-    return 0;
-}
-
 /* ---- Writing ------------------------------------------------------------ */
 
 /* A file stays run-length coded, or plain, as it was; one of another format is
@@ -499,7 +467,6 @@ const struct codec codec_tga = {
     },
     .state_size = sizeof(struct tga_state),
     .probe = probe,
-    .retag = retag,
     .open = open,
     .decode = decode,
     .encode = encode,

@@ -248,8 +248,8 @@ static int cpu_apply(struct lane *lane, struct image *dst,
     for (unsigned i = 0; i < src->nplanes; i++)
         turn.first[i + 1] = n +=
             count_pieces(&dst->plane[i], src->cell, t, opts->piece);
-    thread_pool_run(dst->pixels.rows.size < opts->alone_below ? NULL : pool, turn_piece,
-                    &turn, n);
+    thread_pool_run(dst->pixels.rows.size < opts->alone_below ? NULL : pool,
+                    turn_piece, &turn, n);
     return 0;
 }
 

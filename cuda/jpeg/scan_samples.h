@@ -229,7 +229,8 @@ SCAN_INLINE uint8_t samples_across(const struct samples_component *c,
     const uint8_t *row = plane + (uint64_t)c->columns * SAMPLES_SIDE * y;
     if (!c->x.factor)
         return row[x];
-    return upsample_across(row[chroma_at(&c->x, x)], row[chroma_next(&c->x, x)], x);
+    return upsample_across(row[chroma_at(&c->x, x)], row[chroma_next(&c->x, x)],
+                           x);
 }
 
 /* Returns sample x, y in full resolution. */
@@ -239,7 +240,8 @@ SCAN_INLINE uint8_t samples_full(const struct samples_component *c,
     if (!c->y.factor)
         return samples_across(c, plane, x, y);
     return upsample_across(samples_across(c, plane, x, chroma_at(&c->y, y)),
-                      samples_across(c, plane, x, chroma_next(&c->y, y)), y);
+                           samples_across(c, plane, x, chroma_next(&c->y, y)),
+                           y);
 }
 
 /* Returns sample x, y of the plane that becomes blocks: moved or turned, and

@@ -21,7 +21,7 @@ gives 0 '' copy "$samples/f.pgm" --depth 8 want.ppm
 check 'gray' same gray.ppm want.ppm
 gives 1 "gimgxf: $samples/f-gray16.png: QOI cannot hold samples of 16 bits; --depth 8 makes them fit" \
     copy "$samples/f-gray16.png" no.qoi
-gives 1 'gimgxf: noise-31.qoi: QOI has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one' \
+gives 1 'gimgxf: noise-31.qoi: QOI has no orientation tag that --tag-only could set; JPEG, PNG, TIFF and WebP have one' \
     --tag-only rotate90 noise-31.qoi no.qoi
 
 # A file that is cut anywhere is refused, or read as far as it goes.

@@ -122,46 +122,14 @@ check 'json: unchanged' grep -q '"how": "unchanged"' stdout
 gives 0 'gimgxf: in/EXIF-6-XMP-1.jpg: warning: the orientation is 6, as EXIF says, although XMP says 1' \
     --tag-only rotate90 in/EXIF-6-XMP-1.jpg out.jpg
 
-# Headers that tell an order.
-for suffix in tga bmp hdr; do
-    cp "$samples/f.$suffix" in.$suffix
-    for first in copy flipv rotate90 transverse; do
-        gimgxf -q --tag-only $first in.$suffix one.$suffix 2>/dev/null || continue
-        for op in $ops; do
-            gimgxf -q --tag-only $op one.$suffix out.$suffix 2>stderr
-            status=$?
-            case $suffix-$op in
-            tga-t* | tga-*90 | tga-*270 | bmp-t* | bmp-*90 | bmp-*270 | \
-                bmp-rotate180 | bmp-fliph) want=1 ;;
-            *) want=0 ;;
-            esac
-            check "$suffix $first $op: status" [ $status = $want ]
-            [ $want = 0 ] || continue
-            gimgxf -q --format npy $first,$op in.$suffix want.npy
-            gimgxf -q --format npy copy out.$suffix got.npy
-            check "$suffix $first $op: as it is shown" same want.npy got.npy
-            check "$suffix $first $op: the rest" \
-                [ "$(cmp -l in.$suffix out.$suffix 2>&1 | wc -l)" -le 5 ]
-        done
-    done
-done
-gives 1 'gimgxf: in.tga: the header of a TGA can express mirrors and rotate180 only; without --tag-only the pixels are moved' \
-    --tag-only rotate90 in.tga no.tga
-gives 1 'gimgxf: in.bmp: the header of a BMP can express flipv only; without --tag-only the pixels are moved' \
-    --tag-only fliph in.bmp no.bmp
-printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nPIXASPECT=2\n\n-Y 1 +X 2\nAAAABBBB' >in.hdr
-gives 0 '' --tag-only rotate90 in.hdr out.hdr
-printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nPIXASPECT=0.5\n\n-X 1 -Y 2\nAAAABBBB' >want.hdr
-check 'an HDR, byte for byte' same want.hdr out.hdr
-
 # What has no tag, and what is asked for beside it.
 for suffix in ppm npy pfm; do
     gimgxf -q copy stored.ppm in.$suffix 2>/dev/null ||
         gimgxf -q --depth float copy stored.ppm in.$suffix
 done
-gives 1 'gimgxf: in.ppm: PNM has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one' \
+gives 1 'gimgxf: in.ppm: PNM has no orientation tag that --tag-only could set; JPEG, PNG, TIFF and WebP have one' \
     --tag-only rotate90 in.ppm no.ppm
-gives 1 'gimgxf: in.npy: NPY has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA, BMP, TIFF and WebP have one' \
+gives 1 'gimgxf: in.npy: NPY has no orientation tag that --tag-only could set; JPEG, PNG, TIFF and WebP have one' \
     --tag-only rotate90 in.npy no.npy
 gives 1 'gimgxf: stored.png: --tag-only keeps the format, PNG, but the output would be JPEG; give it the same format' \
     --tag-only rotate90 stored.png no.jpg

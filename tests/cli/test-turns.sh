@@ -7,7 +7,8 @@ printf 'P2 3 2 9\n1 2 3\n4 5 6\n' >in.pgm
 # turns OP "WIDTH HEIGHT" "PIXELS"
 turns() {
     gives 0 '' "$1" in.pgm out.pgm
-    check "$1" [ "$(tr -s '\n' ' ' <out.pgm)" = "P2 $2 9 $3 " ]
+    check "$1" [ "$(head -c -6 out.pgm | tr '\n' ' ')" = "P5 $2 9 " ]
+    check "$1: pixels" [ "$(tail -c 6 out.pgm | od -An -tu1 | tr -s ' ')" = " $3" ]
 }
 # An operation writes what this program writes for another one, which is checked
 # above.

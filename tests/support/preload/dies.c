@@ -13,8 +13,8 @@
  *     dies-before-  it gets signal 9 before the output has that name
  *     dies-after-   it gets signal 9 after that
  *
- * both only if there is a file called `once`, which is removed. A process that is
- * forked gets signal 9 at once while there is a file called `unready-1`,
+ * both only if there is a file called `once`, which is removed. A process that
+ * is forked gets signal 9 at once while there is a file called `unready-1`,
  * `unready-2` or `unready-3`, of which one is removed. */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -116,7 +116,7 @@ static const struct {
     const char *said;
 } inputs[] = {
     { TEXT("8BPS\0\1"), "a Photoshop document (PSD), which gimgxf does not "
-                         "read; convert it to PNG first" },
+                        "read; convert it to PNG first" },
     { TEXT("\0\0\0\x14"
            "ftypqt  \0\0\2\0qt  "),
       "a video, which gimgxf does not read" },

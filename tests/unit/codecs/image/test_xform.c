@@ -56,7 +56,8 @@ TEST(laws)
               name);
         for (unsigned j = 0; j < XFORM_COUNT; j++) {
             enum xform b = (enum xform)j, ab = xform_then(a, b);
-            CHECK((unsigned)ab < XFORM_COUNT, "%s then %s", name, xform_name(b));
+            CHECK((unsigned)ab < XFORM_COUNT, "%s then %s", name,
+                  xform_name(b));
             CHECK(same(turn(xform_name(b), turn(name, start)),
                        turn(xform_name(ab), start)),
                   "%s then %s is not %s", name, xform_name(b), xform_name(ab));
@@ -81,8 +82,8 @@ TEST(bits)
                 int my = t & XFORM_MIRROR_Y ? d.h - 1 - y : y;
                 int from = t & XFORM_TRANSPOSE ? pixel(&start, my, mx)
                                                : pixel(&start, mx, my);
-                CHECK(pixel(&d, x, y) == from, "%s at %d, %d", xform_name(t),
-                      x, y);
+                CHECK(pixel(&d, x, y) == from, "%s at %d, %d", xform_name(t), x,
+                      y);
             }
     }
 }
@@ -107,12 +108,13 @@ TEST(exif)
 TEST(names)
 {
     static const char *const aliases[][2] = {
-        { "identity", "copy" }, { "flop", "fliph" },   { "hflip", "fliph" },
-        { "mirror", "fliph" },  { "flip", "flipv" },   { "vflip", "flipv" },
+        { "identity", "copy" }, { "flop", "fliph" },    { "hflip", "fliph" },
+        { "mirror", "fliph" },  { "flip", "flipv" },    { "vflip", "flipv" },
         { "cw", "rotate90" },   { "ccw", "rotate270" },
     };
-    static const char *const refused[] = { "", "rotate", "rotate9", "r90",
-                                           "ROTATE90", "rotate90 ", "180" };
+    static const char *const refused[] = { "",    "rotate",   "rotate9",
+                                           "r90", "ROTATE90", "rotate90 ",
+                                           "180" };
     enum xform t, u;
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
         const char *name = xform_name((enum xform)i);

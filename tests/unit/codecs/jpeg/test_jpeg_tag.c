@@ -83,8 +83,8 @@ static void check_tagged(const char *name, struct bytes exif, unsigned tag,
     CHECK(list.segment[0].marker == 0xe0 && list.segment[2].marker == 0xfe,
           "%s: the order", name);
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
-    CHECK(s && exif_tag(s->data + 6, s->size - 6) == orientation,
-          "%s: %u", name, orientation);
+    CHECK(s && exif_tag(s->data + 6, s->size - 6) == orientation, "%s: %u",
+          name, orientation);
     CHECK(!s || !tag || has_both(s->data + 6, tag), "%s: the rest", name);
     bytes_free(&made);
     bytes_free(&file);

@@ -73,15 +73,17 @@ static void bmp_refused(struct bmp b, const char *words)
 }
 
 /* Three colors: 1 2 3, 4 5 6 and 7 8 9, blue first. */
-#define PALETTE "\3\2\1\0\6\5\4\0\x09\x08\x07\0"
-#define CORE_PALETTE "\3\2\1\6\5\4\x09\x08\x07"
+#define PALETTE           "\3\2\1\0\6\5\4\0\x09\x08\x07\0"
+#define CORE_PALETTE      "\3\2\1\6\5\4\x09\x08\x07"
 #define BYTES(name, text) .name = text, .name##_size = sizeof text - 1
 
 TEST(bmp_palettes)
 {
     static const char said[] = "its palette is not kept, only its colors";
     const double eight[] = { 4, 5, 6, 7, 8, 9, 1, 2, 3, 1, 2, 3 };
-    struct bmp b = { .width = 2, .height = 2, .bits = 8,
+    struct bmp b = { .width = 2,
+                     .height = 2,
+                     .bits = 8,
                      BYTES(palette, PALETTE),
                      BYTES(pixels, "\0\0..\1\2..") };
     bmp_is(b, 3, eight, said); /* the bottom row comes first */
@@ -94,25 +96,40 @@ TEST(bmp_palettes)
     b.palette_size = 9;
     bmp_is(b, 3, eight, said);
     /* A color past the palette is black, and so is one past those in use. */
-    bmp_is((struct bmp){ .width = 2, .height = -1, .bits = 8, .colors = 2,
-                         BYTES(palette, PALETTE), BYTES(pixels, "\xff\2..") },
+    bmp_is((struct bmp){ .width = 2,
+                         .height = -1,
+                         .bits = 8,
+                         .colors = 2,
+                         BYTES(palette, PALETTE),
+                         BYTES(pixels, "\xff\2..") },
            3, SAMPLES(0, 0, 0, 0, 0, 0), said);
     /* It ends where the pixels begin: they are no colors. */
-    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 8,
-                         BYTES(palette, PALETTE), BYTES(pixels, "\3\1..") },
+    bmp_is((struct bmp){ .width = 2,
+                         .height = 1,
+                         .bits = 8,
+                         BYTES(palette, PALETTE),
+                         BYTES(pixels, "\3\1..") },
            3, SAMPLES(0, 0, 0, 4, 5, 6), said);
-    bmp_is((struct bmp){ .width = 3, .height = -2, .bits = 4,
+    bmp_is((struct bmp){ .width = 3,
+                         .height = -2,
+                         .bits = 4,
                          BYTES(palette, PALETTE),
                          BYTES(pixels, "\x01\x20..\x22\x1f..") },
            3, SAMPLES(1, 2, 3, 4, 5, 6, 7, 8, 9, 7, 8, 9, 7, 8, 9, 4, 5, 6),
            said);
-    bmp_is((struct bmp){ .width = 9, .height = 1, .bits = 1,
+    bmp_is((struct bmp){ .width = 9,
+                         .height = 1,
+                         .bits = 1,
                          BYTES(palette, "\3\2\1\0\6\5\4\0"),
                          BYTES(pixels, "\x01\x80..") },
-           3, SAMPLES(1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2,
-                      3, 4, 5, 6, 4, 5, 6),
+           3,
+           SAMPLES(1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2,
+                   3, 4, 5, 6, 4, 5, 6),
            said);
-    bmp_is((struct bmp){ .header = 12, .width = 2, .height = 1, .bits = 1,
+    bmp_is((struct bmp){ .header = 12,
+                         .width = 2,
+                         .height = 1,
+                         .bits = 1,
                          BYTES(palette, "\3\2\1\6\5\4"),
                          BYTES(pixels, "\x40...") },
            3, SAMPLES(1, 2, 3, 4, 5, 6), said);
@@ -122,44 +139,60 @@ TEST(bmp_palettes)
 TEST(bmp_colors)
 {
     const double two[] = { 'c', 'b', 'a', 'f', 'e', 'd' };
-    struct bmp b = { .width = 1, .height = 2, .bits = 24,
-                     BYTES(pixels, "def.abc.") };
+    struct bmp b = {
+        .width = 1, .height = 2, .bits = 24, BYTES(pixels, "def.abc.")
+    };
     bmp_is(b, 3, two, NULL);
     b.header = 12;
     bmp_is(b, 3, two, NULL);
     b.header = 108;
     bmp_is(b, 3, two, NULL);
-    b = (struct bmp){ .width = 1, .height = -2, .bits = 24,
-                      BYTES(palette, "a gap"), BYTES(pixels, "abc.def.") };
+    b = (struct bmp){ .width = 1,
+                      .height = -2,
+                      .bits = 24,
+                      BYTES(palette, "a gap"),
+                      BYTES(pixels, "abc.def.") };
     bmp_is(b, 3, two, NULL);
     /* The fourth byte of 32 bits is alpha, if any is not 0. */
-    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 32,
-                         BYTES(pixels, "abc\0def\1") },
-           4, SAMPLES('c', 'b', 'a', 0, 'f', 'e', 'd', 1), NULL);
-    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 32,
-                         BYTES(pixels, "abc\0def\0") },
-           4, SAMPLES('c', 'b', 'a', 255, 'f', 'e', 'd', 255), NULL);
+    bmp_is(
+        (struct bmp){
+            .width = 2, .height = 1, .bits = 32, BYTES(pixels, "abc\0def\1") },
+        4, SAMPLES('c', 'b', 'a', 0, 'f', 'e', 'd', 1), NULL);
+    bmp_is(
+        (struct bmp){
+            .width = 2, .height = 1, .bits = 32, BYTES(pixels, "abc\0def\0") },
+        4, SAMPLES('c', 'b', 'a', 255, 'f', 'e', 'd', 255), NULL);
     /* Masks behind a header of 40 have no alpha; those in one of 108 may. */
-    bmp_is((struct bmp){ .width = 1, .height = 1, .bits = 32, .coding = 3,
+    bmp_is((struct bmp){ .width = 1,
+                         .height = 1,
+                         .bits = 32,
+                         .coding = 3,
                          BYTES(palette, "\xff\0\0\0\0\xff\0\0\0\0\xff\0"),
                          BYTES(pixels, "abc.") },
            3, SAMPLES('a', 'b', 'c'), NULL);
     for (uint32_t size = 56; size <= 124; size++)
         if (size == 56 || size == 108 || size == 124)
-            bmp_is((struct bmp){ .header = size, .width = 1, .height = 1,
-                                 .bits = 32, .coding = 3,
+            bmp_is((struct bmp){ .header = size,
+                                 .width = 1,
+                                 .height = 1,
+                                 .bits = 32,
+                                 .coding = 3,
                                  BYTES(palette, "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
                                                 "\0\0\0\xff"),
                                  BYTES(pixels, "abc\0") },
                    4, SAMPLES('c', 'b', 'a', 0), NULL);
     /* 5 bits each: 31 is 255, 16 is 132 and 1 is 8. */
-    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 16,
+    bmp_is((struct bmp){ .width = 2,
+                         .height = 1,
+                         .bits = 16,
                          BYTES(pixels, "\x1f\x42\x00\x04") },
            3, SAMPLES(132, 132, 255, 8, 0, 0), "its 16 bits a pixel become 24");
     /* 5, 6 and 5 bits: 63 is 255. */
-    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 16, .coding = 3,
-                         BYTES(palette,
-                               "\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"),
+    bmp_is((struct bmp){ .width = 2,
+                         .height = 1,
+                         .bits = 16,
+                         .coding = 3,
+                         BYTES(palette, "\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"),
                          BYTES(pixels, "\xe0\x07\x1f\xf8") },
            3, SAMPLES(0, 255, 0, 255, 0, 255), "its 16 bits a pixel become 24");
 }
@@ -167,8 +200,8 @@ TEST(bmp_colors)
 /* Fields of all sizes: the bits are repeated, so that the largest is 255. */
 TEST(bmp_fields)
 {
-    static const uint8_t wide[8] = { 0xff, 0xaa, 0xb6, 0xbb, 0xbd, 0xbe, 0xbf,
-                                     0xbf };
+    static const uint8_t wide[8] = { 0xff, 0xaa, 0xb6, 0xbb,
+                                     0xbd, 0xbe, 0xbf, 0xbf };
     for (unsigned bits = 1; bits <= 8; bits++) {
         char masks[16] = { 0 }, pixel[4];
         uint32_t mask = (1u << bits) - 1, value = 0xbf >> (8 - bits);
@@ -177,9 +210,15 @@ TEST(bmp_fields)
         write_le32((uint8_t *)masks + 8, mask << 24);
         write_le32((uint8_t *)masks + 12, 1u << 23);
         write_le32((uint8_t *)pixel, value | mask << 9 | 1u << 23);
-        bmp_is((struct bmp){ .header = 108, .width = 1, .height = 1, .bits = 32,
-                             .coding = 3, .palette = masks, .palette_size = 16,
-                             .pixels = pixel, .pixels_size = 4 },
+        bmp_is((struct bmp){ .header = 108,
+                             .width = 1,
+                             .height = 1,
+                             .bits = 32,
+                             .coding = 3,
+                             .palette = masks,
+                             .palette_size = 16,
+                             .pixels = pixel,
+                             .pixels_size = 4 },
                4, SAMPLES(wide[bits - 1], 255, 0, 255), NULL);
     }
 }
@@ -192,7 +231,10 @@ TEST(bmp_runs)
 #define A 1, 2, 3
 #define B 4, 5, 6
 #define C 7, 8, 9
-    struct bmp b = { .width = 4, .height = 2, .bits = 8, .coding = 1,
+    struct bmp b = { .width = 4,
+                     .height = 2,
+                     .bits = 8,
+                     .coding = 1,
                      BYTES(palette, PALETTE),
                      BYTES(pixels, "\3\1\1\2\0\0\0\3\2\0\1\0\1\1\0\1") };
     struct bytes file = make_bmp(b);
@@ -238,8 +280,9 @@ TEST(bmp_runs)
 
 TEST(bmp_refused)
 {
-    const struct bmp good = { .width = 1, .height = 1, .bits = 24,
-                              BYTES(pixels, "abc.") };
+    const struct bmp good = {
+        .width = 1, .height = 1, .bits = 24, BYTES(pixels, "abc.")
+    };
     struct bmp b = good;
     b.bits = 8;
     b.coding = 2;
@@ -287,13 +330,18 @@ TEST(bmp_damaged)
                     SAMPLES('c', 'b', 'a', 0, 'e', 'd'), cut);
     check_hostile(&codec_bmp, file.data, file.size, 54);
     bytes_free(&file);
-    file = make_bmp((struct bmp){ .width = 2, .height = 1, .bits = 8,
+    file = make_bmp((struct bmp){ .width = 2,
+                                  .height = 1,
+                                  .bits = 8,
                                   BYTES(palette, PALETTE),
                                   BYTES(pixels, "\1\2..") });
     check_hostile(&codec_bmp, file.data, file.size, 54);
     bytes_free(&file);
-    file = make_bmp((struct bmp){ .header = 108, .width = 1, .height = 1,
-                                  .bits = 32, .coding = 3,
+    file = make_bmp((struct bmp){ .header = 108,
+                                  .width = 1,
+                                  .height = 1,
+                                  .bits = 32,
+                                  .coding = 3,
                                   BYTES(palette, "\0\0\xff\0\0\xff\0\0\xff\0\0"
                                                  "\0\0\0\0\xff"),
                                   BYTES(pixels, "abcd") });
@@ -320,7 +368,8 @@ static void density_is(struct density density, enum xform turned, uint32_t x,
 
 TEST(bmp_density)
 {
-    density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_MIRROR_X, 7, 9, 0);
+    density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_MIRROR_X, 7, 9,
+               0);
     density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_ROTATE_90, 9, 7,
                0);
     density_is((struct density){ DENSITY_INCH, 300, 72 }, XFORM_TRANSPOSE, 2835,
@@ -329,9 +378,8 @@ TEST(bmp_density)
     density_is((struct density){ DENSITY_ASPECT, 2, 1 }, XFORM_NONE, 0, 0, 1);
     /* In its own format a turn by 90 degrees changes nothing else in this
      * file. */
-    struct bytes file = make_bmp((struct bmp){ .width = 1, .height = 1,
-                                               .bits = 24,
-                                               BYTES(pixels, "abc\0") });
+    struct bytes file = make_bmp((struct bmp){
+        .width = 1, .height = 1, .bits = 24, BYTES(pixels, "abc\0") });
     struct bytes want = { 0 };
     write_le32(file.data + 2, 58);
     write_le32(file.data + 38, 2835);
@@ -349,9 +397,12 @@ TEST(bmp_density)
 TEST(bmp_unused)
 {
     for (int last = 0; last < 2; last++) {
-        struct bytes file = make_bmp((struct bmp){
-            .width = 2, .height = 1, .bits = 32,
-            .pixels = last ? "abc\0def\1" : "abc\0def\0", .pixels_size = 8 });
+        struct bytes file =
+            make_bmp((struct bmp){ .width = 2,
+                                   .height = 1,
+                                   .bits = 32,
+                                   .pixels = last ? "abc\0def\1" : "abc\0def\0",
+                                   .pixels_size = 8 });
         struct opened o = open_file(&codec_bmp, file.data, file.size, PORTABLE);
         CHECK(o.img.nplanes == (last ? 4 : 3) && o.img.alpha == last,
               "%u planes", o.img.nplanes);
@@ -365,11 +416,16 @@ TEST(bmp_alpha)
 {
     for (uint32_t coding = 0; coding <= 3; coding += 3) {
         struct warnings warnings = { 0 };
-        struct bytes file = make_bmp((struct bmp){
-            .header = coding ? 108 : 40, .width = 1, .height = 1, .bits = 32,
-            .coding = coding, .palette = "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
-                                         "\0\0\0\xff",
-            .palette_size = coding ? 16 : 0, BYTES(pixels, "abcd") });
+        struct bytes file =
+            make_bmp((struct bmp){ .header = coding ? 108 : 40,
+                                   .width = 1,
+                                   .height = 1,
+                                   .bits = 32,
+                                   .coding = coding,
+                                   .palette = "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
+                                              "\0\0\0\xff",
+                                   .palette_size = coding ? 16 : 0,
+                                   BYTES(pixels, "abcd") });
         struct opened o = open_file(&codec_bmp, file.data, file.size, STRICT);
         struct bytes again = written(&codec_bmp, &o.img, "bmp", &warnings);
         CHECK(read_le32(again.data + 30) == coding &&
@@ -389,8 +445,9 @@ TEST(bmp_alpha)
 TEST(too_large)
 {
     const struct save_opts opts = { .suffix = "bmp" };
-    const struct image img = { .color = COLOR_RGB, .nplanes = 3,
-                               .width = 40000, .height = 40000 };
+    const struct image img = {
+        .color = COLOR_RGB, .nplanes = 3, .width = 40000, .height = 40000
+    };
     struct bytes file = { 0 };
     struct err err = { 0 };
     CHECK(encode_as(&codec_bmp, &file, &img, &opts, &err) == -1 && !file.data &&

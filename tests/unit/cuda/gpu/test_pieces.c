@@ -35,13 +35,13 @@ static void fill(struct plane *p, size_t size)
     for (size_t y = 0; y < p->height; y++)
         for (size_t x = 0; x < p->width; x++) {
             uint32_t n = (uint32_t)(y * p->width + x) * 2654435761u;
-            memcpy(p->data + y * p->stride + x * size, &n,
-                   size < 4 ? size : 4);
+            memcpy(p->data + y * p->stride + x * size, &n, size < 4 ? size : 4);
         }
 }
 
 static void turn_alone(uint8_t *to, const uint8_t *cells,
-                       const struct plane_piece *piece, enum xform t, size_t size)
+                       const struct plane_piece *piece, enum xform t,
+                       size_t size)
 {
     size_t w = piece->to_width, h = piece->to_height, width = piece->width;
     for (size_t y = 0; y < h; y++)
@@ -59,8 +59,8 @@ static void check_plane(uint32_t width, uint32_t height, size_t size,
 {
     bool flip = xform_transposes(t);
     struct plane src = plane_of(width, height, size);
-    struct plane dst = plane_of(flip ? height : width, flip ? width : height,
-                                size);
+    struct plane dst =
+        plane_of(flip ? height : width, flip ? width : height, size);
     struct pieces pieces = pieces_cut(width, height, size, most);
     size_t room = most > 65536 * 4 ? most : 65536 * 4, wrong = 0, large = 0;
     uint8_t *in = malloc(room), *out = malloc(room);
@@ -78,10 +78,10 @@ static void check_plane(uint32_t width, uint32_t height, size_t size,
     for (size_t y = 0; y < dst.height; y++)
         for (size_t x = 0; x < dst.width; x++) {
             size_t at = from(t, dst.width, dst.height, x, y);
-            wrong += memcmp(dst.data + y * dst.stride + x * size,
-                            src.data + at / width * src.stride +
-                                at % width * size,
-                            size) != 0;
+            wrong +=
+                memcmp(dst.data + y * dst.stride + x * size,
+                       src.data + at / width * src.stride + at % width * size,
+                       size) != 0;
         }
     CHECK(large == 0, "%u x %u of %zu", width, height, size);
     CHECK(wrong == 0, "%u x %u of %zu, %s: %zu cells", width, height, size,
@@ -98,7 +98,8 @@ static void check_cut(uint32_t width, uint32_t height, size_t size, size_t most)
 {
     struct pieces p = pieces_cut(width, height, size, most);
     uint64_t bytes = (uint64_t)width * height * size;
-    struct plane_piece last = pieces_get(&p, width, height, p.count - 1, XFORM_NONE);
+    struct plane_piece last =
+        pieces_get(&p, width, height, p.count - 1, XFORM_NONE);
     CHECK(pieces_stride(p.wide, size) * p.high <= most, "%u x %u", width,
           height);
     CHECK(pieces_stride(p.high, size) * p.wide <= most, "%u x %u", width,
