@@ -2,7 +2,6 @@
 #include "cuda/backend_choose.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "cuda/bench/kernel_suite.h"
 #include "cuda/jpeg/scan_engine.h"
@@ -48,17 +47,6 @@ const struct backend *backend_choose(const char *name, struct err *err)
 const struct scan_engine_type *backend_choose_engine(void)
 {
     return engines[0];
-}
-
-bool backend_finds_device(void)
-{
-    static const char *const signs[] = { "/proc/driver/nvidia",
-                                         "/dev/nvhost-ctrl", "/dev/nvmap",
-                                         "/dev/dxg" };
-    bool found = false;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        found = found || access(signs[i], F_OK) == 0;
-    return found && engines[0];
 }
 
 const struct kernel_suite *backend_choose_suite(void)

@@ -19,10 +19,6 @@ const struct backend *backend_choose(const char *name, struct err *err);
 struct scan_engine_type;
 const struct scan_engine_type *backend_choose_engine(void);
 
-/* Returns whether this machine has the driver of a GPU, and the build has CUDA;
- * without a call of either. */
-bool backend_finds_device(void);
-
 /* Returns what a benchmark of the GPU runs, or NULL in a build without CUDA. */
 struct kernel_suite;
 const struct kernel_suite *backend_choose_suite(void);

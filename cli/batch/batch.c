@@ -86,17 +86,6 @@ struct job batch_planned_job(void *context, size_t i)
     };
 }
 
-/* Has the system read a file ahead, if there is one. */
-static void prefetch(struct root *root, const char *name)
-{
-    struct err err;
-    int fd = resolve_open(root, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, &err);
-    if (fd < 0)
-        return;
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
-    close(fd);
-}
-
 /* Notes that the output is about to be written. */
 static int note_ready(struct scheduled_job *s, struct bytes output)
 {
@@ -109,40 +98,33 @@ static int put_on_stack(void *context, struct bytes output, size_t *size,
                         struct err *err)
 {
     struct batch_task *task = context;
-    return stack_put(task->batch->stack, task->i,
-                     task->worker.scheduled.job.input, output, size, err);
+    return stack_put(task->batch->stack, task->i, task->scheduled.job.input,
+                     output, size, err);
 }
 
-bool batch_task_begin(struct batch_task *task, struct batch *batch, size_t i)
+void batch_task_begin(struct batch_task *task)
 {
-    struct scheduled_job *s = &task->worker.scheduled;
-    const size_t next = i + scheduler_wanted(batch->scheduler);
+    struct batch *batch = task->batch;
+    struct scheduled_job *s = &task->scheduled;
     enum verdict verdict;
-    task->batch = batch;
-    task->i = i;
-    /* The system reads the file that a worker is likely to take next. */
-    if (scheduler_waits_for_files(batch->scheduler) &&
-        next < batch->plan.inputs.count) {
-        const struct input *input = &batch->plan.inputs.list[next];
-        prefetch(input->root, input->name);
-    }
-    s->job = batch_planned_job(batch, i);
+    *task = (struct batch_task){ .batch = batch, .i = task->i };
+    s->job = batch_planned_job(batch, task->i);
     s->job.put = batch->stack ? put_on_stack : NULL;
     s->job.put_context = task;
-    s->first = batch->stack && i == 0;
+    s->first = batch->stack && task->i == 0;
     s->ready = note_ready;
-    s->status = records_check(&batch->records, i, &s->job, &verdict, &s->err);
+    s->status =
+        records_check(&batch->records, task->i, &s->job, &verdict, &s->err);
     task->unknown = verdict == VERDICT_CHANGED;
     if (s->status == 0 && verdict == VERDICT_DONE)
         s->result.skipped = SKIPPED_DONE;
     else if (s->status == 0)
         s->status = job_choose_format(&s->job, &s->err);
-    return s->status == 0 && !s->result.skipped;
 }
 
 void batch_task_end(struct batch_task *task)
 {
-    struct scheduled_job *s = &task->worker.scheduled;
+    struct scheduled_job *s = &task->scheduled;
     struct batch *batch = task->batch;
     struct records *records = &batch->records;
     struct err why;
@@ -172,7 +154,7 @@ void batch_task_end(struct batch_task *task)
 
 void batch_task_report(struct batch_task *task)
 {
-    struct scheduled_job *s = &task->worker.scheduled;
+    struct scheduled_job *s = &task->scheduled;
     struct batch *batch = task->batch;
     const struct err *err = s->status ? &s->err : NULL;
     if (task->dropped)
@@ -221,24 +203,43 @@ static void resume(void *task)
     ordered_workers_resume(((struct batch_task *)task)->batch->workers, task);
 }
 
+/* Has the system read the file that a worker is likely to take next, if jobs
+ * wait for their files. */
+static void read_ahead(struct batch *batch, size_t i)
+{
+    const size_t next = i + scheduler_wanted(batch->scheduler);
+    struct err err;
+    if (!scheduler_waits_for_files(batch->scheduler) ||
+        next >= batch->plan.inputs.count)
+        return;
+    const struct input *input = &batch->plan.inputs.list[next];
+    const int fd = resolve_open(input->root, input->name,
+                                O_RDONLY | O_NONBLOCK | O_NOCTTY, &err);
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    close(fd);
+}
+
 /* Does a task, or a part of it. Returns whether it has ended, and is not
  * parked. */
 static bool work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
     struct batch_task *task = argument;
-    struct scheduled_job *s = &task->worker.scheduled;
-    bool does = s->state != NULL;
-    if (!does) {
+    struct scheduled_job *s = &task->scheduled;
+    if (!s->state) {
         task->batch = batch;
         task->dropped = batch_is_ending(batch);
         if (task->dropped)
             return true;
-        does = batch_task_begin(task, batch, task->i);
+        read_ahead(batch, task->i);
+        batch_task_begin(task);
         s->left = atomic_load(&batch->to_do);
         s->resume = resume;
     }
-    if (does && !scheduler_do(batch->scheduler, worker, s))
+    if (s->status == 0 && !s->result.skipped &&
+        !scheduler_do(batch->scheduler, worker, s))
         return false;
     batch_task_end(task);
     ordered_workers_allow(batch->workers, scheduler_wanted(batch->scheduler));

@@ -92,8 +92,7 @@ struct batch {
 };
 
 struct batch_task {
-    struct worker_task worker; /* of which only .scheduled is used where there
-                                  is one process */
+    struct scheduled_job scheduled;
     struct batch *batch;
     size_t i;     /* in the plan */
     bool dropped; /* the batch ended before it was begun */
@@ -110,9 +109,9 @@ bool batch_is_ending(void *batch);
  * whether it is read or replaced. */
 struct job batch_planned_job(void *batch, size_t i);
 
-/* Begins the i-th task. Returns whether its job is to be done; otherwise its
- * status, err and result say why not. */
-bool batch_task_begin(struct batch_task *task, struct batch *batch, size_t i);
+/* Begins a task, of which .batch and .i are set. Its job is to be done if it
+ * has neither failed nor is skipped. */
+void batch_task_begin(struct batch_task *task);
 
 /* Ends a task whose job has ended: notes what became of it, and has the batch
  * end if that asks for it. */

@@ -39,21 +39,22 @@ struct isolated_batch {
 /* ---- A worker process ---------------------------------------------------- */
 
 /* The text of a job is its number. */
-static bool begin(void *batch, struct worker_task *worker)
+static struct scheduled_job *begin(void *context, const char *text, size_t size)
 {
-    size_t i;
-    memcpy(&i, worker->text, sizeof i);
-    return batch_task_begin((struct batch_task *)worker, batch, i);
+    struct batch_task *task = context;
+    memcpy(&task->i, text, size);
+    batch_task_begin(task);
+    return &task->scheduled;
 }
 
-static uint64_t add(void *context, const struct worker_task *worker)
+static uint64_t added(void *context)
 {
-    struct batch *batch = context;
-    const struct batch_task *task = (const struct batch_task *)worker;
-    const unsigned flags =
-        (task->sum.known ? END_SUMMED : 0) | (task->unknown ? END_UNKNOWN : 0) |
-        (atomic_load(&batch->records.failed) ? END_UNNOTED : 0) |
-        (atomic_load(&batch->records.disk_full) ? END_NO_ROOM : 0);
+    const struct batch_task *task = context;
+    struct records *records = &task->batch->records;
+    const unsigned flags = (task->sum.known ? END_SUMMED : 0) |
+                           (task->unknown ? END_UNKNOWN : 0) |
+                           (atomic_load(&records->failed) ? END_UNNOTED : 0) |
+                           (atomic_load(&records->disk_full) ? END_NO_ROOM : 0);
     return (uint64_t)task->sum.crc << 32 | flags;
 }
 
@@ -61,16 +62,16 @@ static enum outcome work(void *context, const struct worker_start *start)
 {
     struct batch *batch = ((struct isolated_batch *)context)->batch;
     const struct options *opts = batch->opts;
+    static struct batch_task task; /* of this process */
     const struct worker_opts worker = {
         .opts = opts,
         .backend = batch->backend,
         .jobs = batch->plan.inputs.count,
-        .task_size = sizeof(struct batch_task),
         .begin = begin,
-        .add = add,
-        .context = batch,
-        .scheduler = &batch->scheduler,
+        .added = added,
+        .context = &task,
     };
+    task.batch = batch;
     /* The worker reads nothing from standard input, and prints nothing but the
      * manifest, if that goes to standard output. */
     const bool prints = opts->manifest && strcmp(opts->manifest, "-") == 0;
@@ -83,7 +84,7 @@ static enum outcome work(void *context, const struct worker_start *start)
         report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }
-    sandbox_enter_for_batch(&batch->plan, opts, start->many);
+    sandbox_enter_for_batch(&batch->plan, opts, batch->backend != &backend_cpu);
     return worker_run(&worker, start);
 }
 
@@ -99,7 +100,7 @@ static void on_end(void *context, uint64_t i, const struct job_end *end)
 {
     struct isolated_batch *all = context;
     struct batch_task *task = task_at(all, i);
-    struct scheduled_job *s = &task->worker.scheduled;
+    struct scheduled_job *s = &task->scheduled;
     s->status = end->status;
     s->err = end->err;
     s->result = end->result;
@@ -131,7 +132,6 @@ enum outcome batch_isolated_run(struct batch *batch)
         .opts = batch->opts,
         .jobs = count,
         .window = all.window,
-        .many = scheduler_finds_device(batch->opts, batch->backend, count),
         .ended = on_end,
         .work = work,
         .context = &all,
@@ -146,8 +146,8 @@ enum outcome batch_isolated_run(struct batch *batch)
             for (; i < count && worker_pool_has_room(pool); i++) {
                 struct batch_task *task = task_at(&all, i);
                 *task = (struct batch_task){ .batch = batch, .i = i };
-                task->worker.scheduled.job = batch_planned_job(batch, i);
-                worker_pool_give(pool, &task->worker.scheduled.job, &task->i,
+                task->scheduled.job = batch_planned_job(batch, i);
+                worker_pool_give(pool, &task->scheduled.job, &task->i,
                                  sizeof task->i);
             }
             if (batch_is_ending(batch))

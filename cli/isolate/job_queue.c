@@ -80,11 +80,10 @@ void job_queue_give(struct job_queue *queue, const struct job *job,
 
 struct request *job_queue_next(struct job_queue *queue)
 {
-    for (uint64_t i = queue->next; i < queue->given; i++) {
+    for (uint64_t i = queue->first; i < queue->given; i++) {
         struct request *request = job_queue_at(queue, i);
         if (request->state == REQUEST_WAITS && !request->earlier)
             return request;
-        queue->next += queue->next == i && request->state != REQUEST_WAITS;
     }
     return NULL;
 }
@@ -95,24 +94,23 @@ static void look_at_output(const struct job *job, struct stat *st)
         *st = (struct stat){ .st_nlink = 0 };
 }
 
-void job_queue_send(struct job_queue *queue, struct request *request,
-                    unsigned worker)
+void job_queue_send(struct job_queue *queue, struct request *request)
 {
     look_at_output(&request->job, &request->before);
     request->state = REQUEST_SENT;
-    request->worker = worker;
-    request->order = queue->sends++;
     queue->sent++;
 }
 
 /* ---- The end of a job ---------------------------------------------------- */
 
 /* Tells the client what has become of a job: queue.end. */
-static void end_job(struct job_queue *queue, uint64_t number)
+static void end_job(struct job_queue *queue, struct request *request)
 {
-    struct request *request = job_queue_at(queue, number);
+    const unsigned window = queue->opts->window;
+    const uint64_t slot = (uint64_t)(request - queue->request);
+    const uint64_t number =
+        queue->first + (slot + window - queue->first % window) % window;
     queue->sent -= request->state == REQUEST_SENT;
-    queue->alone -= request->alone;
     request->state = REQUEST_ENDED;
     queue->ended++;
     for (uint64_t i = number + 1; i < queue->given; i++) {
@@ -123,12 +121,13 @@ static void end_job(struct job_queue *queue, uint64_t number)
     queue->told = true;
 }
 
-void job_queue_fail(struct job_queue *queue, uint64_t number, const char *why)
+void job_queue_fail(struct job_queue *queue, struct request *request,
+                    const char *why)
 {
     struct job_end *end = queue->end;
     *end = (struct job_end){ .status = -1 };
     end->status = fail(&end->err, "%s", why);
-    end_job(queue, number);
+    end_job(queue, request);
 }
 
 /* Returns whether a codec is one, and a time a possible one. */
@@ -164,18 +163,15 @@ static bool is_sound(struct job_end *end)
            (done ? is_codec(r->from) && is_codec(r->to) : true);
 }
 
-bool job_queue_answer(struct job_queue *queue, uint32_t slot, const void *end,
-                      size_t size)
+bool job_queue_answer(struct job_queue *queue, struct request *request,
+                      const void *end, size_t size)
 {
-    const unsigned window = queue->opts->window;
-    const uint64_t number =
-        queue->first + (slot + window - queue->first % window) % window;
     memcpy(queue->end, end, size);
     const bool sound = size == job_end_size(queue->end) && is_sound(queue->end);
     if (sound)
-        end_job(queue, number);
+        end_job(queue, request);
     else
-        job_queue_fail(queue, number,
+        job_queue_fail(queue, request,
                        "its process did not say what became of it");
     return sound;
 }
@@ -195,27 +191,22 @@ static bool was_written(const struct request *request)
             memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0);
 }
 
-/* Ends a job whose process has ended; or has it done again, if it was not
- * alone. */
-static void bury_request(struct job_queue *queue, uint64_t number, int status,
-                         bool others)
+void job_queue_bury(struct job_queue *queue, struct request *request,
+                    bool unread, int status)
 {
-    struct request *request = job_queue_at(queue, number);
     const bool written = was_written(request);
     char how[80];
+    if (unread && !request->unread && !written) {
+        request->unread = true;
+        request->state = REQUEST_WAITS;
+        queue->sent--;
+        return;
+    }
     if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else
         snprintf(how, sizeof how, "with status %d", WEXITSTATUS(status));
-    if (others && !written) {
-        queue->sent--;
-        queue->alone += !request->alone;
-        queue->next = queue->first;
-        request->state = REQUEST_WAITS;
-        request->alone = true;
-        return;
-    }
     *queue->end = (struct job_end){ .status = 0 };
     if (written)
         warn(&queue->end->result.warnings,
@@ -227,34 +218,5 @@ static void bury_request(struct job_queue *queue, uint64_t number, int status,
                                   "the job ended its process %s; the output "
                                   "was not written",
                                   how);
-    end_job(queue, number);
-}
-
-void job_queue_bury(struct job_queue *queue, unsigned worker, unsigned jobs,
-                    bool unread, int status)
-{
-    const bool many = queue->opts->many;
-    uint64_t earliest = UINT64_MAX;
-    for (uint64_t i = queue->first; i < queue->given; i++) {
-        const struct request *request = job_queue_at(queue, i);
-        if (request->state == REQUEST_SENT && request->worker == worker &&
-            request->order < earliest)
-            earliest = request->order;
-    }
-    for (uint64_t i = queue->first; i < queue->given; i++) {
-        struct request *request = job_queue_at(queue, i);
-        if (request->state != REQUEST_SENT || request->worker != worker)
-            continue;
-        const bool waits =
-            jobs == 1 ? unread && !request->unread && !was_written(request)
-                      : !many && request->order != earliest;
-        if (!waits) {
-            bury_request(queue, i, status, many && jobs > 1);
-            continue;
-        }
-        request->unread = jobs == 1;
-        request->state = REQUEST_WAITS;
-        queue->sent--;
-        queue->next = queue->first;
-    }
+    end_job(queue, request);
 }

@@ -17,12 +17,9 @@
 #include "cli/report/report.h"
 
 enum {
-    KEPT = 1 << 22,       /* bytes of memory, instead of 128 KiB */
-    STEP = 1 << 16,       /* bytes that are received at a time */
-    UNSENT_MAX = 1 << 16, /* bytes that wait for a socket before more are added
-                           */
-    UNREADY_MAX = 3,      /* processes in a row that ended before they were
-                             ready */
+    KEPT = 1 << 22,  /* bytes of memory, instead of 128 KiB */
+    STEP = 1 << 16,  /* bytes that are received at a time */
+    UNREADY_MAX = 3, /* processes in a row that ended before they were ready */
 };
 
 /* This end of a process. */
@@ -32,7 +29,7 @@ struct worker {
     bool ready;           /* it has said so */
     bool finishing;       /* it has been told that there are no more jobs */
     bool unread;          /* it ended before it read all that was sent */
-    unsigned jobs;        /* that were sent and have not ended */
+    struct request *job;  /* that was sent and has not ended, or NULL */
     struct bytes out, in; /* what is not sent yet; and no whole message */
     struct resource_claim claim;
 };
@@ -82,8 +79,6 @@ bool worker_pool_take(struct worker_pool *pool, uint64_t *number)
             return false;
         *number = queue->first++;
     }
-    if (queue->next < queue->first)
-        queue->next = queue->first;
     return ended;
 }
 
@@ -94,78 +89,48 @@ static void grant(struct resource_claim *claim, unsigned processors)
 {
     struct worker *worker =
         (struct worker *)((char *)claim - offsetof(struct worker, claim));
-    const struct job_message given = { .slot = JOB_GIVEN, .left = processors };
+    const struct job_message given = { .left = processors };
     /* Without memory the process waits for ever, so it is ended. */
     if (!bytes_append(&worker->out, &given, sizeof given))
         kill(worker->pid, SIGKILL);
 }
 
-/* How many jobs must wait for each process, so that one of them may wait in it:
- * if what it does takes long, the others have enough to do. */
-enum { PLENTY = 4 };
-
-/* Returns whether a process takes another job: one with a device takes many,
- * and another one the next one already, to begin it without a wait. */
-static bool takes_job(const struct worker_pool *pool,
-                      const struct worker *worker)
+/* Has a process that is free do the next job, if there are a processor and
+ * memory for it. */
+static void add_job(struct worker_pool *pool, struct worker *worker)
 {
-    const struct job_queue *queue = &pool->queue;
-    if (pool->state.stopped || !worker->ready || worker->finishing)
-        return false;
-    if (pool->opts->many || !worker->jobs)
-        return !worker->jobs || !queue->alone;
-    return worker->jobs == 1 && worker->claim.processors == 1 &&
-           !pool->claims.waiting &&
-           queue->given - queue->ended - queue->sent > PLENTY * pool->slots;
-}
-
-static void add_jobs(struct worker_pool *pool, unsigned number)
-{
-    struct worker *worker = &pool->worker[number];
     struct job_queue *queue = &pool->queue;
+    struct bytes *out = &worker->out;
     const uint64_t all =
         pool->opts->jobs == SIZE_MAX ? queue->given : pool->opts->jobs;
-    while (worker->out.size < UNSENT_MAX && takes_job(pool, worker)) {
-        struct request *request = job_queue_next(queue);
-        if (!request || (!pool->opts->many && !worker->jobs &&
-                         !resource_claim_begin(&pool->claims, &worker->claim,
-                                               pool->allowed)))
-            return;
-        const struct job_message message = {
-            .slot = (uint32_t)(request - queue->request),
-            .size = (uint32_t)request->text.size,
-            .left = all - queue->ended,
-        };
-        job_queue_send(queue, request, number);
-        worker->jobs++;
-        if (!bytes_reserve(&worker->out, sizeof message + request->text.size)) {
-            kill(worker->pid, SIGKILL); /* which fails the job */
-            return;
-        }
-        (void)bytes_append(&worker->out, &message, sizeof message);
-        (void)bytes_append(&worker->out, request->text.data,
-                           request->text.size);
-    }
+    struct request *request = job_queue_next(queue);
+    if (!request ||
+        !resource_claim_begin(&pool->claims, &worker->claim, pool->allowed))
+        return;
+    const struct job_text text = request->text;
+    const struct job_message message = { .left = all - queue->ended,
+                                         .size = (uint32_t)text.size };
+    job_queue_send(queue, request);
+    worker->job = request;
+    if (!bytes_append(out, &message, sizeof message) ||
+        !bytes_append(out, text.data, text.size))
+        kill(worker->pid, SIGKILL); /* which fails the job */
 }
 
-/* Sends a process its jobs, or that there are no more, as far as its socket
+/* Sends a process its job, or that there are no more, as far as its socket
  * takes that. */
-static void send_jobs(struct worker_pool *pool, unsigned number)
+static void send_job(struct worker_pool *pool, struct worker *worker)
 {
     const struct pool_state *state = &pool->state;
-    const struct job_message stop = { .slot = JOB_STOP };
-    struct worker *worker = &pool->worker[number];
     struct bytes *out = &worker->out;
     size_t at = 0;
-    add_jobs(pool, number);
-    if (!worker->finishing && (!worker->jobs || pool->opts->many) &&
+    if (worker->ready && !worker->job && !state->stopped)
+        add_job(pool, worker);
+    if (!worker->finishing && !worker->job &&
         (state->stopped ||
          (state->finished && pool->queue.ended == pool->queue.given))) {
         worker->finishing = true;
-        if (worker->jobs)
-            (void)bytes_append(out, &stop, sizeof stop);
-        else
-            shutdown(worker->fd, SHUT_WR);
+        shutdown(worker->fd, SHUT_WR);
     }
     while (at < out->size) {
         ssize_t n = send(worker->fd, out->data + at, out->size - at,
@@ -194,7 +159,7 @@ static unsigned count_processes(const struct worker_pool *pool, unsigned *free)
     for (unsigned i = 0; i < pool->slots; i++) {
         const struct worker *worker = &pool->worker[i];
         live += worker->fd >= 0;
-        *free += worker->fd >= 0 && (!worker->ready || !worker->jobs);
+        *free += worker->fd >= 0 && (!worker->ready || !worker->job);
     }
     return live;
 }
@@ -210,7 +175,7 @@ static void give_up(struct worker_pool *pool, const char *why)
         why = "no worker process can be started";
     for (uint64_t i = pool->queue.first; i < pool->queue.given; i++)
         if (job_queue_at(&pool->queue, i)->state != REQUEST_ENDED)
-            job_queue_fail(&pool->queue, i, why);
+            job_queue_fail(&pool->queue, job_queue_at(&pool->queue, i), why);
 }
 
 /* Starts a process, as long as there are too few. */
@@ -233,8 +198,6 @@ static void start_process(struct worker_pool *pool)
                 .fd = fds[1],
                 .number = number,
                 .most = pool->slots,
-                .many = pool->opts->many,
-                .window = pool->opts->window,
             };
             for (unsigned i = 0; i < pool->slots; i++)
                 if (pool->worker[i].fd >= 0)
@@ -289,19 +252,18 @@ static void end_unready(struct worker_pool *pool, int status)
 }
 
 /* Waits for a process that has closed its socket, or is to be ended. */
-static void end_process(struct worker_pool *pool, unsigned number)
+static void end_process(struct worker_pool *pool, struct worker *worker)
 {
-    struct worker *worker = &pool->worker[number];
     const struct worker ended = *worker;
     kill(ended.pid, SIGKILL); /* it may have closed the socket alone */
     const int status = signals_wait_for(ended.pid);
     close(worker->fd);
     bytes_free(&worker->out);
     bytes_free(&worker->in);
-    resource_claim_end(&pool->claims, &worker->claim, false);
+    resource_claim_end(&pool->claims, &worker->claim);
     *worker = (struct worker){ .fd = -1 };
-    if (!(pool->opts->many && ended.finishing))
-        job_queue_bury(&pool->queue, number, ended.jobs, ended.unread, status);
+    if (ended.job)
+        job_queue_bury(&pool->queue, ended.job, ended.unread, status);
     if (!ended.ready) {
         end_unready(pool, status);
     } else if (ended.finishing &&
@@ -314,34 +276,31 @@ static void end_process(struct worker_pool *pool, unsigned number)
 /* ---- Receiving ----------------------------------------------------------- */
 
 /* Returns false if a process does not speak the protocol. */
-static bool on_message(struct worker_pool *pool, unsigned number,
+static bool on_message(struct worker_pool *pool, struct worker *worker,
                        const struct worker_message *message, const void *rest)
 {
-    struct worker *worker = &pool->worker[number];
     struct job_queue *queue = &pool->queue;
+    struct request *job = worker->job;
     switch (message->kind) {
     case WORKER_READY:
         worker->ready = pool->state.started = true;
         pool->state.unready = 0;
         return message->size == 0;
     case WORKER_WANTS:
-        if (message->size || pool->opts->many || !worker->jobs ||
-            worker->claim.waits || worker->claim.processors > 1 ||
-            message->what >= RESOURCES || !message->amount)
+        if (message->size || !job || worker->claim.waits ||
+            worker->claim.processors > 1 || message->what >= RESOURCES ||
+            !message->amount)
             return false;
         resource_claim_more(&pool->claims, &worker->claim, message->what,
                             message->amount);
         return true;
     case WORKER_ENDED:
-        if (message->slot >= pool->opts->window ||
-            queue->request[message->slot].state != REQUEST_SENT ||
-            queue->request[message->slot].worker != number ||
+        if (!job ||
             message->size < offsetof(struct job_end, result.warnings.list))
             return false;
-        worker->jobs--;
-        if (!pool->opts->many)
-            resource_claim_end(&pool->claims, &worker->claim, worker->jobs);
-        if (job_queue_answer(queue, message->slot, rest, message->size)) {
+        worker->job = NULL;
+        resource_claim_end(&pool->claims, &worker->claim);
+        if (job_queue_answer(queue, job, rest, message->size)) {
             pace_note(&pool->pace, &queue->end->pace);
             pool->allowed =
                 pace_workers(&pool->pace, pool->opts->opts->threads);
@@ -353,9 +312,8 @@ static bool on_message(struct worker_pool *pool, unsigned number,
 
 /* Receives what is there, and does what whole messages say. Returns false if no
  * more will come. */
-static bool receive(struct worker_pool *pool, unsigned number)
+static bool receive(struct worker_pool *pool, struct worker *worker)
 {
-    struct worker *worker = &pool->worker[number];
     struct bytes *in = &worker->in;
     struct worker_message message;
     size_t at = 0;
@@ -375,7 +333,7 @@ static bool receive(struct worker_pool *pool, unsigned number)
         if (in->size - at - sizeof message < message.size)
             break;
         at += sizeof message;
-        if (!on_message(pool, number, &message, in->data + at))
+        if (!on_message(pool, worker, &message, in->data + at))
             return false;
         at += message.size;
     }
@@ -415,7 +373,7 @@ void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
     for (unsigned i = 0; i < pool->slots; i++) {
         struct worker *worker = &pool->worker[i];
         if (worker->fd >= 0)
-            send_jobs(pool, i);
+            send_job(pool, worker);
         all[i] = (struct pollfd){
             .fd = worker->fd,
             .events = (short)(POLLIN | (worker->out.size ? POLLOUT : 0)),
@@ -432,8 +390,8 @@ void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
     for (unsigned i = 0; i < n; i++)
         fds[i].revents = ready > 0 ? all[pool->slots + i].revents : 0;
     for (unsigned i = 0; i < pool->slots && ready > 0; i++)
-        if (all[i].revents & ~POLLOUT && !receive(pool, i))
-            end_process(pool, i);
+        if (all[i].revents & ~POLLOUT && !receive(pool, &pool->worker[i]))
+            end_process(pool, &pool->worker[i]);
 }
 
 struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
@@ -445,9 +403,7 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     pool->opts = opts;
     pool->queue.opts = opts;
     pool->allowed = threads;
-    pool->slots = opts->many                 ? 1
-                  : opts->jobs < 2 * threads ? (unsigned)opts->jobs
-                                             : 2 * threads;
+    pool->slots = opts->jobs < 2 * threads ? (unsigned)opts->jobs : 2 * threads;
     if (!pool->slots)
         pool->slots = 1;
     pool->most = pool->slots;

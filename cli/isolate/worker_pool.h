@@ -12,13 +12,11 @@
  * The pool (this module) lives in the process that the user has started. It
  * looks into no picture and has one thread. It starts processes as long as jobs
  * wait, about as many as there are processors; a socket joins it with each. It
- * has a process do one job after the other; the next one may wait in it, so
- * that it begins at once. All share the memory and the processors that the user
- * allows: each process has a part of the memory for itself, and asks the pool
- * for more, and for processors beside its own.
- *
- * Where a device may turn pictures, which it does in batches, there is one
- * process, which has many jobs at a time.
+ * has a process do one job after the other. All share the memory and the
+ * processors that the user allows: each process has a part of the memory for
+ * itself, and asks the pool for more, and for processors beside its own. A
+ * device that was asked for is opened by each process. (One that turns pictures
+ * in batches would need many of them in one process.)
  *
  * Jobs that share a file are done in the order in which they were given, if the
  * client wants that; others in any order. Two jobs share a file if the output
@@ -50,21 +48,19 @@
 
 /* ---- Messages on the socket: each is followed by `size` bytes ---- */
 
-/* From the pool: a job and its text; or with JOB_STOP, that no more jobs are to
- * be begun; or with JOB_GIVEN, that the process has what it wants. */
+/* From the pool: a job and its text; or an answer to WORKER_WANTS. */
 struct job_message {
-    uint32_t slot, size;
-    uint64_t left; /* jobs that are to be done, this one included; processors
-                      that are given */
+    uint64_t left; /* jobs that are to be done, this one included; or
+                      processors that are given */
+    uint32_t size;
 };
-enum { JOB_GIVEN = INT32_MAX - 1, JOB_STOP };
 
 /* To the pool, which checks all of it, as a picture may have taken the process
  * over. */
 struct worker_message {
     enum { WORKER_READY, WORKER_WANTS, WORKER_ENDED } kind;
-    uint32_t slot, size; /* of a struct job_end up to its last warning */
-    enum resource what;  /* of WORKER_WANTS: of this so much */
+    uint32_t size;      /* of a struct job_end up to its last warning */
+    enum resource what; /* of WORKER_WANTS: of this so much */
     uint64_t amount;
 };
 
@@ -86,52 +82,31 @@ static inline size_t job_end_size(const struct job_end *end)
     return (size_t)((const char *)&warnings->list[kept] - (const char *)end);
 }
 
-/* ---- A worker process ----
- *
- * As a rule it does one job after the other, in its only thread, and asks the
- * pool for memory and processors that a large picture needs. Where a device may
- * turn the pictures of several jobs together there is one such process, and it
- * does many jobs side by side, as a batch does them. */
+/* ---- A worker process ---- */
 
 /* What a process is started with. */
 struct worker_start {
     int fd;          /* its end of the socket */
     unsigned number; /* of the process, from 0 */
     unsigned most;   /* processes at a time */
-    bool many;       /* it does several jobs at a time, */
-    unsigned window; /* up to so many */
-};
-
-struct worker_process;
-
-/* A job in the process, {0} at first: the beginning of a struct of the
- * client's. */
-struct worker_task {
-    struct scheduled_job scheduled;
-    struct worker_process *process;
-    struct job_message message;
-    char *text; /* message.size bytes, and a NUL */
 };
 
 struct worker_opts {
     const struct options *opts;
     const struct backend *backend;
-    size_t jobs;      /* in all; SIZE_MAX: nobody knows */
-    size_t task_size; /* of the client's struct */
-    /* Sets the job, and `ready`, by the text. Returns whether it is to be done;
-     * if not, status, err and result are set. With many jobs any thread calls
-     * it. */
-    bool (*begin)(void *context, struct worker_task *task);
-    /* Returns job_end.added. May be NULL. */
-    uint64_t (*add)(void *context, const struct worker_task *task);
-    /* Frees what the client holds. May be NULL. */
-    void (*release)(struct worker_task *task);
+    size_t jobs; /* in all; SIZE_MAX: nobody knows */
+    /* Returns a job by its text, which a NUL ends. It is done if it has neither
+     * failed nor is skipped. It stays until the next one is begun. */
+    struct scheduled_job *(*begin)(void *context, const char *text,
+                                   size_t size);
+    /* Returns job_end.added of the job, which has ended. May be NULL. */
+    uint64_t (*added)(void *context);
     void *context;
-    struct scheduler **scheduler; /* is set as long as there are jobs */
 };
 
-/* Opens the backend and does jobs until the pool closes the socket. Returns the
- * outcome of the process, not of the jobs; what went wrong has been printed. */
+/* Opens the backend and does jobs, one after the other, until the pool closes
+ * the socket. Returns the outcome of the process, not of the jobs; what went
+ * wrong has been printed. */
 enum outcome worker_run(const struct worker_opts *opts,
                         const struct worker_start *start);
 
@@ -141,7 +116,6 @@ struct worker_pool_opts {
     const struct options *opts; /* their threads, and their memory */
     size_t jobs;                /* in all; SIZE_MAX: nobody knows */
     unsigned window;            /* jobs that may be given and not taken */
-    bool many;                  /* one process does several at a time */
     bool ordered;               /* jobs that share a file */
     const char *root; /* the directory where names of files start, or NULL */
     /* Is called when a job has ended, in any order. end->added is not checked.
@@ -216,21 +190,17 @@ struct request {
     } text;
     struct file_keys input, output;
     unsigned earlier;   /* jobs that share a file, and have not ended */
-    unsigned worker;    /* that it was sent to, */
-    uint64_t order;     /* after so many others, */
-    struct stat before; /* when this was its output; {0}: none */
-    bool unread;        /* its process ended before it read it */
-    bool alone;         /* its process ended, while it had other jobs, too, */
+    struct stat before; /* when it was sent this was its output; {0}: none */
+    bool unread;        /* a process ended before it read it */
 };
 
 struct job_queue {
     const struct worker_pool_opts *opts;
-    struct request *request;     /* a ring of opts->window */
-    uint64_t first, next, given; /* the first not taken; not sent; none */
-    size_t sent, ended, alone;   /* how many requests are */
-    uint64_t sends;              /* how many have been, or again */
-    struct job_end *end;         /* that the client is told */
-    bool told;                   /* it was; the pool's to take back */
+    struct request *request; /* a ring of opts->window */
+    uint64_t first, given;   /* the first that is not taken; that is none */
+    size_t sent, ended;      /* how many requests are */
+    struct job_end *end;     /* that the client is told */
+    bool told;               /* it was; the pool's to take back */
 };
 
 /* Returns a request by the number of its job. */
@@ -243,23 +213,22 @@ void job_queue_give(struct job_queue *queue, const struct job *job,
 /* Returns the first job that can be sent, or NULL. */
 struct request *job_queue_next(struct job_queue *queue);
 
-/* Notes that it is sent to this process. */
-void job_queue_send(struct job_queue *queue, struct request *request,
-                    unsigned worker);
+/* Notes that it is sent to a process. */
+void job_queue_send(struct job_queue *queue, struct request *request);
 
 /* Tells the client that a job has failed, for this reason. */
-void job_queue_fail(struct job_queue *queue, uint64_t i, const char *why);
+void job_queue_fail(struct job_queue *queue, struct request *request,
+                    const char *why);
 
-/* Tells the client what became of the job in a slot: a struct job_end, of which
- * `size` bytes were received. Returns false if that cannot have become of it:
- * then it has failed. */
-bool job_queue_answer(struct job_queue *queue, uint32_t slot, const void *end,
-                      size_t size);
+/* Tells the client what became of a job that was sent: a struct job_end, of
+ * which `size` bytes were received. Returns false if that cannot have become of
+ * it: then it has failed. */
+bool job_queue_answer(struct job_queue *queue, struct request *request,
+                      const void *end, size_t size);
 
-/* Ends the jobs that a process had when it ended. A job that it had not begun
- * waits again: the later one of two; or the only one, if what was sent last is
- * unread, but not twice. */
-void job_queue_bury(struct job_queue *queue, unsigned worker, unsigned jobs,
+/* Ends a job whose process has ended with this status; or has it wait again,
+ * but not twice, if the process has not read it. */
+void job_queue_bury(struct job_queue *queue, struct request *request,
                     bool unread, int status);
 
 #endif

@@ -235,18 +235,16 @@ void resource_claim_more(struct resource_claims *claims,
 }
 
 void resource_claim_end(struct resource_claims *claims,
-                        struct resource_claim *claim, bool another)
+                        struct resource_claim *claim)
 {
     struct resource_claim **at = &claims->waiting;
-    const unsigned kept = another ? 1 : 0;
     for (enum resource what = RESOURCE_FILE; what <= RESOURCE_CELLS; what++)
-        (void)hold(claims, claim, what, another ? claims->part[what] : 0);
-    claims->busy -= claim->processors - kept;
-    claim->processors = kept;
+        (void)hold(claims, claim, what, 0);
+    claims->busy -= claim->processors;
     while (*at && *at != claim)
         at = &(*at)->next;
     if (*at)
         *at = claim->next;
-    claim->waits = false;
+    *claim = (struct resource_claim){ .waits = false };
     grant_memory(claims);
 }

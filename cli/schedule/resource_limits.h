@@ -113,8 +113,8 @@ void resource_claim_more(struct resource_claims *claims,
                          struct resource_claim *claim, enum resource what,
                          uint64_t amount);
 
-/* Takes back what a job had; but its part if `another` job has begun. */
+/* Takes back what a job had. */
 void resource_claim_end(struct resource_claims *claims,
-                        struct resource_claim *claim, bool another);
+                        struct resource_claim *claim);
 
 #endif

@@ -23,13 +23,6 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
     return no_device ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
 }
 
-bool scheduler_finds_device(const struct options *opts,
-                            const struct backend *backend, size_t jobs)
-{
-    return backend != &backend_cpu ||
-           (device_scans_may_start(opts, jobs) && backend_finds_device());
-}
-
 /* Opens the lane of a worker; the workers divide the devices among them. Where
  * devices turn scans, these have half of their memory. */
 static int open_lane(struct scheduler *scheduler, unsigned worker,

@@ -28,11 +28,6 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
                               const struct backend *backend,
                               const struct err *why);
 
-/* Returns whether a device may be used for so many jobs, SIZE_MAX if nobody
- * knows, and there is one, as far as can be told without asking it. */
-bool scheduler_finds_device(const struct options *opts,
-                            const struct backend *backend, size_t jobs);
-
 /* Seconds that the latest jobs took; older ones count less and less. */
 struct pace {
     double read, write; /* waiting for their files */

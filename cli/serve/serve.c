@@ -66,28 +66,21 @@ struct server {
 /* ---- A worker process ---------------------------------------------------- */
 
 struct served_task {
-    struct worker_task worker;
+    const struct server *server;
+    struct scheduled_job scheduled;
     struct serve_job asked;
 };
 
-/* One thread at a time may read a job. */
-static bool begin(void *context, struct worker_task *worker)
+static struct scheduled_job *begin(void *context, const char *text, size_t size)
 {
-    static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
-    const struct server *server = context;
-    struct serve_job *asked = &((struct served_task *)worker)->asked;
-    struct scheduled_job *s = &worker->scheduled;
-    pthread_mutex_lock(&reading);
-    s->status = serve_job_read(asked, worker->text, worker->message.size,
-                               server->opts, server->root, &s->err);
-    pthread_mutex_unlock(&reading);
-    s->job = asked->job;
-    return s->status == 0;
-}
-
-static void release(struct worker_task *worker)
-{
-    serve_job_free(&((struct served_task *)worker)->asked);
+    struct served_task *task = context;
+    struct scheduled_job *s = &task->scheduled;
+    serve_job_free(&task->asked);
+    *task = (struct served_task){ .server = task->server };
+    s->status = serve_job_read(&task->asked, text, size, task->server->opts,
+                               task->server->root, &s->err);
+    s->job = task->asked.job;
+    return s;
 }
 
 /* Opens /dev/null as this descriptor. On failure it returns false and sets
@@ -105,23 +98,26 @@ static bool put_null(int fd)
 static enum outcome work(void *context, const struct worker_start *start)
 {
     struct server *server = context;
+    struct served_task *task = calloc(1, sizeof *task);
     const struct worker_opts worker = {
         .opts = server->opts,
         .backend = server->backend,
         .jobs = SIZE_MAX,
-        .task_size = sizeof(struct served_task),
         .begin = begin,
-        .release = release,
-        .context = server,
+        .context = task,
     };
     close(server->answers.fd);
-    if (!put_null(STDIN_FILENO)) {
-        report_error("/dev/null", strerror(errno));
+    if (!task || !put_null(STDIN_FILENO)) {
+        report_error(task ? "/dev/null" : NULL, strerror(errno));
         return OUTCOME_FAILED;
     }
+    task->server = server;
     sandbox_enter_for_jobs(server->root ? server->root->path : NULL,
-                           server->opts, start->many);
-    return worker_run(&worker, start);
+                           server->opts, server->backend != &backend_cpu);
+    const enum outcome outcome = worker_run(&worker, start);
+    serve_job_free(&task->asked);
+    free(task);
+    return outcome;
 }
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -291,7 +287,6 @@ static enum outcome run(struct server *server)
         .opts = server->opts,
         .jobs = SIZE_MAX,
         .window = server->window,
-        .many = scheduler_finds_device(server->opts, server->backend, SIZE_MAX),
         .ordered = true,
         .root = server->root ? server->root->path : NULL,
         .ended = on_end,

@@ -87,10 +87,9 @@ done
 check 'auto writes the same arrays' diff -r arrays-cpu arrays-auto
 
 # Large ones are not: on one processor 300 of the first take longer than a device
-# takes to start. Nor are the jobs of serve, if so many wait. What follows is small,
-# as the device is the host here.
+# takes to start. What follows is small, as the device is the host here.
 if [ "$GIMGXF_BACKEND" = cuda ]; then
-    mkdir many served
+    mkdir many
     filled_ppm 640 480 1 >large.ppm
     filled_ppm 32 32 1 >small.ppm
     for size in large small; do
@@ -99,10 +98,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     "$program" --backend cpu -q rotate90 -d want large.jpg small.jpg
     for i in {100..399}; do
         ln small.jpg many/$i.jpg
-        [ $i -lt 200 ] && size=large || size=small
-        echo "{\"op\": \"rotate90\", \"input\": \"$size.jpg\", \
-\"output\": \"served/$i-$size.jpg\"}"
-    done >jobs
+    done
     ln -f large.jpg many/100.jpg
     "$program" -j 1 -v rotate90 -r -d turned many 2>stderr
     check 'auto takes the GPU for many' \
@@ -110,12 +106,10 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     check 'and writes the same' same want/large.jpg turned/100.jpg
     check 'and of the others' \
         [ "$(find turned -type f -exec cmp -s want/small.jpg {} \; -print | wc -l)" = 299 ]
-    "$program" -j 1 serve - <jobs >answers
-    check 'serve takes the GPU for many' grep -q '"backend": "cuda"' answers
-    for size in large small; do
-        check "and writes the same: $size" [ "$(find served -name "*-$size.jpg" \
-            -exec cmp -s want/$size.jpg {} \; -print | wc -l)" -ge 100 ]
-    done
+    "$program" -j 1 -v rotate90 -r -d alone --isolate many 2>stderr
+    check 'auto takes none with --isolate' \
+        [ "$(grep -c 'on the GPU' stderr)" = 0 ]
+    check 'and writes the same with it' diff -r turned alone
 fi
 
 # In place, each once.

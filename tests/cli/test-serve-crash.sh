@@ -160,16 +160,10 @@ check 'killed at work: it works' eventually reading 2
 kill -SEGV "$second"
 touch go
 check 'killed at work: all are answered' eventually lines answers 5
-# A process with a device does several jobs at a time, each other one a single job.
-if [ "$GIMGXF_BACKEND" = cuda ]; then
-    check 'killed at work: all are done' \
-        [ "$(member status <answers | grep -c done)" = 5 ]
-else
-    check 'killed at work: the others are done' \
-        [ "$(member status <answers | grep -c done)" = 4 ]
-    check 'killed at work: told' \
-        grep -q '"id": [34].*ended its process by signal 11' answers
-fi
+check 'killed at work: the others are done' \
+    [ "$(member status <answers | grep -c done)" = 4 ]
+check 'killed at work: told' \
+    grep -q '"id": [34].*ended its process by signal 11' answers
 rm -f reading go
 job 6 slow.png q6.png >&7
 check 'killed at one job: it works' eventually reading 1

@@ -53,11 +53,6 @@ const struct scan_engine_type *backend_choose_engine(void)
     return &host_engine;
 }
 
-bool backend_finds_device(void)
-{
-    return true;
-}
-
 const struct kernel_suite *backend_choose_suite(void)
 {
     return NULL;

@@ -39,7 +39,7 @@ static _Noreturn void die(int number)
 }
 
 /* Answers a job: it has failed, for this reason, if that begins so. */
-static void answer(int fd, uint32_t slot, const char *text)
+static void answer(int fd, const char *text)
 {
     struct job_end end = { .status = strncmp(text, "fail", 4) ? 0 : -1 };
     if (end.status)
@@ -47,42 +47,22 @@ static void answer(int fd, uint32_t slot, const char *text)
     warn(&end.result.warnings, "%s", text);
     end.result.from = strcmp(text, "lies") == 0 ? NULL : codecs[0];
     end.result.to = codecs[0];
-    const struct worker_message message = {
-        .kind = WORKER_ENDED, .slot = slot, .size = (uint32_t)job_end_size(&end)
-    };
+    const struct worker_message message = { .kind = WORKER_ENDED,
+                                            .size =
+                                                (uint32_t)job_end_size(&end) };
     if (send_all(fd, &message, sizeof message))
         send_all(fd, &end, message.size);
 }
 
-/* A job as it is received. */
-struct fake_job {
-    struct job_message message;
-    char text[64];
-};
-
-static bool receive_text(int fd, struct fake_job *job)
-{
-    if (job->message.size >= sizeof job->text ||
-        !receive_all(fd, job->text, job->message.size))
-        return false;
-    job->text[job->message.size] = '\0';
-    return true;
-}
-
-static struct fake_job next; /* that came before what was wanted, if it has a
-                                text */
-
-static void want(int fd, enum resource what, uint64_t amount, uint32_t slot)
+static void want(int fd, enum resource what, uint64_t amount)
 {
     const struct worker_message message = { .kind = WORKER_WANTS,
                                             .what = what,
                                             .amount = amount };
-    struct fake_job given;
+    struct job_message given = { .left = 0 };
     send_all(fd, &message, sizeof message);
-    while (receive_all(fd, &given.message, sizeof given.message) &&
-           given.message.slot != JOB_GIVEN && receive_text(fd, &given))
-        next = given;
-    answer(fd, slot, given.message.left ? "given" : "given nothing");
+    receive_all(fd, &given, sizeof given);
+    answer(fd, given.left ? "given" : "given nothing");
 }
 
 static void write_output(void)
@@ -93,44 +73,33 @@ static void write_output(void)
     rename(name, output);
 }
 
-static void do_job(int fd, uint32_t slot, const char *text)
+static void do_job(int fd, const char *text)
 {
-    static uint32_t held[WINDOW];
-    static unsigned nheld;
     const struct worker_message huge = { .kind = WORKER_ENDED,
-                                         .slot = slot,
                                          .size = UINT32_MAX };
-    const struct worker_message other = { .kind = WORKER_ENDED,
-                                          .slot = WINDOW + 7,
-                                          .size = sizeof(struct job_end) };
+    const struct worker_message half = { .kind = WORKER_ENDED,
+                                         .size = sizeof(struct job_end) };
+    const struct worker_message odd = { .kind = WORKER_ENDED + 7 };
     if (strcmp(text, "dies") == 0)
         die(SIGSEGV);
     if (strcmp(text, "exits") == 0)
         _exit(0);
-    if (strcmp(text, "dies once") == 0 && unlink(output) == 0)
-        die(SIGBUS);
     if (strcmp(text, "says too much") == 0)
         send_all(fd, &huge, sizeof huge), pause();
-    if (strcmp(text, "says what was not asked") == 0) {
-        send_all(fd, &other, sizeof other);
-        send_all(fd, &(struct job_end){ 0 }, sizeof(struct job_end)), pause();
-    }
+    if (strcmp(text, "says what nobody knows") == 0)
+        send_all(fd, &odd, sizeof odd), pause();
     if (strcmp(text, "says half") == 0) {
-        send_all(fd, &other, sizeof other - 3);
+        send_all(fd, &half, sizeof half - 3);
         die(SIGSEGV);
     }
     if (strcmp(text, "writes and dies") == 0)
         write_output(), die(SIGSEGV);
     if (strcmp(text, "wants") == 0)
-        want(fd, RESOURCE_CELLS, 100 * MEMORY, slot);
+        want(fd, RESOURCE_CELLS, 100 * MEMORY);
     else if (strcmp(text, "wants processors") == 0)
-        want(fd, RESOURCE_PROCESSORS, 3, slot);
-    else if (strcmp(text, "holds") == 0 && access(output, F_OK) == 0)
-        held[nheld++] = slot;
+        want(fd, RESOURCE_PROCESSORS, 3);
     else
-        answer(fd, slot, text);
-    while (nheld && access(output, F_OK))
-        answer(fd, held[--nheld], "held");
+        answer(fd, text);
 }
 
 static int unready; /* how a process ends that never is ready, or 0 */
@@ -138,19 +107,17 @@ static int unready; /* how a process ends that never is ready, or 0 */
 static enum outcome work(void *context, const struct worker_start *start)
 {
     const struct worker_message ready = { .kind = WORKER_READY };
-    struct fake_job job;
+    struct job_message message;
+    char text[64];
     (void)context;
     if (unready)
         return (enum outcome)unready;
     send_all(start->fd, &ready, sizeof ready);
-    while (receive_all(start->fd, &job.message, sizeof job.message) &&
-           job.message.slot != JOB_STOP && receive_text(start->fd, &job)) {
-        do_job(start->fd, job.message.slot, job.text);
-        while (next.message.size) {
-            job = next;
-            next.message.size = 0;
-            do_job(start->fd, job.message.slot, job.text);
-        }
+    while (receive_all(start->fd, &message, sizeof message) &&
+           message.size < sizeof text &&
+           receive_all(start->fd, text, message.size)) {
+        text[message.size] = '\0';
+        do_job(start->fd, text);
     }
     return OUTCOME_DONE;
 }
@@ -173,7 +140,7 @@ static void ended(void *context, uint64_t i, const struct job_end *end)
 
 /* Has the pool do these jobs, of which all but those of a fresh name have one
  * output. */
-static enum outcome run(const char *const *job, unsigned jobs, bool many,
+static enum outcome run(const char *const *job, unsigned jobs,
                         struct told *told)
 {
     const struct options opts = { .threads = 2, .limits = { .bytes = MEMORY } };
@@ -181,7 +148,6 @@ static enum outcome run(const char *const *job, unsigned jobs, bool many,
         .opts = &opts,
         .jobs = SIZE_MAX,
         .window = WINDOW,
-        .many = many,
         .ended = ended,
         .work = work,
         .context = told,
@@ -222,7 +188,7 @@ static const struct {
     { "exits", DIED "with status 0; the output was not written" },
     { "c", "c" },
     { "says too much", BY_9 },
-    { "says what was not asked", BY_9 },
+    { "says what nobody knows", BY_9 },
     { "says half", BY_11 },
     { "lies", "its process did not say what became of it" },
     { "wants", "given" },
@@ -245,7 +211,7 @@ TEST(scenarios)
 {
     static struct told told;
     for (int i = 0; i < SCENARIOS; i++) {
-        const enum outcome outcome = run(&scenarios[i].job, 1, false, &told);
+        const enum outcome outcome = run(&scenarios[i].job, 1, &told);
         CHECK(strncmp(told.text[0], scenarios[i].told, 70) == 0, "%s: '%s'",
               scenarios[i].job, told.text[0]);
         CHECK(outcome == OUTCOME_DONE && told.taken == 1, "%d", outcome);
@@ -262,7 +228,7 @@ TEST(many)
                  : i % 41 == 7 ? "wants"
                  : i % 43 == 3 ? "wants processors"
                                : "a job";
-    CHECK(run(job, JOBS_MOST, false, &told) == OUTCOME_DONE, "outcome");
+    CHECK(run(job, JOBS_MOST, &told) == OUTCOME_DONE, "outcome");
     CHECK(told.taken == JOBS_MOST, "%u", told.taken);
     for (int i = 0; i < JOBS_MOST; i++)
         CHECK(strncmp(told.text[i],
@@ -273,18 +239,6 @@ TEST(many)
               "%d: '%s'", i, told.text[i]);
 }
 
-/* A process that does several jobs: those that it had are done again, alone. */
-TEST(several)
-{
-    static const char *const job[] = { "holds", "holds", "dies once", "a" };
-    static struct told told;
-    close(open(output, O_WRONLY | O_CREAT, 0600));
-    CHECK(run(job, 4, true, &told) == OUTCOME_DONE, "outcome");
-    for (int i = 0; i < 3; i++)
-        CHECK(strcmp(told.text[i], job[i]) == 0, "%d: '%s'", i, told.text[i]);
-    CHECK(strstr(told.text[3], "a"), "'%s'", told.text[3]);
-}
-
 /* A process that ends before it is ready. */
 TEST(unready)
 {
@@ -292,7 +246,7 @@ TEST(unready)
     static struct told told;
     for (int i = 0; i < 2; i++) {
         unready = i ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
-        const enum outcome outcome = run(job, 2, false, &told);
+        const enum outcome outcome = run(job, 2, &told);
         CHECK(outcome == (enum outcome)unready, "%d", outcome);
         CHECK(told.taken == 0, "%u", told.taken);
     }
