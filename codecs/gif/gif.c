@@ -19,12 +19,12 @@ static bool probe(const uint8_t *head, size_t size)
  * NULL if there is no palette. */
 static const uint8_t *colors_of(const struct gif *gif, unsigned *n)
 {
-    const uint8_t *own = gif->file.data + gif->first.begin + GIF_IMAGE,
+    const uint8_t *own = gif->file.data + gif->frame->begin + GIF_IMAGE,
                   *all = gif->file.data + GIF_HEAD;
-    const unsigned own_flags = own[-1], all_flags = gif->file.data[10],
-                   flags = own_flags & 0x80 ? own_flags : all_flags;
-    *n = flags & 0x80 ? 2u << (flags & 7) : 0;
-    return !*n ? NULL : own_flags & 0x80 ? own : all;
+    const size_t of_own = gif_palette_size(own[-1]),
+                 of_all = gif_palette_size(all[-3]);
+    *n = (unsigned)(of_own ? of_own : of_all) / GIF_COLOR;
+    return of_own ? own : of_all ? all : NULL;
 }
 
 /* Indices behind the palette are black. Where the frame leaves some of the
@@ -33,11 +33,11 @@ static const uint8_t *colors_of(const struct gif *gif, unsigned *n)
 static void read_palette(struct image *img, struct gif *gif)
 {
     struct meta *meta = img->meta;
-    unsigned n, bits = gif->file.data[gif->first.body];
+    unsigned n, bits = gif->file.data[gif->frame->body];
     const uint8_t *colors = colors_of(gif, &n);
-    const struct gif_rect r = gif_rect_of(gif, &gif->first);
+    const struct gif_rect r = gif_rect_shown(gif, gif->frame);
     const bool all = r.width == gif->width && r.height == gif->height;
-    int *clear = &gif->first.transparent;
+    int *clear = &gif->frame->transparent;
     meta->ncolors = bits <= 8 && 1u << bits > n ? 1u << bits : n;
     *clear = *clear < (int)meta->ncolors ? *clear : -1;
     if (!all && *clear < 0 && meta->ncolors < 256)
@@ -81,8 +81,8 @@ static int open(struct reader *reader, struct err *err)
 static void compose(const struct image *img, const struct image *frame,
                     const struct gif *gif)
 {
-    const struct gif_rect r = gif_rect_of(gif, &gif->first);
-    const int clear = gif->first.transparent;
+    const struct gif_rect r = gif_rect_shown(gif, gif->frame);
+    const int clear = gif->frame->transparent;
     for (unsigned c = 0; c < img->nplanes; c++)
         for (uint32_t y = 0; y < img->height; y++) {
             uint8_t *to = plane_row(&img->plane[c], y);
@@ -102,7 +102,7 @@ static int decode(struct reader *reader, struct err *err)
     struct image *img = &reader->img, frame = { 0 };
     const struct gif *gif = reader->state;
     const struct load_opts *opts = reader->opts;
-    const struct gif_rect r = gif_rect_of(gif, &gif->first);
+    const struct gif_rect r = gif_rect_shown(gif, gif->frame);
     struct err why;
     unsigned n;
     bool mended = false;
@@ -110,7 +110,7 @@ static int decode(struct reader *reader, struct err *err)
         return fail(err, "its first frame has no palette, so that it can be "
                          "turned, but not converted");
     if (r.width && r.height &&
-        gif_read_frame(&frame, &mended, gif, &gif->first, opts, &why))
+        gif_read_frame(&frame, &mended, gif, gif->frame, opts, &why))
         return fail_with(err, &why, "frame 1: %s", why.text);
     int status = image_alloc(img, opts->mem, err);
     if (status == 0)
@@ -123,6 +123,8 @@ static int decode(struct reader *reader, struct err *err)
 
 static void close(struct reader *reader)
 {
+    if (reader->state)
+        gif_free(reader->state);
     memory_free(reader->state);
 }
 
@@ -200,7 +202,7 @@ static bool put_head(struct bytes *file, const struct image *img,
     const struct meta *meta = img->meta;
     uint8_t head[GIF_HEAD] = "GIF89a", colors[256][GIF_COLOR] = { { 0 } };
     uint8_t control[] = {
-        GIF_EXTENSION, GIF_CONTROL, 4, 1, 0, 0, (uint8_t)table->clear, 0
+        GIF_EXTENSION, GIF_CONTROL & 0xff, 4, 1, 0, 0, (uint8_t)table->clear, 0
     };
     uint8_t image[GIF_IMAGE] = { GIF_FRAME };
     write_le16(head + 6, img->width);
@@ -240,14 +242,9 @@ static int encode(struct bytes *file, const struct image *img,
     int status = index_pixels(&indices, &table, img, err);
     while (1u << bits < table.n)
         bits++;
-    const struct lzw_rows rows = { .data = indices.plane[0].data,
-                                   .stride = indices.plane[0].stride,
-                                   .width = img->width,
-                                   .height = img->height };
-    const uint8_t coded = (uint8_t)(bits < 2 ? 2 : bits);
-    if (status == 0 &&
-        !(put_head(file, img, &table, bits) && bytes_append(file, &coded, 1) &&
-          lzw_write(file, rows, coded) && bytes_append(file, ";", 1)))
+    if (status == 0 && !(put_head(file, img, &table, bits) &&
+                         gif_write_frame(file, &indices.plane[0], false) &&
+                         bytes_append(file, ";", 1)))
         status = fail_memory(err, "no memory for the file");
     image_free(&indices);
     return status;

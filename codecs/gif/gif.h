@@ -2,95 +2,133 @@
  *
  * Files come in as bytes, and go out turned: each frame's rectangle within the
  * screen and the pixels in it, and nothing else (turn.c); or the first frame
- * becomes a picture, and a picture a file (gif.c). blocks.c finds the blocks,
- * lzw.h codes pixels. */
+ * becomes a picture, and a picture a file (gif.c). blocks.c finds the parts of
+ * a file, lzw.c codes pixels. */
 #ifndef CODECS_GIF_GIF_H
 #define CODECS_GIF_GIF_H
 
 #include "codecs/codec.h"
-#include "codecs/gif/lzw.h"
+#include "codecs/image/frames.h"
 #include "codecs/metadata/metadata.h"
+
+/* ---- The parts of a file: blocks.c ---------------------------------------*/
 
 /* Bytes of the head, of a palette's entry, and of what begins an image. */
 enum { GIF_HEAD = 13, GIF_COLOR = 3, GIF_IMAGE = 10 };
 
-/* What a block is: an introducer, or the label of an extension. */
+/* What begins a block; of an extension with its label. */
 enum gif_kind {
     GIF_ZEROS = 0, /* which no standard knows, but many files have */
-    GIF_TEXT = 0x01,
     GIF_EXTENSION = 0x21,
     GIF_FRAME = 0x2c,
     GIF_TRAILER = 0x3b,
-    GIF_CONTROL = 0xf9,
-    GIF_COMMENT = 0xfe,
-    GIF_APPLICATION = 0xff,
-    GIF_NOTHING = 0x100, /* the file is over */
+    GIF_TEXT = 0x2101,
+    GIF_CONTROL = 0x21f9,
+    GIF_COMMENT = 0x21fe,
+    GIF_APPLICATION = 0x21ff,
+    GIF_NOTHING = 0x10000, /* the file is over */
 };
 
 /* Positions in the file. */
-struct gif_block {
+struct gif_part {
     unsigned kind;
     size_t begin, end;
-    size_t body; /* its sub-blocks; of a frame the byte before them */
-    bool cut;    /* a frame whose sub-blocks go on to the end of the file */
-    /* What a control has said of the frame that is this one or comes next. */
-    int transparent; /* an index, or -1 */
-    unsigned delay;  /* in hundredths of a second */
+    size_t body;     /* its sub-blocks; of a frame the byte before them */
+    bool cut;        /* a frame whose sub-blocks go on to the end of the file */
+    int transparent; /* of a frame: an index, or -1 */
+};
+
+struct gif {
+    struct bytes file;      /* borrowed */
+    uint32_t width, height; /* of the screen, which holds the first frame */
+    struct gif_part *frame, *metadata; /* all else stays as it is */
+    size_t nmetadata;
+    struct frames_size size; /* of the frames */
+    size_t begin, end;       /* of all blocks, without a trailer */
+    bool cut;                /* what follows `end` is lost */
+    bool texts;              /* it has plain text */
+    uint32_t outside; /* frames that reach over the edges of the screen */
 };
 
 struct gif_rect {
     uint32_t x, y, width, height;
 };
 
-struct gif {
-    struct bytes file;        /* borrowed */
-    uint32_t width, height;   /* of the screen, which holds the first frame */
-    size_t begin, end;        /* of the blocks, without a trailer */
-    struct gif_block first;   /* frame */
-    uint32_t frames, outside; /* all, and those that reach over its edges */
-    bool texts, cut;          /* it has plain text; what follows `end` is lost
-                               */
-    struct gif_sums {
-        uint64_t pixels,
-            cells;      /* with what pads rows, before and after turns */
-        uint64_t most;  /* bytes that a frame takes while it is turned */
-        uint64_t coded; /* bytes in the file */
-    } sums;             /* of all frames */
-};
-
-/* Goes on to the next block; from gif_before() to the first. Fails if it is
- * damaged. */
-int gif_next(struct gif_block *block, struct bytes file, struct err *err);
-
-static inline struct gif_block gif_before(const struct gif *gif)
-{
-    return (struct gif_block){ .end = gif->begin, .transparent = -1 };
-}
-
-/* Finds all blocks, of which the meta, unless it is NULL, gets those that are
- * metadata, and the animation. Tolerant, it ends before a damaged one. */
+/* Finds the frames; and, unless meta is NULL, the metadata, which it gets, and
+ * what it says of the animation. Tolerant, it ends before a damaged block. The
+ * caller calls gif_free(), also on failure. */
 int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
              const struct load_opts *opts, struct err *err);
+void gif_free(struct gif *gif);
 
-/* Returns whether a block is one of those. */
-bool gif_is_metadata(const struct gif_block *block);
-
-/* Returns the part of a frame that lies on the screen; if that is none, all of
- * it, with x beyond all screens. */
+/* Returns where a frame lies, and, of that, what is on the screen; if that is
+ * nothing, all of it, with x beyond all screens. */
 struct gif_rect gif_rect_of(const struct gif *gif,
-                            const struct gif_block *frame);
+                            const struct gif_part *frame);
+struct gif_rect gif_rect_shown(const struct gif *gif,
+                               const struct gif_part *frame);
 
-/* Reads the pixels of that part, which there is, into img, which is {0}; or
- * finds only whether all of the frame are there, if that is NULL. Tolerant,
- * those that are missing are transparent, or have index 0, and *mended is set.
- */
+/* Returns the bytes of the palette that flags tell of. */
+static inline size_t gif_palette_size(unsigned flags)
+{
+    return flags & 0x80 ? (size_t)GIF_COLOR << ((flags & 7) + 1) : 0;
+}
+
+/* Append what sub-blocks hold that begin at `at`, with room for 4 bytes more;
+ * or make sub-blocks, and the empty one that ends them. Return false without
+ * memory. */
+bool gif_join(struct bytes *to, struct bytes file, size_t at);
+bool gif_split(struct bytes *to, const struct bytes *from);
+
+extern const struct block_format gif_blocks;
+
+/* ---- Pixels: lzw.c -------------------------------------------------------*/
+
+/* LZW as GIF has it (GIF89a, appendix F): pixels to codes of up to 12 bits, the
+ * low bits first. It is our own: a library of it would be driven by more code
+ * than this, and is slower. */
+
+enum lzw_end {
+    LZW_WHOLE, /* all pixels are there */
+    LZW_SHORT, /* they end before */
+    LZW_WRONG, /* a code stands for nothing */
+};
+
+/* The most bits of a pixel, of which 8 say something; and the most pixels that
+ * a byte of codes is: no string is longer than there are codes, and where one
+ * is long each has 12 bits. */
+enum { LZW_BITS = 11, LZW_OF_BYTE = 4096 * 8 / 12 + 1 };
+
+/* Fills `pixels`, of 1 to LZW_BITS bits, with `n` of them, or counts them if it
+ * is NULL. Behind the codes 4 bytes can be read. *got is how many pixels there
+ * are, and *left how many bytes are behind those that were needed. */
+enum lzw_end lzw_read(uint8_t *pixels, size_t n, struct bytes codes,
+                      unsigned bits, size_t *got, size_t *left);
+
+/* Appends the codes of a plane of pixels, of 2 to 8 bits; `interlaced`: its
+ * rows in the order of lzw_row(). Returns false without memory. */
+bool lzw_write(struct bytes *codes, const struct plane *pixels, bool interlaced,
+               unsigned bits);
+
+/* Returns which row of an interlaced picture is the i-th in its file. */
+uint32_t lzw_row(uint32_t i, uint32_t height);
+
+/* ---- Frames: turn.c ------------------------------------------------------*/
+
+/* Reads the pixels of a frame that are on the screen, which are some, into img,
+ * which is {0}; or finds only whether all of the frame are there, if that is
+ * NULL. Tolerant, those that are missing are transparent, or have index 0, and
+ * *mended is set. */
 int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
-                   const struct gif_block *frame, const struct load_opts *opts,
+                   const struct gif_part *frame, const struct load_opts *opts,
                    struct err *err);
+
+/* Appends a plane of pixels as a frame has them, from the byte before its
+ * sub-blocks on. Returns false without memory. */
+bool gif_write_frame(struct bytes *out, const struct plane *pixels,
+                     bool interlaced);
 
 int gif_turn(struct bytes *out, struct image *img, struct bytes file,
              enum xform t, const struct load_opts *opts, struct err *err);
-
-extern const struct block_format gif_blocks;
 
 #endif

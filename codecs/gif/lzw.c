@@ -1,9 +1,8 @@
 /* LZW as GIF has it. */
-#include "codecs/gif/lzw.h"
+#include "codecs/base/byte_order.h"
+#include "codecs/gif/gif.h"
 
-#include <string.h>
-
-enum { CODES = 4096, WIDTH_MAX = 12, SUB_BLOCK = 255 };
+enum { CODES = 4096, WIDTH_MAX = 12 };
 
 uint32_t lzw_row(uint32_t i, uint32_t height)
 {
@@ -19,36 +18,6 @@ uint32_t lzw_row(uint32_t i, uint32_t height)
 }
 
 /* ---- Reading ------------------------------------------------------------ */
-
-struct code_reader {
-    const uint8_t *at, *end;
-    uint64_t bits;
-    unsigned count; /* of these */
-    unsigned left;  /* bytes of this sub-block */
-};
-
-/* Returns the next code; CODES if there is none. */
-static inline unsigned next_code(struct code_reader *r, unsigned width)
-{
-    while (r->count < width) {
-        if (r->left == 0) {
-            r->left = r->at < r->end ? *r->at++ : 0;
-            if (r->left == 0) {
-                r->end = r->at; /* the empty one comes once */
-                return CODES;
-            }
-        }
-        if (r->at == r->end)
-            return CODES;
-        r->bits |= (uint64_t)*r->at++ << r->count;
-        r->count += 8;
-        r->left--;
-    }
-    const unsigned code = (unsigned)(r->bits & ((1u << width) - 1));
-    r->bits >>= width;
-    r->count -= width;
-    return code;
-}
 
 /* A string is what it was when it came first: a place among the pixels. */
 struct string {
@@ -74,18 +43,19 @@ static inline void copy_string(uint8_t *pixels, size_t at, size_t to, size_t n,
 
 /* Codes get wider when the next one would not fit; for pixels of 1 bit that is
  * so right behind a clear code. */
-static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
-                               unsigned bits, size_t *got)
+enum lzw_end lzw_read(uint8_t *pixels, size_t n, struct bytes codes,
+                      unsigned bits, size_t *got, size_t *left)
 {
-    struct string strings[CODES];
+    struct string strings[CODES], last = { 0, 0 }; /* none behind a clear */
     const unsigned clear = 1u << bits;
     unsigned next = clear + 2, width = bits + 1;
-    struct string last = { 0, 0 }; /* none behind a clear code */
-    size_t done = 0;
-    *got = 0;
-    while (done < n) {
-        const unsigned code = next_code(r, width);
-        if (code == CODES || code == clear + 1)
+    size_t done = 0, at = 0; /* pixels and bits */
+    *left = 0;
+    for (*got = 0; done < n; *got = done) {
+        const uint32_t four = read_le32(codes.data + at / 8) >> at % 8;
+        const unsigned code = four & ((1u << width) - 1);
+        at += width;
+        if (at > 8 * codes.size || code == clear + 1)
             return LZW_SHORT;
         if (code == clear) {
             next = clear + 2;
@@ -97,38 +67,21 @@ static enum lzw_end read_codes(uint8_t *pixels, size_t n, struct code_reader *r,
             strings[next++] = (struct string){ last.at, last.length + 1 };
         if (code >= next || (code < clear && code > UINT8_MAX))
             return LZW_WRONG;
-        struct string s = { 0, 1 };
-        if (code > clear)
-            s = strings[code];
-        if (s.length > n - done)
-            s.length = (uint32_t)(n - done);
+        const size_t length = code > clear ? strings[code].length : 1,
+                     fits = length < n - done ? length : n - done;
         if (pixels && code < clear)
             pixels[done] = (uint8_t)code;
         else if (pixels)
-            copy_string(pixels, s.at, done, s.length, n - done);
-        last = (struct string){ (uint32_t)done, s.length };
-        *got = done += s.length;
+            copy_string(pixels, strings[code].at, done, fits, n - done);
+        last = (struct string){ (uint32_t)done, (uint32_t)fits };
+        done += fits;
         if (next >> width && width < WIDTH_MAX)
             width++;
     }
+    /* The end code may follow, and what fills its byte. */
+    const size_t used = (at + WIDTH_MAX + 7) / 8;
+    *left = codes.size > used ? codes.size - used : 0;
     return LZW_WHOLE;
-}
-
-enum lzw_end lzw_read(uint8_t *pixels, size_t n, struct lzw_coded coded,
-                      size_t *got, size_t *left)
-{
-    struct code_reader r = { .at = coded.data, .end = coded.data + coded.size };
-    const enum lzw_end end = read_codes(pixels, n, &r, coded.bits, got);
-    next_code(&r, WIDTH_MAX); /* the end code, and what fills its byte */
-    *left = 0;
-    while (r.at < r.end && (r.left || *r.at)) {
-        const size_t size = r.left ? r.left : *r.at++,
-                     there = (size_t)(r.end - r.at);
-        *left += size < there ? size : there;
-        r.at += size < there ? size : there;
-        r.left = 0;
-    }
-    return end;
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -139,110 +92,84 @@ enum { SLOT_BITS = 13, SLOTS = 1 << SLOT_BITS };
 #define NO_STRING UINT32_MAX
 
 struct lzw_writer {
-    struct bytes *out;
-    size_t block; /* where the size of this sub-block stands */
-    uint64_t bits;
-    unsigned count, width;
-    unsigned next; /* the code of the next string */
+    uint8_t *to;
+    uint64_t held;       /* bits that are not yet written */
+    unsigned have;       /* how many; less than 32 */
+    unsigned bits, next; /* of a pixel; the code of the next string */
+    unsigned width;      /* of a code */
     uint32_t slot[SLOTS];
 };
 
-static bool put_code(struct lzw_writer *w, unsigned code)
+static inline void put_code(struct lzw_writer *w, unsigned code)
 {
-    w->bits |= (uint64_t)code << w->count;
-    for (w->count += w->width; w->count >= 8; w->count -= 8) {
-        struct bytes *out = w->out;
-        if (out->size - w->block > SUB_BLOCK) {
-            if (!bytes_reserve(out, SUB_BLOCK + 2))
-                return false;
-            out->data[w->block] = SUB_BLOCK;
-            w->block = out->size++;
-        }
-        out->data[out->size++] = (uint8_t)w->bits;
-        w->bits >>= 8;
+    w->held |= (uint64_t)code << w->have;
+    w->have += w->width;
+    if (w->have >= 32) {
+        write_le32(w->to, (uint32_t)w->held);
+        w->to += 4;
+        w->held >>= 32;
+        w->have -= 32;
     }
-    return true;
 }
 
-static void forget_strings(struct lzw_writer *w, unsigned bits)
+static void clear_strings(struct lzw_writer *w)
 {
+    put_code(w, 1u << w->bits);
     memset(w->slot, 0xff, sizeof w->slot);
-    w->width = bits + 1;
-    w->next = (1u << bits) + 2;
+    w->width = w->bits + 1;
+    w->next = (1u << w->bits) + 2;
 }
 
-/* Returns the slot of a string, or the free one that is its. */
-static inline uint32_t *find_string(struct lzw_writer *w, uint32_t key)
+/* Writes what follows the string `code`, which is NO_STRING at first, and
+ * returns the string that is not yet written then. */
+static uint32_t put_pixels(struct lzw_writer *w, uint32_t code,
+                           const uint8_t *row, uint32_t width)
 {
-    uint32_t i = key * 0x9e3779b1u >> (32 - SLOT_BITS);
-    while (w->slot[i] != NO_STRING && w->slot[i] >> WIDTH_MAX != key)
-        i = (i + 1) % SLOTS;
-    return &w->slot[i];
-}
-
-/* Ends a string that has no code, since a pixel follows for which there is
- * none. */
-static bool end_string(struct lzw_writer *w, uint32_t *slot, uint32_t key,
-                       unsigned bits)
-{
-    if (!put_code(w, key >> 8))
-        return false;
-    if (w->next == CODES) {
-        if (!put_code(w, 1u << bits))
-            return false;
-        forget_strings(w, bits);
-        return true;
-    }
-    if (w->next >> w->width)
-        w->width++;
-    *slot = key << WIDTH_MAX | w->next++;
-    return true;
-}
-
-/* The end code, and what is left in bits. */
-static bool end_codes(struct lzw_writer *w, uint32_t code, unsigned bits)
-{
-    struct bytes *out = w->out;
-    if (!put_code(w, code))
-        return false;
-    if (w->next < CODES && w->next >> w->width)
-        w->width++;
-    if (!put_code(w, (1u << bits) + 1))
-        return false;
-    w->width = (8 - w->count % 8) % 8;
-    if (!put_code(w, 0))
-        return false;
-    out->data[w->block] = (uint8_t)(out->size - w->block - 1);
-    return bytes_append(out, "", 1);
-}
-
-bool lzw_write(struct bytes *out, struct lzw_rows rows, unsigned bits)
-{
-    struct lzw_writer w = { .out = out };
-    if (!bytes_reserve(out, SUB_BLOCK + 2))
-        return false;
-    w.block = out->size++;
-    forget_strings(&w, bits);
-    if (!put_code(&w, 1u << bits))
-        return false;
-    uint32_t code = NO_STRING; /* of the string so far */
-    for (uint32_t i = 0; i < rows.height; i++) {
-        const uint32_t y = rows.interlaced ? lzw_row(i, rows.height) : i;
-        const uint8_t *row = rows.data + y * rows.stride;
-        uint32_t x = 0;
-        if (i == 0)
-            code = row[x++];
-        for (; x < rows.width; x++) {
-            const uint32_t key = code << 8 | row[x];
-            uint32_t *slot = find_string(&w, key);
-            if (*slot != NO_STRING) {
-                code = *slot % CODES;
-                continue;
-            }
-            if (!end_string(&w, slot, key, bits))
-                return false;
+    for (uint32_t x = 0; x < width; x++) {
+        const uint32_t key = code << 8 | row[x];
+        uint32_t i = key * 0x9e3779b1u >> (32 - SLOT_BITS);
+        if (code == NO_STRING) {
             code = row[x];
+            continue;
         }
+        while (w->slot[i] != NO_STRING && w->slot[i] >> WIDTH_MAX != key)
+            i = (i + 1) % SLOTS;
+        if (w->slot[i] != NO_STRING) {
+            code = w->slot[i] % CODES;
+            continue;
+        }
+        put_code(w, code);
+        code = row[x];
+        if (w->next == CODES) {
+            clear_strings(w);
+            continue;
+        }
+        w->width += w->next >> w->width;
+        w->slot[i] = key << WIDTH_MAX | w->next++;
     }
-    return end_codes(&w, code, bits);
+    return code;
+}
+
+bool lzw_write(struct bytes *codes, const struct plane *pixels, bool interlaced,
+               unsigned bits)
+{
+    enum { AROUND = 16 }; /* the codes that begin and end, and 4 bytes held */
+    struct lzw_writer w = { .bits = bits, .width = bits + 1 };
+    uint32_t code = NO_STRING;
+    for (uint32_t i = 0; i < pixels->height; i++) {
+        const uint32_t y = interlaced ? lzw_row(i, pixels->height) : i;
+        if (!bytes_reserve(codes, 2 * (size_t)pixels->width + AROUND))
+            return false;
+        w.to = codes->data + codes->size;
+        if (i == 0)
+            clear_strings(&w);
+        code = put_pixels(&w, code, plane_row(pixels, y), pixels->width);
+        codes->size = (size_t)(w.to - codes->data);
+    }
+    put_code(&w, code);
+    w.width += w.next < CODES && w.next >> w.width;
+    put_code(&w, (1u << bits) + 1);
+    write_le32(w.to, (uint32_t)w.held);
+    codes->size = (size_t)(w.to - codes->data) + (w.have + 7) / 8;
+    return true;
 }

@@ -1,204 +1,162 @@
 /* Turns all frames of a GIF where they lie: each frame's pixels are decoded,
- * turned and coded anew by a thread of its own, and no frame is laid on another
- * one. What is between them goes on as it is. */
-#include "codecs/gif/gif.h"
-
+ * turned and coded anew, and no frame is laid on another one. What is between
+ * them goes on as it is. */
 #include <string.h>
 
-#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
-#include "codecs/base/memory.h"
+#include "codecs/gif/gif.h"
 #include "codecs/image/interleave.h"
 
-/* ---- The pixels of a frame ---------------------------------------------- */
+/* ---- The pixels of a frame -----------------------------------------------*/
 
-static struct lzw_coded coded_of(const struct gif *gif,
-                                 const struct gif_block *frame)
-{
-    const uint8_t *p = gif->file.data + frame->body;
-    return (struct lzw_coded){ p + 1, frame->end - frame->body - 1, *p };
-}
-
-static bool is_interlaced(const struct gif *gif, const struct gif_block *frame)
+static bool is_interlaced(const struct gif *gif, const struct gif_part *frame)
 {
     return gif->file.data[frame->begin + 9] & 0x40;
 }
 
-/* Judges what has been read of n pixels. */
-static int judge(enum lzw_end end, size_t got, size_t n, bool *mended,
-                 const struct load_opts *opts, struct err *err)
+/* Makes img the part that is shown of a frame of these pixels. */
+static int take_pixels(struct image *img, const uint8_t *pixels,
+                       const struct gif *gif, const struct gif_part *frame,
+                       struct err *err)
 {
-    const char *why = end == LZW_WRONG ? "; a code behind them is damaged" : "";
-    if (end == LZW_WHOLE)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err, "%zu of its %zu pixels are there%s", got, n, why);
-    warn(opts->warnings, "%zu of its %zu pixels are there%s", got, n, why);
-    *mended = true;
-    return 0;
-}
-
-/* Copies the rows that are on the screen to their places. */
-static void place_rows(const struct image *img, const uint8_t *pixels,
-                       uint32_t width, uint32_t height, bool interlaced)
-{
-    for (uint32_t i = 0; i < height; i++, pixels += width) {
-        const uint32_t y = interlaced ? lzw_row(i, height) : i;
+    const struct gif_rect all = gif_rect_of(gif, frame),
+                          shown = gif_rect_shown(gif, frame);
+    *img = (struct image){
+        .cell = CELL_U8,
+        .color = COLOR_INDEXED,
+        .nplanes = 1,
+        .width = shown.width,
+        .height = shown.height,
+        .maxval = (1u << gif->file.data[frame->body]) - 1,
+    };
+    if (image_alloc(img, mem_plain, err))
+        return -1;
+    for (uint32_t i = 0; i < all.height; i++, pixels += all.width) {
+        const uint32_t y =
+            is_interlaced(gif, frame) ? lzw_row(i, all.height) : i;
         if (y < img->height)
             memcpy(plane_row(&img->plane[0], y), pixels, img->width);
     }
+    return 0;
 }
 
 int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
-                   const struct gif_block *frame, const struct load_opts *opts,
+                   const struct gif_part *frame, const struct load_opts *opts,
                    struct err *err)
 {
-    const struct lzw_coded coded = coded_of(gif, frame);
-    const struct gif_rect shown = gif_rect_of(gif, frame);
-    const uint8_t *p = gif->file.data + frame->begin + 1;
-    const uint32_t width = read_le16(p + 4), height = read_le16(p + 6);
-    const size_t n = (size_t)width * height;
-    struct bytes pixels = { 0 };
-    size_t got = 0, left;
-    if (n && (coded.bits < 1 || coded.bits > LZW_BITS))
-        return fail(err, "its pixels have %u bits; 1 to 11 can be read",
-                    coded.bits);
-    if (img && !bytes_reserve(&pixels, n))
-        return fail_memory(err, "no memory for %u x %u pixels", width, height);
-    enum lzw_end end =
-        n ? lzw_read(pixels.data, n, coded, &got, &left) : LZW_WHOLE;
-    int status = judge(end, got, n, mended, opts, err);
-    if (status == 0 && n && end == LZW_WHOLE && left && img)
-        warn(opts->warnings, "%zu bytes behind its last pixel are not kept",
-             left);
-    if (status == 0 && frame->cut && end == LZW_WHOLE)
-        warn(opts->warnings, "the file is cut short behind its last pixel");
+    const struct gif_rect r = gif_rect_of(gif, frame);
+    const struct bytes file = { gif->file.data, frame->end, 0 };
+    const unsigned bits = file.data[frame->body];
+    const size_t n = (size_t)r.width * r.height;
+    struct bytes codes = { 0 }, pixels = { 0 };
+    size_t got = 0, left = 0;
+    int status = 0;
+    if (n && (bits < 1 || bits > LZW_BITS))
+        return fail(err, "its pixels have %u bits; 1 to 11 can be read", bits);
+    if (!gif_join(&codes, file, frame->body + 1) ||
+        (img && !bytes_reserve(&pixels, n)))
+        status =
+            fail_memory(err, "no memory for %u x %u pixels", r.width, r.height);
+    const enum lzw_end end =
+        n && status == 0 ? lzw_read(pixels.data, n, codes, bits, &got, &left)
+                         : LZW_WHOLE;
+    if (end != LZW_WHOLE) {
+        struct err why;
+        fail(&why, "%zu of its %zu pixels are there%s", got, n,
+             end == LZW_WRONG ? "; a code behind them is damaged" : "");
+        if (opts->tolerant)
+            warn(opts->warnings, "%s", why.text);
+        else
+            status = fail_with(err, &why, "%s", why.text);
+        *mended = true;
+    } else if (status == 0) {
+        if (left && img)
+            warn(opts->warnings, "%zu bytes behind its last pixel are not kept",
+                 left);
+        if (frame->cut)
+            warn(opts->warnings, "the file is cut short behind its last pixel");
+    }
     if (status == 0 && img) {
         const int fill = frame->transparent;
-        if (got < n)
-            memset(pixels.data + got,
-                   fill > 0 && !(fill >> coded.bits) ? fill : 0, n - got);
-        *img = (struct image){ .cell = CELL_U8,
-                               .color = COLOR_INDEXED,
-                               .nplanes = 1,
-                               .width = shown.width,
-                               .height = shown.height,
-                               .maxval = (1u << coded.bits) - 1 };
-        status = image_alloc(img, mem_plain, err);
-        if (status == 0)
-            place_rows(img, pixels.data, width, height,
-                       is_interlaced(gif, frame));
+        memset(pixels.data + got, fill > 0 && !(fill >> bits) ? fill : 0,
+               n - got);
+        status = take_pixels(img, pixels.data, gif, frame, err);
     }
+    bytes_free(&codes);
     bytes_free(&pixels);
     return status;
 }
 
-/* ---- One frame ---------------------------------------------------------- */
+/* In as few bits as its pixels have, but 2, with which all readers begin alike.
+ */
+bool gif_write_frame(struct bytes *out, const struct plane *pixels,
+                     bool interlaced)
+{
+    struct bytes codes = { 0 };
+    unsigned most = 0;
+    uint8_t bits = 2;
+    for (uint32_t y = 0; y < pixels->height; y++)
+        most |= interleave_max(CELL_U8, plane_row(pixels, y), pixels->width);
+    while (most >> bits)
+        bits++;
+    const bool written = lzw_write(&codes, pixels, interlaced, bits) &&
+                         bytes_append(out, &bits, 1) && gif_split(out, &codes);
+    bytes_free(&codes);
+    return written;
+}
 
-struct gif_task {
-    const struct gif_work *all;
-    struct gif_block block;
-    uint32_t number;   /* from 1 */
-    struct bytes made; /* from the bits of a pixel on; empty: it stays */
-    struct warnings warnings;
-    struct err err;
-    int status;
-};
+/* ---- One frame -----------------------------------------------------------*/
 
 /* What is done with all frames. */
 struct gif_work {
     const struct gif *gif;
     enum xform t;
-    const struct load_opts *opts;
-    uint32_t number;          /* of the last frame that was begun */
-    struct thread_pool *pool; /* of which each thread has a frame, or NULL */
-    struct gif_task *task;    /* those that are in work */
-    const struct meta *meta;  /* what is left of its blocks is written, and */
-    size_t block;             /* this one is next */
+    const struct load_opts *opts; /* without a turner nothing is written */
+    struct bytes *out;
+    size_t at;               /* in the file: what comes next */
+    const struct meta *meta; /* what is left of its blocks is written; of these
+                                and of those in the file come next: */
+    size_t block, metadata;
 };
 
-/* In as few bits as its pixels have, but 2, with which all readers begin alike.
- */
-static int code_frame(struct gif_task *task, const struct image *img)
-{
-    const struct lzw_rows rows = {
-        .data = img->plane[0].data,
-        .stride = img->plane[0].stride,
-        .width = img->width,
-        .height = img->height,
-        .interlaced = is_interlaced(task->all->gif, &task->block),
-    };
-    uint8_t bits = 2;
-    for (uint32_t y = 0; y < img->height; y++)
-        while (
-            interleave_max(CELL_U8, plane_row(&img->plane[0], y), img->width) >>
-            bits)
-            bits++;
-    if (bytes_append(&task->made, &bits, 1) &&
-        lzw_write(&task->made, rows, bits))
-        return 0;
-    return fail_memory(&task->err, "no memory for the coded frame");
-}
-
-static int turn_frame(struct gif_task *task, struct image *img)
-{
-    const struct gif_work *all = task->all;
-    const struct turner *turner = all->opts->turner;
-    struct image turned = { 0 };
-    if (all->t == XFORM_NONE)
-        return code_frame(task, img);
-    int status = image_like(&turned, img, all->t, mem_plain, &task->err);
-    if (status == 0)
-        status =
-            turner->turn(turner->context, &turned, img, all->t, &task->err);
-    if (status == 0)
-        status = code_frame(task, &turned);
-    image_free(&turned);
-    return status;
-}
-
 /* A frame stays as it is where nothing is turned, unless it is mended. */
-static int try_frame(struct gif_task *task)
+static int make_frame(void *context, uint32_t i, struct bytes *made,
+                      struct warnings *warnings, struct err *err)
 {
-    const struct gif_work *all = task->all;
-    const struct gif_rect shown = gif_rect_of(all->gif, &task->block);
-    const bool empty = shown.width == 0 || shown.height == 0;
-    struct load_opts opts = *all->opts;
+    const struct gif_work *work = context;
+    const struct gif_part *frame = &work->gif->frame[i];
+    const struct gif_rect shown = gif_rect_shown(work->gif, frame);
+    const bool empty = shown.width == 0 || shown.height == 0,
+               turns = work->t != XFORM_NONE && !empty;
+    struct load_opts opts = *work->opts;
     struct image img = { 0 };
-    bool mended = false, turns = all->t != XFORM_NONE && !empty;
-    opts.warnings = &task->warnings;
-    if (account_check_time(opts.limits.account, &task->err))
-        return -1;
-    if (empty && all->t != XFORM_NONE)
-        warn(&task->warnings, "it has no pixels, and its codes stay");
-    int status = gif_read_frame(turns ? &img : NULL, &mended, all->gif,
-                                &task->block, &opts, &task->err);
+    bool mended = false;
+    opts.warnings = warnings;
+    if (empty && work->t != XFORM_NONE)
+        warn(warnings, "it has no pixels, and its codes stay");
+    int status = gif_read_frame(turns ? &img : NULL, &mended, work->gif, frame,
+                                &opts, err);
     if (status == 0 && mended && !turns && opts.turner && !empty)
-        status = gif_read_frame(&img, &mended, all->gif, &task->block, &opts,
-                                &task->err);
+        status = gif_read_frame(&img, &mended, work->gif, frame, &opts, err);
     if (status == 0 && img.nplanes)
-        status = turn_frame(task, &img);
+        status = frame_turn(&img, opts.turner, work->t, err);
+    if (status == 0 && img.nplanes &&
+        !gif_write_frame(made, &img.plane[0], is_interlaced(work->gif, frame)))
+        status = fail_memory(err, "no memory for the coded frame");
     image_free(&img);
     return status;
 }
 
-static void do_frame(void *context, size_t i)
-{
-    struct gif_task *task = (struct gif_task *)context + i;
-    task->status = try_frame(task);
-}
+/* ---- What is written -----------------------------------------------------*/
 
-/* ---- What is written ---------------------------------------------------- */
-
-static bool put_head(struct bytes *out, const struct gif_work *all)
+static bool put_head(const struct gif_work *work)
 {
-    const struct gif *gif = all->gif;
-    const bool exchanged = xform_transposes(all->t);
-    const size_t at = out->size;
-    if (!bytes_append(out, gif->file.data, gif->begin))
+    const struct gif *gif = work->gif;
+    const bool exchanged = xform_transposes(work->t);
+    if (!bytes_append(work->out, gif->file.data, gif->begin))
         return false;
-    uint8_t *p = out->data + at;
-    if (all->t == XFORM_NONE)
+    uint8_t *p = work->out->data;
+    if (work->t == XFORM_NONE)
         return true;
     write_le16(p + 6, exchanged ? gif->height : gif->width);
     write_le16(p + 8, exchanged ? gif->width : gif->height);
@@ -207,6 +165,29 @@ static bool put_head(struct bytes *out, const struct gif_work *all)
         p[12] = (uint8_t)(other < 1 ? 1 : other);
     }
     return true;
+}
+
+/* Writes what is in the file up to `end`, and of the metadata what is left. */
+static bool put_until(struct gif_work *work, size_t end)
+{
+    const struct gif *gif = work->gif;
+    const struct meta *meta = work->meta;
+    const uint8_t *from = gif->file.data;
+    bool put = true;
+    while (put && work->metadata < gif->nmetadata &&
+           gif->metadata[work->metadata].begin < end) {
+        const struct gif_part *part = &gif->metadata[work->metadata++];
+        put = bytes_append(work->out, from + work->at, part->begin - work->at);
+        work->at = part->end;
+        if (put && work->block < meta->nblocks &&
+            meta->block[work->block].begin == part->begin) {
+            const struct metadata_block *kept = &meta->block[work->block++];
+            put = bytes_append(work->out, kept->data, kept->size);
+        }
+    }
+    put = put && bytes_append(work->out, from + work->at, end - work->at);
+    work->at = end;
+    return put;
 }
 
 /* Returns where a frame lies after the turn: one beyond the screen still does.
@@ -229,158 +210,56 @@ static struct gif_rect turn_rect(const struct gif *gif, struct gif_rect r,
     return r;
 }
 
-static bool put_frame(struct bytes *out, const struct gif_task *task)
+static int take_frame(void *context, uint32_t i, struct bytes *made,
+                      struct err *err)
 {
-    const struct gif *gif = task->all->gif;
-    const struct gif_block *block = &task->block;
-    const uint8_t *from = gif->file.data;
-    const struct gif_rect r =
-        turn_rect(gif, gif_rect_of(gif, block), task->all->t);
+    struct gif_work *work = context;
+    const struct gif_part *frame = &work->gif->frame[i];
+    struct bytes *out = work->out;
+    if (!work->opts->turner)
+        return 0;
+    bool put = put_until(work, frame->begin);
     const size_t at = out->size;
-    if (!bytes_append(out, from + block->begin, block->body - block->begin))
-        return false;
-    if (task->all->t != XFORM_NONE || task->made.size) {
-        uint8_t *p = out->data + at + 1;
-        write_le16(p, r.x);
-        write_le16(p + 2, r.y);
-        write_le16(p + 4, r.width);
-        write_le16(p + 6, r.height);
+    put = put && put_until(work, frame->body);
+    if (put && (work->t != XFORM_NONE || made->size)) {
+        const struct gif_rect r =
+            turn_rect(work->gif, gif_rect_shown(work->gif, frame), work->t);
+        write_le16(out->data + at + 1, r.x);
+        write_le16(out->data + at + 3, r.y);
+        write_le16(out->data + at + 5, r.width);
+        write_le16(out->data + at + 7, r.height);
     }
-    return task->made.size ? bytes_append(out, task->made.data, task->made.size)
-                           : bytes_append(out, from + block->body,
-                                          block->end - block->body);
-}
-
-/* Appends a block that is no frame, as what is left of the metadata has it. */
-static bool put_block(struct bytes *out, struct gif_work *all,
-                      const struct gif_block *block)
-{
-    const struct meta *meta = all->meta;
-    if (!gif_is_metadata(block))
-        return bytes_append(out, all->gif->file.data + block->begin,
-                            block->end - block->begin);
-    if (all->block == meta->nblocks ||
-        meta->block[all->block].begin != block->begin)
-        return true;
-    const struct metadata_block *kept = &meta->block[all->block++];
-    return bytes_append(out, kept->data, kept->size);
-}
-
-enum { TASKS = 32 }; /* at a time */
-
-/* Takes what a task has made, and frees the rest. */
-static int end_task(struct bytes *out, struct gif_task *task, struct err *err)
-{
-    const struct load_opts *opts = task->all->opts;
-    int status = task->status;
-    for (unsigned i = 0; i < task->warnings.count && i < WARNINGS_MAX; i++)
-        warn(opts->warnings, "frame %u: %s", task->number,
-             task->warnings.list[i].text);
-    if (status)
-        fail_with(err, &task->err, "frame %u: %s", task->number,
-                  task->err.text);
-    else if (opts->turner && !put_frame(out, task))
-        status = fail_memory(err, "no memory for the file");
-    bytes_free(&task->made);
-    return status;
-}
-
-/* Does the next frames, and writes them with what stands between them. */
-static int do_some(struct bytes *out, struct gif_work *all,
-                   struct gif_block *block, struct err *err)
-{
-    const struct gif *gif = all->gif;
-    struct gif_block again = *block;
-    struct gif_task *task = all->task;
-    struct err unheard; /* the first error counts */
-    size_t n = 0, i = 0;
-    while (n < TASKS && block->end < gif->end) {
-        if (gif_next(block, gif->file, err))
-            return -1;
-        if (block->kind == GIF_FRAME)
-            task[n++] = (struct gif_task){ .all = all,
-                                           .block = *block,
-                                           .number = ++all->number };
+    if (put && made->size) {
+        put = bytes_append(out, made->data, made->size);
+        work->at = frame->end;
     }
-    thread_pool_run(all->pool, do_frame, task, n);
-    int status = 0;
-    while (again.end < block->end) {
-        if (gif_next(&again, gif->file, &unheard))
-            return -1;
-        if (again.kind == GIF_FRAME) {
-            if (end_task(out, &task[i++], status ? &unheard : err))
-                status = -1;
-        } else if (all->opts->turner && !put_block(out, all, &again)) {
-            status = fail_memory(err, "no memory for the file");
-        }
-    }
-    return status;
+    return put && put_until(work, frame->end)
+               ? 0
+               : fail_memory(err, "no memory for the file");
 }
 
 /* What is behind the end stays where nothing is stripped. */
-static bool put_end(struct bytes *out, const struct gif_work *all)
+static bool put_end(struct gif_work *work)
 {
-    const struct gif *gif = all->gif;
+    const struct gif *gif = work->gif;
     const size_t left = gif->file.size - gif->end;
-    const bool strips = all->opts->save->strip != STRIP_NOTHING;
+    const bool strips = work->opts->save->strip != STRIP_NOTHING;
+    if (!put_until(work, gif->end))
+        return false;
     if (gif->cut)
-        return bytes_append(out, ";", 1);
-    return bytes_append(out, gif->file.data + gif->end,
+        return bytes_append(work->out, ";", 1);
+    return bytes_append(work->out, gif->file.data + gif->end,
                         strips && left ? 1 : left);
 }
 
-static int do_all(struct bytes *out, struct gif_work *all, struct err *err)
-{
-    const bool made = all->opts->turner;
-    struct gif_block block = gif_before(all->gif);
-    int status = 0;
-    all->task = memory_alloc(TASKS * sizeof *all->task);
-    if (!all->task || (made && !put_head(out, all)))
-        status = fail_memory(err, "no memory for the frames");
-    while (status == 0 && block.end < all->gif->end)
-        status = do_some(out, all, &block, err);
-    memory_free(all->task);
-    if (status == 0 && made && !put_end(out, all))
-        status = fail_memory(err, "no memory for the file");
-    return status;
-}
-
-/* ---- All ---------------------------------------------------------------- */
-
-/* Frames that become more than so many times their bytes take work beyond what
- * is usual: each byte is looked at some times. */
-enum { FLAT_FROM = 500, LOOKS = 4 };
-
-static int check_size(struct gif_work *all, struct err *err)
-{
-    const struct gif_sums *sums = &all->gif->sums;
-    const struct limits *limits = &all->opts->limits;
-    const uint64_t usual = FLAT_FROM * sums->coded, frame = sums->most,
-                   threads = thread_pool_threads(all->opts->pool);
-    if (sums->pixels > limits->pixels)
-        return limit_refuse_frames(all->gif->frames, sums->pixels, limits, err);
-    if (sums->cells / 2 > usual &&
-        account_check_work(limits->account, LOOKS * (sums->cells / 2 - usual),
-                           err))
-        return -1;
-    if (!all->opts->turner)
-        return 0;
-    if (frame > limits->bytes)
-        return limit_refuse_memory("its largest frame needs", frame, limits,
-                                   err);
-    if (all->opts->turner->parallel && limits->bytes / threads >= frame)
-        all->pool = all->opts->pool;
-    if (limits->reserve)
-        limits->reserve(limits->context, all->pool ? threads * frame : frame);
-    return 0;
-}
+/* ---- All -----------------------------------------------------------------*/
 
 /* Says what cannot stay as it is. */
-static int warn_of_frames(const struct gif_work *all, struct err *err)
+static int warn_of_frames(const struct gif_work *work, struct err *err)
 {
-    const struct gif *gif = all->gif;
-    const struct load_opts *opts = all->opts;
-    if (all->t == XFORM_NONE)
+    const struct gif *gif = work->gif;
+    const struct load_opts *opts = work->opts;
+    if (work->t == XFORM_NONE)
         return 0;
     if (gif->outside && opts->save->lossless)
         return fail(err,
@@ -400,42 +279,69 @@ static int warn_of_frames(const struct gif_work *all, struct err *err)
     return 0;
 }
 
-static int turn_metadata(struct image *img, const struct save_opts *opts,
-                         struct err *err)
+/* Returns threads of which each may have a frame. */
+static struct thread_pool *pool_of(const struct load_opts *opts)
 {
-    struct save_opts save = *opts;
-    save.orientation = 0; /* that in XMP turns a GIF nowhere */
-    return metadata_turn(img, &codec_gif, &save, err);
+    return !opts->turner || opts->turner->parallel ? opts->pool : NULL;
+}
+
+static int check_size(struct gif *gif, const struct load_opts *opts,
+                      struct err *err)
+{
+    const uint64_t most = gif->size.most;
+    if (opts->turner && most > opts->limits.bytes)
+        return limit_refuse_memory("its largest frame needs", most,
+                                   &opts->limits, err);
+    return frames_check(&gif->size, &opts->limits, pool_of(opts), err);
+}
+
+static int turn_frames(struct gif_work *work, struct err *err)
+{
+    const struct load_opts *opts = work->opts;
+    const struct frame_maker maker = { .make = make_frame,
+                                       .take = take_frame,
+                                       .context = work,
+                                       .account = opts->limits.account };
+    work->at = work->gif->begin;
+    if (opts->turner && !put_head(work))
+        return fail_memory(err, "no memory for the file");
+    if (frames_make(&maker, &work->gif->size, pool_of(opts), opts->warnings,
+                    err))
+        return -1;
+    return opts->turner && !put_end(work)
+               ? fail_memory(err, "no memory for the file")
+               : 0;
 }
 
 int gif_turn(struct bytes *out, struct image *img, struct bytes file,
              enum xform t, const struct load_opts *opts, struct err *err)
 {
     struct meta *meta = opts->turner ? codec_new_meta(&codec_gif) : NULL;
-    struct gif gif;
-    struct gif_work all = { .gif = &gif, .t = t, .opts = opts, .meta = meta };
+    struct gif gif = { .frame = NULL };
+    struct gif_work work = {
+        .gif = &gif, .t = t, .opts = opts, .out = out, .meta = meta
+    };
     struct image turned = { .meta = meta, .turned = t, .orientation = 1 };
     int status = opts->turner && !meta
                      ? fail_memory(err, "no memory for metadata")
-                     : gif_scan(&gif, meta, file, opts, err);
-    if (status == 0) {
-        turned.width = xform_transposes(t) ? gif.height : gif.width;
-        turned.height = xform_transposes(t) ? gif.width : gif.height;
-        status = check_size(&all, err);
-    }
+                     : gif_scan(&gif, meta, file, opts, err) ||
+                           check_size(&gif, opts, err);
+    img->width = turned.width = xform_transposes(t) ? gif.height : gif.width;
+    img->height = turned.height = xform_transposes(t) ? gif.width : gif.height;
     if (status == 0 && meta) {
+        struct save_opts save = *opts->save;
+        save.orientation = 0; /* that in XMP turns a GIF nowhere */
         meta->account = opts->limits.account;
         meta->animation.frames = 0; /* they are turned here */
-        status = warn_of_frames(&all, err) ||
-                 turn_metadata(&turned, opts->save, err);
+        status = warn_of_frames(&work, err) ||
+                 metadata_turn(&turned, &codec_gif, &save, err);
     }
     if (status == 0)
-        status = do_all(out, &all, err);
+        status = turn_frames(&work, err);
     if (status == 0 && out->size == file.size &&
         memcmp(out->data, file.data, file.size) == 0)
         bytes_free(out);
-    img->width = turned.width;
-    img->height = turned.height;
+    gif_free(&gif);
     meta_free(meta);
     return status ? -1 : 0;
 }
