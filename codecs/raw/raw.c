@@ -5,8 +5,8 @@
 
 #include "codecs/base/box.h"
 #include "codecs/base/byte_order.h"
+#include "codecs/ifd/retag.h"
 #include "codecs/metadata/exif.h"
-#include "codecs/raw/tiff_retag.h"
 
 struct raw_file {
     struct bytes file;
@@ -36,21 +36,22 @@ static const uint8_t iiq_orientations[] = { 1, 6, 8, 3 };
 static int open_iiq(struct raw_file *raw, struct err *err)
 {
     enum { ENTRY = 16 };
-    const struct ifds *ifds = &raw->tags.ifds;
+    const struct tiff_form form = raw->tags.all.form;
+    const uint8_t *data = raw->file.data;
     const size_t size = raw->file.size;
     size_t at = IIQ_BLOCK;
     if (size >= IIQ_BLOCK + 12)
-        at += ifds_get(ifds, IIQ_BLOCK + 8, 4);
+        at += tiff_read(form, data + IIQ_BLOCK + 8, 4);
     if (at > size || size - at < 8)
         return fail(err, "its block of Phase One is not in the file");
-    size_t count = ifds_get(ifds, at, 4);
+    size_t count = tiff_read(form, data + at, 4);
     for (at += 8; count > 0 && size - at >= ENTRY; count--, at += ENTRY)
-        if (ifds_get(ifds, at, 4) == IIQ_FLIP) {
+        if (tiff_read(form, data + at, 4) == IIQ_FLIP) {
             raw->flip = at + 12;
             raw->tags.info.orientation = (struct orientation){ 0 };
             orientation_note(
                 &raw->tags.info.orientation, TAG_IFD,
-                iiq_orientations[ifds_get(ifds, raw->flip, 4) & 3]);
+                iiq_orientations[tiff_read(form, data + raw->flip, 4) & 3]);
             return 0;
         }
     return fail_unread(err, "its block of Phase One has no orientation");
@@ -59,12 +60,13 @@ static int open_iiq(struct raw_file *raw, struct err *err)
 static int set_iiq(const struct raw_file *raw, struct bytes *out, enum xform op,
                    struct err *err)
 {
-    const struct ifds *ifds = &raw->tags.ifds;
-    const uint32_t was = (uint32_t)ifds_get(ifds, raw->flip, 4);
+    const struct tiff_form form = raw->tags.all.form;
+    uint8_t *flip = out->data + raw->flip;
+    const uint32_t was = (uint32_t)tiff_read(form, flip, 4);
     const unsigned is = xform_retag(iiq_orientations[was & 3], op);
     for (uint32_t i = 0; i < sizeof iiq_orientations; i++)
         if (iiq_orientations[i] == is) {
-            ifds_put(ifds, out->data + raw->flip, 4, (was & ~3u) | i);
+            tiff_write(form, flip, 4, (was & ~3u) | i);
             return 0;
         }
     return fail(err, "IIQ cannot say that a picture is mirrored");
@@ -80,8 +82,6 @@ static int open_cr3(struct raw_file *raw, const struct load_opts *opts,
 {
     const struct bytes file = raw->file;
     struct box moov, uuid, cmt1;
-    struct ifds ifds;
-    struct ifd ifd;
     size_t at = 0;
     bool found = false;
     if (box_find(&moov, "moov", file, 0, file.size))
@@ -100,10 +100,16 @@ static int open_cr3(struct raw_file *raw, const struct load_opts *opts,
                     at);
     raw->exif = (struct bytes){ .data = file.data + cmt1.body,
                                 .size = cmt1.end - cmt1.body };
-    if (!ifds_open(&ifds, raw->exif) || !ifds_read(&ifds, &ifd, 4))
-        return 0;
-    raw->tags.info.width = (uint32_t)ifds_number(&ifds, &ifd, ENTRY_WIDTH, 0);
-    raw->tags.info.height = (uint32_t)ifds_number(&ifds, &ifd, ENTRY_HEIGHT, 0);
+    struct directories *all = &raw->tags.all;
+    struct err unheard;
+    *all =
+        (struct directories){ .file = raw->exif, .tags_only = true, .most = 1 };
+    if (directories_read(all, &unheard) == 0) {
+        raw->tags.info.width =
+            (uint32_t)directory_number(all->first, TAG_WIDTH, 0, 0);
+        raw->tags.info.height =
+            (uint32_t)directory_number(all->first, TAG_HEIGHT, 0, 0);
+    }
     return 0;
 }
 
@@ -148,7 +154,7 @@ static int open_raf(struct raw_file *raw, const struct load_opts *opts,
             !opts->tolerant)
             return fail(err, "it is cut: what its header names ends behind its "
                              "own end; --tolerant turns it all the same");
-    raw->exif = tiff_retag_exif(file, read_be32(file.data + PLACES));
+    raw->exif = retag_find_exif(file, read_be32(file.data + PLACES));
     read_raf_size(raw, read_be32(file.data + DIRECTORY));
     return 0;
 }
@@ -174,18 +180,19 @@ static bool is_cr2(const uint8_t *head, size_t size)
 /* Others that begin as TIFF does are told by what they hold. */
 static bool probe(const uint8_t *head, size_t size)
 {
-    struct ifds ifds;
+    struct tiff_form form;
     const struct bytes file = { .data = (uint8_t *)(uintptr_t)head,
                                 .size = size };
     if (is_cr3(head, size) || is_raf(head, size))
         return true;
-    if (!ifds_open(&ifds, file))
+    if (!directories_probe(&form, file, true))
         return false;
-    const uint64_t version = ifds_get(&ifds, 2, 2);
+    const uint64_t version = tiff_read(form, head + 2, 2);
     return (version != '*' && version != '+') || is_cr2(head, size) ||
-           is_iiq(head, size) || tiff_retag_is_raw(&ifds);
+           is_iiq(head, size) || retag_is_raw(file);
 }
 
+/* The directories are to be freed in any case. */
 static int open_raw(struct raw_file *raw, struct bytes file,
                     const struct load_opts *opts, struct err *err)
 {
@@ -196,7 +203,7 @@ static int open_raw(struct raw_file *raw, struct bytes file,
                 : is_iiq(head, file.size) ? RAW_IIQ
                                           : RAW_TIFF;
     if (raw->kind == RAW_TIFF || raw->kind == RAW_IIQ)
-        return tiff_retag_read(&raw->tags, file, true, opts, err) ||
+        return retag_read(&raw->tags, file, true, opts, err) ||
                        (raw->kind == RAW_IIQ && open_iiq(raw, err))
                    ? -1
                    : 0;
@@ -211,15 +218,15 @@ static int open_raw(struct raw_file *raw, struct bytes file,
 static int open(struct reader *reader, struct err *err)
 {
     struct raw_file raw;
-    if (open_raw(&raw, reader->file, reader->opts, err))
-        return -1;
+    const int status = open_raw(&raw, reader->file, reader->opts, err);
     const struct stream_info *info = &raw.tags.info;
     reader->img.width = info->width;
     reader->img.height = info->height;
     reader->img.meta->orientation = info->orientation;
     if (info->orientation.value)
         reader->img.orientation = info->orientation.value;
-    return 0;
+    directories_free(&raw.tags.all);
+    return status;
 }
 
 /* Sets the tag in a block of EXIF, in place. */
@@ -233,8 +240,8 @@ static int set_exif(const struct raw_file *raw, struct bytes *out,
     if (!bytes_append(out, raw->file.data, raw->file.size))
         return fail_memory(err, "no memory for the picture");
     if (op != XFORM_NONE)
-        tiff_retag_set_exif(out->data + (raw->exif.data - raw->file.data),
-                            raw->exif.size, xform_retag(was, op));
+        retag_set_exif(out->data + (raw->exif.data - raw->file.data),
+                       raw->exif.size, xform_retag(was, op));
     return 0;
 }
 
@@ -258,17 +265,19 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct raw_file raw;
-    if (open_raw(&raw, file, opts, err))
-        return -1;
+    int status = open_raw(&raw, file, opts, err);
     *info = raw.tags.info;
-    if (raw.kind == RAW_CR3 || raw.kind == RAW_RAF)
-        return set_exif(&raw, out, op, err);
-    if (op != XFORM_NONE)
-        warn_of_readers(&raw, op, opts->warnings);
-    return tiff_retag_write(out, &raw.tags, op, err) ||
-                   (raw.flip && set_iiq(&raw, out, op, err))
-               ? -1
-               : 0;
+    if (status == 0 && (raw.kind == RAW_CR3 || raw.kind == RAW_RAF)) {
+        status = set_exif(&raw, out, op, err);
+    } else if (status == 0) {
+        if (op != XFORM_NONE)
+            warn_of_readers(&raw, op, opts->warnings);
+        status = retag_write(out, &raw.tags, op, err);
+        if (status == 0 && raw.flip)
+            status = set_iiq(&raw, out, op, err);
+    }
+    directories_free(&raw.tags.all);
+    return status;
 }
 
 static const char *const suffixes[] = {

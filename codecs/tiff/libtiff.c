@@ -1,5 +1,5 @@
 /* libtiff, which codes strips and tiles in memory. */
-#include "codecs/tiff/libtiff.h"
+#include "codecs/tiff/strips.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,6 @@
     F(TIFFClientOpenExt)                                                       \
     F(TIFFClose)                                                               \
     F(TIFFSetSubDirectory)                                                     \
-    F(TIFFGetField)                                                            \
     F(TIFFGetFieldDefaulted)                                                   \
     F(TIFFSetField)                                                            \
     F(TIFFIsTiled)                                                             \
@@ -27,8 +26,7 @@
     F(TIFFReadEncodedTile)                                                     \
     F(TIFFWriteEncodedStrip)                                                   \
     F(TIFFWriteEncodedTile)                                                    \
-    F(TIFFReadRGBAImageOriented)                                               \
-    F(TIFFGetVersion)
+    F(TIFFReadRGBAImageOriented)
 
 #define POINTER(name) static __typeof__(name) *lib_##name;
 FUNCTIONS(POINTER)
@@ -310,7 +308,6 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
 {
     TIFF *tif = h->tif;
     struct coding *c = &s->coding;
-    struct cut *cut = &s->cut;
     uint16_t sub_x = 1, sub_y = 1;
     const unsigned compression = get16(tif, TIFFTAG_COMPRESSION);
     if (compression == CODED_OLD_JPEG ||
@@ -326,11 +323,14 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
         .samples = get16(tif, TIFFTAG_SAMPLESPERPIXEL),
         .format = get16(tif, TIFFTAG_SAMPLEFORMAT),
         .fill_order = get16(tif, TIFFTAG_FILLORDER),
-        .separate = get16(tif, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE,
         .big_endian = s->coding.big_endian,
-        .options = s->coding.options,
     };
-    c->separate = c->separate && c->samples > 1;
+    c->separate = c->samples > 1 &&
+                  get16(tif, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
+    if (compression == CODED_T4 || compression == CODED_T6)
+        c->options =
+            get32(tif, compression == CODED_T4 ? TIFFTAG_GROUP3OPTIONS
+                                               : TIFFTAG_GROUP4OPTIONS);
     if (compression == COMPRESSION_LZW || compression == CODED_DEFLATE ||
         compression == CODED_OLD_DEFLATE || compression == COMPRESSION_LZMA ||
         compression == COMPRESSION_ZSTD)
@@ -340,12 +340,14 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
                                   &sub_y);
     c->sub_x = sub_x;
     c->sub_y = sub_y;
-    cut->width = get32(tif, TIFFTAG_IMAGEWIDTH);
-    cut->height = get32(tif, TIFFTAG_IMAGELENGTH);
-    cut->tiled = h->tiled;
-    cut->chunk_width = cut->tiled ? get32(tif, TIFFTAG_TILEWIDTH) : 0;
-    cut->chunk_height =
-        get32(tif, cut->tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP);
+    s->cut = (struct cut){
+        .width = get32(tif, TIFFTAG_IMAGEWIDTH),
+        .height = get32(tif, TIFFTAG_IMAGELENGTH),
+        .chunk_width = h->tiled ? get32(tif, TIFFTAG_TILEWIDTH) : 0,
+        .chunk_height =
+            get32(tif, h->tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP),
+        .tiled = h->tiled,
+    };
     return 0;
 }
 

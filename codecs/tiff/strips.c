@@ -2,7 +2,6 @@
  * rows of strips or tiles at a time. */
 #include "codecs/tiff/strips.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/row_source.h"
-#include "codecs/tiff/libtiff.h"
 #include "codecs/tiff/lzw.h"
 
 /* Bytes that are worked on at a time, for each thread. */
@@ -91,21 +89,16 @@ int strips_open(struct tiff_strips *s, struct image *img,
 {
     *s = (struct tiff_strips){ .file = all->file,
                                .at = dir->at,
+                               .coding = { .big_endian = all->form.big_endian },
                                .opts = all->opts };
     struct coding *c = &s->coding;
     struct cut *cut = &s->cut;
     struct tiff_handle *h =
         tiff_load(err) ? NULL : tiff_handle_open(s, false, err);
-    if (!h)
-        return -1;
-    int status = tiff_handle_describe(h, s, err);
+    const int status = h ? tiff_handle_describe(h, s, err) : -1;
     tiff_handle_close(h);
     if (status)
         return -1;
-    c->big_endian = all->form.big_endian;
-    c->options = (unsigned)directory_number(
-        all->form, dir,
-        c->compression == CODED_T4 ? TAG_T4_OPTIONS : TAG_T6_OPTIONS, 0, 0);
     if (c->photometric == 32803)
         return fail_unread(err, "a camera's raw samples in a TIFF, which are "
                                 "not turned");
@@ -120,11 +113,7 @@ int strips_open(struct tiff_strips *s, struct image *img,
         cut->chunk_width = divide_up(cut->chunk_width, c->sub_x);
         cut->chunk_height = divide_up(cut->chunk_height, c->sub_y);
     }
-    if (strips_measure(s, err) ||
-        image_check(cut->width, cut->height,
-                    s->unit.count > IMAGE_PLANES ? s->unit.count
-                                                 : s->unit.count * cut->planes,
-                    s->unit.cell, &all->opts->limits, err))
+    if (strips_measure(s, err))
         return -1;
     *img = (struct image){ .cell = s->unit.cell,
                            .color = COLOR_OTHER,
@@ -133,94 +122,92 @@ int strips_open(struct tiff_strips *s, struct image *img,
                            .nplanes = s->unit.count * cut->planes,
                            .orientation = 1,
                            .meta = img->meta };
-    return 0;
+    return image_check(cut->width, cut->height,
+                       s->unit.count > IMAGE_PLANES ? s->unit.count
+                                                    : img->nplanes,
+                       s->unit.cell, &all->opts->limits, err);
 }
 
 /* ---- Threads ----------------------------------------------------------- */
 
-/* What the threads share: handles that are idle, and the first failure. */
+/* What a thread works with: a handle, room for a part and room for a row of
+ * it, unpacked. */
+struct strip_worker {
+    atomic_flag busy;
+    struct tiff_handle *handle;
+    uint8_t *part, *cells;
+};
+
+/* What the threads share: as many of these as there are threads, and the first
+ * failure. */
 struct strip_workers {
     const struct tiff_strips *s;
     bool writes;
-    pthread_mutex_t lock;
-    struct strip_worker *idle;
+    unsigned count;
+    struct strip_worker *worker;
     struct err *err;
     atomic_bool failed;
     atomic_uint damaged; /* parts that were not wholly read */
     struct err damage;   /* of the first of these */
 };
 
-struct strip_worker {
-    struct strip_worker *next;
-    struct tiff_handle *handle;
-    uint8_t *part;  /* room for one */
-    uint8_t *cells; /* room for a row of it, unpacked */
-};
-
-static void worker_free(struct strip_worker *worker)
+static int workers_begin(struct strip_workers *w, struct err *err)
 {
-    tiff_handle_close(worker->handle);
-    memory_free(worker->part);
-    memory_free(worker->cells);
-    memory_free(worker);
-}
-
-static void note_failure(struct strip_workers *w, const struct err *err)
-{
-    pthread_mutex_lock(&w->lock);
-    if (!atomic_load(&w->failed))
-        *w->err = *err;
-    atomic_store(&w->failed, true);
-    pthread_mutex_unlock(&w->lock);
-}
-
-static void give_back(struct strip_workers *w, struct strip_worker *worker)
-{
-    pthread_mutex_lock(&w->lock);
-    worker->next = w->idle;
-    w->idle = worker;
-    pthread_mutex_unlock(&w->lock);
-}
-
-/* Returns one that no thread uses, or a new one; NULL once something failed. */
-static struct strip_worker *take(struct strip_workers *w)
-{
-    const struct cut *cut = &w->s->cut;
-    struct err err;
-    if (atomic_load(&w->failed))
-        return NULL;
-    pthread_mutex_lock(&w->lock);
-    struct strip_worker *worker = w->idle;
-    if (worker)
-        w->idle = worker->next;
-    pthread_mutex_unlock(&w->lock);
-    if (worker)
-        return worker;
-    worker = memory_alloc_zeroed(1, sizeof *worker);
-    const size_t cells = (size_t)cut->chunk_width * cut->across *
-                         w->s->unit.count * cell_size(w->s->unit.cell);
-    const bool parts = w->writes || cut->tiled;
-    if (worker) {
-        worker->part = memory_alloc(parts ? cut->row * cut->chunk_height : 1);
-        worker->cells = memory_alloc(cells);
-    }
-    if (!worker || !worker->part || !worker->cells)
-        fail_memory(&err, "no memory for a strip or tile");
-    else if ((worker->handle = tiff_handle_open(w->s, w->writes, &err)))
-        return worker;
-    if (worker)
-        worker_free(worker);
-    note_failure(w, &err);
-    return NULL;
+    w->err = err;
+    w->count = thread_pool_threads(w->s->opts->pool);
+    w->worker = memory_alloc_zeroed(w->count, sizeof *w->worker);
+    for (unsigned i = 0; w->worker && i < w->count; i++)
+        atomic_flag_clear(&w->worker[i].busy);
+    return w->worker ? 0 : fail_memory(err, "no memory for threads");
 }
 
 static void workers_end(struct strip_workers *w)
 {
-    for (struct strip_worker *worker = w->idle, *next; worker; worker = next) {
-        next = worker->next;
-        worker_free(worker);
+    for (unsigned i = 0; w->worker && i < w->count; i++) {
+        tiff_handle_close(w->worker[i].handle);
+        memory_free(w->worker[i].part);
+        memory_free(w->worker[i].cells);
     }
-    pthread_mutex_destroy(&w->lock);
+    memory_free(w->worker);
+}
+
+static void note_failure(struct strip_workers *w, const struct err *err)
+{
+    if (!atomic_exchange(&w->failed, true))
+        *w->err = *err;
+}
+
+static void give_back(struct strip_worker *worker)
+{
+    atomic_flag_clear(&worker->busy);
+}
+
+/* Returns one that no other thread uses; NULL once something failed. */
+static struct strip_worker *take(struct strip_workers *w)
+{
+    const struct cut *cut = &w->s->cut;
+    struct strip_worker *worker = w->worker;
+    struct err err;
+    while (atomic_flag_test_and_set(&worker->busy))
+        worker = worker + 1 < w->worker + w->count ? worker + 1 : w->worker;
+    if (worker->handle && !atomic_load(&w->failed))
+        return worker;
+    if (!worker->handle && !atomic_load(&w->failed)) {
+        const bool parts = w->writes || cut->tiled;
+        memory_free(worker->part);
+        memory_free(worker->cells);
+        worker->part = memory_alloc(parts ? cut->row * cut->chunk_height : 1);
+        worker->cells =
+            memory_alloc((size_t)cut->chunk_width * cut->across *
+                         w->s->unit.count * cell_size(w->s->unit.cell));
+        if (!worker->part || !worker->cells)
+            fail_memory(&err, "no memory for a strip or tile");
+        else if ((worker->handle = tiff_handle_open(w->s, w->writes, &err)))
+            return worker;
+        note_failure(w, &err);
+    }
+    give_back(worker);
+    return NULL;
 }
 
 /* ---- Cells of bits ----------------------------------------------------- */
@@ -358,18 +345,17 @@ static void read_part(void *context, size_t i)
         return;
     uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
     const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
-    const bool tolerant = r->s->opts->tolerant;
-    if (tolerant)
-        memset(to, 0, size);
+    /* Of a part with too few rows libtiff leaves the others as they are. */
+    memset(to, 0, size);
     const int status = tiff_handle_read(worker->handle, part, to, size, &err);
-    if (status < 0 && !tolerant)
+    if (status < 0 && !r->s->opts->tolerant)
         note_failure(&r->workers, &err);
     else if (status && atomic_fetch_add(&r->workers.damaged, 1) == 0)
         r->workers.damage = err;
     for (uint32_t k = 0; k < height && cut->tiled; k++)
         memcpy(row_at(r, plane, y + k) + column * cut->row, to + k * cut->row,
                cut->row);
-    give_back(&r->workers, worker);
+    give_back(worker);
 }
 
 /* Puts row y of the picture into row `row` of `to`. */
@@ -415,7 +401,7 @@ static void put_band(void *context, size_t i)
         note_failure(&r->workers, &err);
     if (band.turner)
         row_sink_close(&band);
-    give_back(&r->workers, worker);
+    give_back(worker);
 }
 
 /* Passes on the bands of which all rows are there, and keeps the others. */
@@ -470,13 +456,10 @@ static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
 int strips_read(const struct tiff_strips *s, struct row_sink *sink,
                 struct err *err)
 {
-    struct strips_reading r = {
-        .workers = { .s = s, .lock = PTHREAD_MUTEX_INITIALIZER, .err = err },
-        .s = s,
-        .sink = sink,
-    };
+    struct strips_reading r = { .workers = { .s = s }, .s = s, .sink = sink };
     uint32_t most = 1;
-    int status = make_room(&r, &most, err);
+    int status =
+        workers_begin(&r.workers, err) || make_room(&r, &most, err) ? -1 : 0;
     for (; r.down < s->cut.down && status == 0; r.down += r.n) {
         r.n = least(most, s->cut.down - r.down);
         thread_pool_run(s->opts->pool, read_part, &r,
@@ -546,10 +529,7 @@ static size_t fill_part(const struct strips_writing *w,
     uint32_t row;
     const struct image *img = row_source_at(w->source, y, &row);
     const struct image columns = image_part(img, true, x, width);
-    struct image view = columns;
-    view.nplanes = unit->count;
-    for (unsigned i = 0; i < unit->count; i++)
-        view.plane[i] = columns.plane[w->plane * unit->count + i];
+    const struct image view = plane_view(w->s, &columns, w->plane);
     if (width < cut->chunk_width || height < cut->chunk_height)
         memset(worker->part, 0, size);
     for (uint32_t k = 0; k < height; k++) {
@@ -603,7 +583,7 @@ static void write_part(void *context, size_t i)
             : tiff_handle_write(worker->handle, part, worker->part, size,
                                 &w->made[i], &err))
         note_failure(&w->workers, &err);
-    give_back(&w->workers, worker);
+    give_back(worker);
 }
 
 /* Appends what was made of n rows of parts. Rows of one strip that is not
@@ -668,33 +648,54 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
     return status;
 }
 
-int strips_write(struct tiff_writer *to, struct parts *parts,
+int parts_alloc(struct parts *parts, uint64_t count, struct err *err)
+{
+    *parts = (struct parts){
+        .at = memory_alloc_zeroed((size_t)count, sizeof *parts->at),
+        .size = memory_alloc_zeroed((size_t)count, sizeof *parts->size),
+        .count = count,
+    };
+    return parts->at && parts->size
+               ? 0
+               : fail_memory(err, "no memory for strips or tiles");
+}
+
+void parts_set(struct parts *parts, struct directory *dir, bool tiled)
+{
+    const unsigned type = dir->form.big ? FIELD_LONG8 : FIELD_LONG;
+    if (parts->at && parts->size) {
+        directory_set_numbers(dir, tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS,
+                              type, parts->at, parts->count);
+        directory_set_numbers(dir, tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES,
+                              type, parts->size, parts->count);
+    }
+    memory_free(parts->at);
+    memory_free(parts->size);
+}
+
+int strips_write(struct tiff_writer *to, struct directory *dir,
                  const struct tiff_strips *s, const struct image *img,
                  struct err *err)
 {
     struct tiff_strips cut = *s;
-    struct strips_writing w = {
-        .workers = { .s = &cut,
-                     .writes = true,
-                     .lock = PTHREAD_MUTEX_INITIALIZER,
-                     .err = err },
-        .s = &cut,
-    };
     struct row_source source = row_source_open(img, s->opts->pool);
-    w.source = &source;
-    parts->count = (uint64_t)s->cut.planes * s->cut.across * s->cut.down;
-    parts->at = memory_alloc_zeroed((size_t)parts->count, sizeof *parts->at);
-    parts->size =
-        memory_alloc_zeroed((size_t)parts->count, sizeof *parts->size);
+    struct strips_writing w = { .workers = { .s = &cut, .writes = true },
+                                .s = &cut,
+                                .source = &source };
+    struct parts parts;
     /* An even number of rows, so that nothing comes between them. */
     if (s->coding.compression == CODED_NONE && s->cut.down == 1 &&
         !s->cut.tiled) {
         cut.cut.chunk_height = least(BAND_ROWS, cut.cut.height);
         cut.cut.down = divide_up(cut.cut.height, cut.cut.chunk_height);
     }
-    int status = parts->at && parts->size
-                     ? write_rounds(&w, to, parts, &source, err)
-                     : fail_memory(err, "no memory for strips or tiles");
+    int status = parts_alloc(
+        &parts, (uint64_t)s->cut.planes * s->cut.across * s->cut.down, err);
+    if (status == 0)
+        status = workers_begin(&w.workers, err);
+    if (status == 0)
+        status = write_rounds(&w, to, &parts, &source, err);
+    parts_set(&parts, dir, s->cut.tiled);
     row_source_close(&source);
     workers_end(&w.workers);
     return status;

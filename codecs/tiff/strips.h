@@ -1,4 +1,10 @@
-/* The strips and tiles of a TIFF picture, coded by libtiff on several threads.
+/* TIFF and BigTIFF: the main header of codecs/tiff/.
+ *
+ * What comes in is the directories of a file (codecs/ifd); what goes out is the
+ * same file with all its pictures turned, or the first picture for other
+ * formats, and the other way round. libtiff codes strips and tiles (libtiff.c),
+ * on several threads (strips.c). turn.c turns the pictures of a file, tags.c
+ * makes what it says of them true, tiff.c is the codec.
  *
  * Samples are bits that are moved: a pixel is a few cells of a picture
  * (codecs/image), whatever its samples mean. Where chroma is subsampled and
@@ -6,9 +12,73 @@
 #ifndef CODECS_TIFF_STRIPS_H
 #define CODECS_TIFF_STRIPS_H
 
+#include "codecs/ifd/directory.h"
 #include "codecs/image/row_sink.h"
-#include "codecs/tiff/directory.h"
-#include "codecs/tiff/libtiff.h"
+
+enum {
+    CODED_NONE = 1,
+    CODED_T4 = 3,
+    CODED_T6 = 4,
+    CODED_LZW = 5,
+    CODED_OLD_JPEG = 6,
+    CODED_JPEG = 7,
+    CODED_DEFLATE = 8,
+    CODED_OLD_DEFLATE = 32946,
+    CODED_WEBP = 50001,
+};
+
+enum {
+    MEANS_WHITE_IS_ZERO = 0,
+    MEANS_BLACK_IS_ZERO = 1,
+    MEANS_RGB = 2,
+    MEANS_PALETTE = 3,
+    MEANS_CMYK = 5,
+    MEANS_YCC = 6,
+};
+
+/* How samples are coded. */
+struct coding {
+    unsigned compression, predictor, photometric;
+    unsigned bits, samples, format; /* of a sample; of a pixel; their kind */
+    unsigned fill_order, options;   /* those of T.4 or T.6 */
+    unsigned sub_x, sub_y;          /* of chroma */
+    bool big_endian;
+    bool separate; /* each sample has strips of its own */
+};
+
+/* How a picture is cut into strips or tiles, in pixels. */
+struct cut {
+    uint32_t width, height;             /* of the picture */
+    uint32_t chunk_width, chunk_height; /* of each part */
+    uint32_t across, down;
+    unsigned planes; /* that are cut so, one after the other */
+    bool tiled;
+    size_t row; /* bytes of a row of a part */
+};
+
+/* What cells a pixel becomes, of each of the planes that are cut. */
+struct unit {
+    enum cell cell;
+    unsigned count; /* of cells */
+    unsigned bits;  /* of each; all of them, or bits that are unpacked */
+};
+
+/* A picture as it lies in a file. */
+struct tiff_strips {
+    struct bytes file;
+    uint64_t at;            /* of its directory */
+    uint32_t width, height; /* of the picture, whatever a pixel is here */
+    struct coding coding;
+    struct cut cut;
+    struct unit unit;
+    bool spread;        /* blocks become pixels of a sample each */
+    unsigned order[18]; /* which plane each cell of a block of luma goes to */
+    unsigned quality;   /* of JPEG */
+    const struct load_opts *opts;
+};
+
+/* Returns whether a pixel is a block of luma with its chroma. */
+bool strips_have_blocks(const struct coding *coding);
 
 /* Reads how the picture of a directory lies in the file, and the shape of img:
  * size, cells and planes, without a meaning. */
@@ -23,18 +93,13 @@ void strips_turn_blocks(struct tiff_strips *s, enum xform t);
  * of width 0 is a strip. */
 int strips_measure(struct tiff_strips *s, struct err *err);
 
-/* Reads the picture into img, which has its shape, and turns it. Without a
- * sink it is read and not kept. */
+/* Reads the picture into the image of the sink, and turns it. Without a sink it
+ * is read and not kept. */
 int strips_read(const struct tiff_strips *s, struct row_sink *sink,
                 struct err *err);
 
-/* Appends the parts of img, and sets where they are and their sizes: arrays of
- * as many as there are, which the caller frees. */
-struct parts {
-    uint64_t *at, *size;
-    uint64_t count;
-};
-int strips_write(struct tiff_writer *w, struct parts *parts,
+/* Appends the parts of img, and lets the tags of a directory lead to them. */
+int strips_write(struct tiff_writer *w, struct directory *dir,
                  const struct tiff_strips *s, const struct image *img,
                  struct err *err);
 
@@ -42,5 +107,49 @@ int strips_write(struct tiff_writer *w, struct parts *parts,
  * it, into img, which has such planes. */
 int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
                      unsigned orientation, struct err *err);
+
+/* Where the parts of a picture are in the file, and their sizes. */
+struct parts {
+    uint64_t *at, *size;
+    uint64_t count;
+};
+
+/* Makes room for so many, all 0. parts_set() is to be called in any case. */
+int parts_alloc(struct parts *parts, uint64_t count, struct err *err);
+
+/* Lets the tags of a directory lead to them, and frees them. */
+void parts_set(struct parts *parts, struct directory *dir, bool tiled);
+
+/* ---- Handles of libtiff, each of which one thread uses at a time: one that
+ * reads the strips and tiles of a picture, or one that makes them -----------*/
+
+/* Loads libtiff, once. */
+int tiff_load(struct err *err);
+
+struct tiff_handle;
+
+/* Opens one to read, or to write, what `s` describes. Returns NULL on failure.
+ */
+struct tiff_handle *tiff_handle_open(const struct tiff_strips *s, bool writes,
+                                     struct err *err);
+void tiff_handle_close(struct tiff_handle *handle);
+
+/* Reads coding, size and size of the parts of the picture. */
+int tiff_handle_describe(struct tiff_handle *handle, struct tiff_strips *s,
+                         struct err *err);
+
+/* Reads a part of so many bytes. Returns 1, with the reason, if it is damaged
+ * but was read all the same, as other programs do. */
+int tiff_handle_read(struct tiff_handle *handle, uint32_t part, void *to,
+                     size_t size, struct err *err);
+
+/* Makes `made`, which is empty, a part of so many bytes, which change. */
+int tiff_handle_write(struct tiff_handle *handle, uint32_t part, void *from,
+                      size_t size, struct bytes *made, struct err *err);
+
+/* Reads all of the picture as 8 bits of red, green, blue and alpha. */
+int tiff_handle_read_rgba(struct tiff_handle *handle, uint32_t *to,
+                          const struct tiff_strips *s, unsigned orientation,
+                          struct err *err);
 
 #endif

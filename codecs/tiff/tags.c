@@ -3,11 +3,9 @@
 #include "codecs/tiff/turn.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/base/memory.h"
 #include "codecs/metadata/blocks.h"
 #include "codecs/metadata/xmp.h"
 
@@ -16,45 +14,28 @@ enum {
     TAG_CELL_HEIGHT = 265,
     TAG_MODEL_SCALE = 33550,
     TAG_META_MORPH = 33629,
-    TAG_TIE_POINTS = 33922,
     TAG_INTERGRAPH = 33920,
+    TAG_TIE_POINTS = 33922,
     TAG_MODEL = 34264,
+    TAG_PHOTOSHOP = 34377,
     TAG_LSM = 34412,
     TAG_GEO_KEYS = 34735,
     TAG_SUBJECT_AREA = 0x9214,
+    TAG_LAYERS = 37724,
     TAG_SUBJECT_LOCATION = 0xa214,
     TAG_RPC = 50844,
     TAG_NDPI = 65420,
 };
 
-/* ---- Values that are changed in place ---------------------------------- */
-
-/* Makes the values of a field its own, with a NUL behind them. */
-static int own(struct field *field, struct err *err)
+/* The size of the picture before the turn; its axes are exchanged last. */
+static uint32_t width_of(const struct directory *dir)
 {
-    uint8_t *copy = memory_alloc(field->size + 1);
-    if (!copy)
-        return fail_memory(err, "no memory for a tag");
-    if (field->size)
-        memcpy(copy, field->data, field->size);
-    copy[field->size] = 0;
-    if (field->owned)
-        memory_free(field->data);
-    field->data = copy;
-    field->owned = true;
-    return 0;
+    return (uint32_t)directory_number(dir, TAG_WIDTH, 0, 0);
 }
 
-static bool has_text(const struct field *field, const char *text)
+static uint32_t height_of(const struct directory *dir)
 {
-    return field && field->size &&
-           memmem(field->data, field->size, text, strlen(text));
-}
-
-static bool begins(const struct field *field, const char *text)
-{
-    return field && field->size >= strlen(text) &&
-           memcmp(field->data, text, strlen(text)) == 0;
+    return (uint32_t)directory_number(dir, TAG_HEIGHT, 0, 0);
 }
 
 /* ---- EXIF -------------------------------------------------------------- */
@@ -62,6 +43,8 @@ static bool begins(const struct field *field, const char *text)
 static void exchange_axes(struct directory *dir)
 {
     static const uint16_t pairs[][2] = {
+        { TAG_WIDTH, TAG_HEIGHT },
+        { TAG_TILE_WIDTH, TAG_TILE_HEIGHT },
         { TAG_X_RESOLUTION, TAG_Y_RESOLUTION },
         { TAG_CELL_WIDTH, TAG_CELL_HEIGHT },
         { 0x1001, 0x1002 }, /* of a related picture */
@@ -72,63 +55,68 @@ static void exchange_axes(struct directory *dir)
         directory_exchange(dir, pairs[i][0], pairs[i][1]);
 }
 
-/* A place in the picture, of which width and height may follow. */
-static int turn_subject(const struct tiff_turn *turn, struct directory *dir,
-                        unsigned tag, struct err *err)
+/* Turns a place in the picture, of which width and height may follow. */
+static void turn_subject(const struct directory *picture, struct directory *dir,
+                         unsigned tag)
 {
     const struct field *field = directory_find(dir, tag);
-    const uint32_t size[2] = { turn->width, turn->height };
-    const bool flip = xform_transposes(turn->t);
-    uint64_t was[4] = { 0 }, is[4];
+    const enum xform t = picture->turn;
+    const uint32_t size[2] = { width_of(picture), height_of(picture) };
+    const bool flip = xform_transposes(t);
+    uint64_t was[4] = { 0 };
     if (!field || field->count < 2 || field->count > 4)
-        return 0;
+        return;
     for (unsigned i = 0; i < field->count; i++)
-        was[i] = directory_number(turn->form, dir, tag, i, 0);
-    memcpy(is, was, sizeof is);
+        was[i] = directory_number(dir, tag, i, 0);
     if (was[0] >= size[0] || was[1] >= size[1])
-        return 0;
-    is[0] = turn->t & XFORM_MIRROR_X ? size[flip] - 1 - was[flip] : was[flip];
-    is[1] =
-        turn->t & XFORM_MIRROR_Y ? size[!flip] - 1 - was[!flip] : was[!flip];
-    if (field->count == 4 && flip) {
-        is[2] = was[3];
-        is[3] = was[2];
-    }
-    const struct field made = *field;
-    return directory_set_numbers(turn->form, dir, &made, is, err);
+        return;
+    const bool sized = flip && field->count == 4;
+    const uint64_t x = was[flip], y = was[!flip];
+    const uint64_t is[4] = {
+        t & XFORM_MIRROR_X ? size[flip] - 1 - x : x,
+        t & XFORM_MIRROR_Y ? size[!flip] - 1 - y : y,
+        was[sized ? 3 : 2],
+        was[sized ? 2 : 3],
+    };
+    directory_set_numbers(dir, tag, field->type, is, field->count);
 }
 
 /* ---- GeoTIFF ----------------------------------------------------------- */
 
-/* Returns the count of a field of doubles; 0 if there is none. */
-static uint64_t doubles(const struct field *field)
+/* Reads n doubles of a field. Returns false if it has fewer. */
+static bool get_doubles(const struct directory *dir, unsigned tag, double *to,
+                        unsigned n)
 {
-    return field && field->type == FIELD_DOUBLE ? field->count : 0;
+    const struct field *field = directory_find(dir, tag);
+    if (!field || field->type != FIELD_DOUBLE || field->count < n)
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        to[i] = tiff_read_double(dir->form, field->data + 8 * i);
+    return true;
 }
 
 /* Returns whether places are those of the middles of pixels. */
-static bool is_point(const struct tiff_turn *turn, const struct directory *dir)
+static bool is_point(const struct directory *dir)
 {
     enum { RASTER_TYPE = 1025, POINT = 2 };
     const struct field *keys = directory_find(dir, TAG_GEO_KEYS);
     for (uint64_t i = 4; keys && i + 3 < keys->count; i += 4)
-        if (directory_number(turn->form, dir, TAG_GEO_KEYS, i, 0) ==
-            RASTER_TYPE)
-            return directory_number(turn->form, dir, TAG_GEO_KEYS, i + 3, 0) ==
-                   POINT;
+        if (directory_number(dir, TAG_GEO_KEYS, i, 0) == RASTER_TYPE)
+            return directory_number(dir, TAG_GEO_KEYS, i + 3, 0) == POINT;
     return false;
 }
 
-/* The matrix that leads from pixels to the map, of a tie point and a scale
- * (GeoTIFF 1.0, 2.6.3). */
-static void matrix_of(struct tiff_form form, const struct field *tie,
-                      const struct field *scale, double m[16])
+/* Reads the matrix that leads from pixels to the map, or makes it of a tie
+ * point and a scale (GeoTIFF 1.0, 2.6.3). */
+static bool read_matrix(const struct directory *dir, double m[16])
 {
+    const struct field *model = directory_find(dir, TAG_MODEL);
     double p[6], s[3];
-    for (unsigned i = 0; i < 6; i++)
-        p[i] = tiff_read_double(form, tie->data + 8 * i);
-    for (unsigned i = 0; i < 3; i++)
-        s[i] = tiff_read_double(form, scale->data + 8 * i);
+    if (model && model->count == 16 && get_doubles(dir, TAG_MODEL, m, 16))
+        return true;
+    if (!get_doubles(dir, TAG_TIE_POINTS, p, 6) ||
+        !get_doubles(dir, TAG_MODEL_SCALE, s, 3))
+        return false;
     memset(m, 0, 16 * sizeof *m);
     m[0] = s[0];
     m[5] = -s[1];
@@ -137,78 +125,67 @@ static void matrix_of(struct tiff_form form, const struct field *tie,
     m[7] = p[4] + p[1] * s[1];
     m[11] = p[5] - p[2] * s[2];
     m[15] = 1;
+    return true;
 }
 
-/* Puts the turn before what the matrix does. Zeros stay positive. */
-static void turn_matrix(double m[16], enum xform t, double width, double height)
+/* Turns tie points alone, of places in a picture of this size, turned. */
+static void turn_ties(struct directory *dir, const double size[2])
 {
-    const unsigned x = xform_transposes(t) ? 1 : 0; /* becomes the columns */
+    const struct field *tie = directory_find(dir, TAG_TIE_POINTS);
+    const bool flip = xform_transposes(dir->turn);
+    const uint64_t count =
+        tie && tie->type == FIELD_DOUBLE ? tie->count / 6 : 0;
+    uint8_t *p = count ? directory_own(dir, TAG_TIE_POINTS) : NULL;
+    for (uint64_t i = 0; p && i < count; i++, p += 6 * 8) {
+        const double was[2] = { tiff_read_double(dir->form, p),
+                                tiff_read_double(dir->form, p + 8) };
+        for (unsigned k = 0; k < 2; k++) {
+            const bool back = dir->turn & (k ? XFORM_MIRROR_Y : XFORM_MIRROR_X);
+            const double at = was[flip ? !k : k];
+            tiff_write_double(dir->form, p + 8 * k, back ? size[k] - at : at);
+        }
+    }
+}
+
+/* Puts the turn before what leads to the map. Zeros stay positive. */
+static void turn_map(struct directory *dir)
+{
+    const double less = is_point(dir) ? 1 : 0;
+    const enum xform t = dir->turn;
+    const bool flip = xform_transposes(t);
+    const double size[2] = { (flip ? height_of(dir) : width_of(dir)) - less,
+                             (flip ? width_of(dir) : height_of(dir)) - less };
+    double m[16];
+    uint8_t data[sizeof m];
+    if (!read_matrix(dir, m)) {
+        turn_ties(dir, size);
+        return;
+    }
     for (unsigned row = 0; row < 12; row += 4) {
-        const double a = m[row + x], b = m[row + !x];
+        const double a = m[row + flip], b = m[row + !flip];
         m[row] = (t & XFORM_MIRROR_X ? -a : a) + 0.0;
         m[row + 1] = (t & XFORM_MIRROR_Y ? -b : b) + 0.0;
         if (t & XFORM_MIRROR_X)
-            m[row + 3] += a * width;
+            m[row + 3] += a * size[0];
         if (t & XFORM_MIRROR_Y)
-            m[row + 3] += b * height;
+            m[row + 3] += b * size[1];
     }
-}
-
-static int turn_ties(const struct tiff_turn *turn, struct field *tie,
-                     const double size[2], struct err *err)
-{
-    const bool flip = xform_transposes(turn->t);
-    if (own(tie, err))
-        return -1;
-    for (uint64_t i = 0; i + 6 <= tie->count; i += 6) {
-        uint8_t *p = tie->data + 8 * i;
-        const double was[2] = { tiff_read_double(turn->form, p),
-                                tiff_read_double(turn->form, p + 8) };
-        for (unsigned k = 0; k < 2; k++) {
-            const bool back = turn->t & (k ? XFORM_MIRROR_Y : XFORM_MIRROR_X);
-            const double at = was[flip ? !k : k];
-            tiff_write_double(turn->form, p + 8 * k, back ? size[k] - at : at);
-        }
-    }
-    return 0;
-}
-
-static int turn_map(const struct tiff_turn *turn, struct directory *dir,
-                    struct err *err)
-{
-    struct field *tie = directory_find(dir, TAG_TIE_POINTS);
-    const struct field *scale = directory_find(dir, TAG_MODEL_SCALE);
-    const struct field *model = directory_find(dir, TAG_MODEL);
-    const double less = is_point(turn, dir) ? 1 : 0;
-    const bool flip = xform_transposes(turn->t);
-    const double size[2] = { (flip ? turn->height : turn->width) - less,
-                             (flip ? turn->width : turn->height) - less };
-    double m[16];
-    uint8_t data[sizeof m];
-    if (doubles(model) == 16) {
-        for (unsigned i = 0; i < 16; i++)
-            m[i] = tiff_read_double(turn->form, model->data + 8 * i);
-    } else if (doubles(tie) >= 6 && doubles(scale) >= 3) {
-        matrix_of(turn->form, tie, scale, m);
-    } else {
-        return doubles(tie) ? turn_ties(turn, tie, size, err) : 0;
-    }
-    turn_matrix(m, turn->t, size[0], size[1]);
     for (unsigned i = 0; i < 16; i++)
-        tiff_write_double(turn->form, data + 8 * i, m[i]);
+        tiff_write_double(dir->form, data + 8 * i, m[i]);
     directory_remove(dir, TAG_TIE_POINTS);
     directory_remove(dir, TAG_MODEL_SCALE);
-    return directory_set(dir, TAG_MODEL, FIELD_DOUBLE, data, 16, err);
+    directory_set(dir, TAG_MODEL, FIELD_DOUBLE, data, 16);
 }
 
 /* ---- Descriptions ------------------------------------------------------ */
 
 /* tifffile says the shape of all pages: finds the numbers of rows and columns
  * in it, with the text between them. Returns false if it is another shape. */
-static bool find_shape(const struct tiff_turn *turn, const char *text,
-                       const char **rows, const char **end)
+static bool find_shape(const struct directory *dir, char *text, char **rows,
+                       char **end)
 {
-    const char *at[16], *p = strchr(text, '[');
+    const uint32_t width = width_of(dir), height = height_of(dir);
+    char *at[16], *p = strchr(text, '[');
     unsigned long long value[16];
     unsigned n = 0, last;
     char *behind = NULL;
@@ -219,12 +196,12 @@ static bool find_shape(const struct tiff_turn *turn, const char *text,
             return false;
     }
     last = n - 1;
-    if (n > 2 && !turn->separate && turn->samples > 1)
+    if (n > 2 && directory_number(dir, TAG_PLANAR, 0, 1) != 2 &&
+        directory_number(dir, TAG_SAMPLES, 0, 1) > 1)
         last--;
-    else if (n > 2 && value[last] == 1 && turn->width != 1)
+    else if (n > 2 && value[last] == 1 && width != 1)
         last--;
-    if (!p || n < 2 || value[last] != turn->width ||
-        value[last - 1] != turn->height)
+    if (!p || n < 2 || value[last] != width || value[last - 1] != height)
         return false;
     *rows = at[last - 1];
     *end = at[last] + strspn(at[last], "0123456789");
@@ -248,50 +225,45 @@ static void exchange_numbers(char *from, const char *end)
 }
 
 /* OME-XML: SizeX becomes SizeY, and PhysicalSizeX and its unit. */
-static void exchange_sizes(uint8_t *text, size_t size)
+static void exchange_sizes(char *text)
 {
-    for (size_t i = 1; i + 5 < size; i++)
-        if ((text[i - 1] == 'l' || isspace(text[i - 1])) &&
-            memcmp(text + i, "Size", 4) == 0 &&
-            (text[i + 4] == 'X' || text[i + 4] == 'Y'))
-            text[i + 4] ^= 'X' ^ 'Y';
+    for (char *p = text; (p = strstr(p, "Size")); p += 4)
+        if (p > text && (p[-1] == 'l' || isspace((unsigned char)p[-1])) &&
+            (p[4] == 'X' || p[4] == 'Y'))
+            p[4] ^= 'X' ^ 'Y';
 }
 
-static bool is_ome(const struct field *description)
+static bool is_ome(const char *text)
 {
-    return has_text(description, "<OME") || has_text(description, "<ome:OME");
+    return strstr(text, "<OME") || strstr(text, "<ome:OME");
 }
 
-static int turn_description(const struct tiff_turn *turn, struct directory *dir,
-                            struct err *err)
+static bool is_shaped(const char *text)
 {
-    struct field *field = directory_find(dir, TAG_DESCRIPTION);
-    const char *rows, *end;
-    if (!xform_transposes(turn->t) || !field)
-        return 0;
-    if (own(field, err))
-        return -1;
-    if (is_ome(field))
-        exchange_sizes(field->data, field->size);
-    else if (begins(field, "{\"shape\":") &&
-             find_shape(turn, (const char *)field->data, &rows, &end))
-        exchange_numbers((char *)field->data + (rows - (char *)field->data),
-                         end);
-    return 0;
+    return strncmp(text, "{\"shape\":", 9) == 0;
+}
+
+static void turn_description(struct directory *dir)
+{
+    char *text = (char *)directory_own(dir, TAG_DESCRIPTION), *rows, *end;
+    if (text && is_ome(text))
+        exchange_sizes(text);
+    else if (text && is_shaped(text) && find_shape(dir, text, &rows, &end))
+        exchange_numbers(rows, end);
 }
 
 /* ---- Metadata of other rooms ------------------------------------------- */
 
 /* Turns a packet of XMP or resources of Photoshop. */
-static int turn_body(struct bytes *body, unsigned tag, enum xform t,
-                     const struct tiff_turn *turn, const struct save_opts *save,
-                     struct err *err)
+static int turn_body(struct bytes *body, unsigned tag,
+                     const struct directory *dir, enum xform t,
+                     const struct save_opts *save, struct err *err)
 {
-    const bool flip = xform_transposes(turn->t);
+    const bool flip = xform_transposes(t);
     const struct lengths lengths = { .count = 0 };
     struct image img = {
-        .width = flip ? turn->height : turn->width,
-        .height = flip ? turn->width : turn->height,
+        .width = flip ? height_of(dir) : width_of(dir),
+        .height = flip ? width_of(dir) : height_of(dir),
         .turned = t,
         .orientation = 1,
         .meta = meta_new(&codec_tiff),
@@ -312,26 +284,24 @@ static int turn_body(struct bytes *body, unsigned tag, enum xform t,
 
 /* A thumbnail that changes whenever it is turned is not kept: it is encoded
  * anew each time, with loss. */
-static int keep_exact(struct bytes *body, const struct tiff_turn *turn,
-                      struct err *err)
+static int keep_exact(struct bytes *body, const struct directory *dir,
+                      const struct save_opts *opts, struct err *err)
 {
     const struct image still = { .turned = XFORM_NONE };
+    const enum xform t = dir->turn, back = xform_inverse(t);
     struct warnings unheard = { 0 };
-    struct save_opts save = *turn->save;
+    struct save_opts save = *opts;
     struct bytes again = { 0 };
     save.warnings = &unheard;
     if (!bytes_append(&again, body->data, body->size))
         return fail_memory(err, "no memory for a tag");
-    int status =
-        turn_body(&again, TAG_PHOTOSHOP, xform_inverse(turn->t), turn, &save,
-                  err) ||
-                turn_body(&again, TAG_PHOTOSHOP, turn->t, turn, &save, err)
-            ? -1
-            : 0;
+    int status = turn_body(&again, TAG_PHOTOSHOP, dir, back, &save, err);
+    if (status == 0)
+        status = turn_body(&again, TAG_PHOTOSHOP, dir, t, &save, err);
     if (status == 0 && (again.size != body->size ||
                         memcmp(again.data, body->data, body->size) != 0)) {
-        warn(turn->save->warnings, "the thumbnail of Photoshop cannot be "
-                                   "turned without loss, so it is not kept");
+        warn(opts->warnings, "the thumbnail of Photoshop cannot be turned "
+                             "without loss, so it is not kept");
         save.drop |= DROP_THUMBNAIL;
         status = photoshop_turn(body, SIZE_MAX, &still, &save, err);
     }
@@ -340,8 +310,8 @@ static int keep_exact(struct bytes *body, const struct tiff_turn *turn,
 }
 
 /* Makes a packet of XMP or resources of Photoshop true of the picture. */
-static int turn_block(const struct tiff_turn *turn, struct directory *dir,
-                      unsigned tag, struct err *err)
+static int turn_block(struct directory *dir, unsigned tag,
+                      const struct save_opts *save, struct err *err)
 {
     const struct field *field = directory_find(dir, tag);
     struct bytes body = { 0 };
@@ -349,33 +319,33 @@ static int turn_block(const struct tiff_turn *turn, struct directory *dir,
         return 0;
     if (!bytes_append(&body, field->data, field->size))
         return fail_memory(err, "no memory for a tag");
-    const unsigned type = field->type;
-    int status = turn_body(&body, tag, turn->t, turn, turn->save, err);
-    if (status == 0 && tag == TAG_PHOTOSHOP && turn->t != XFORM_NONE)
-        status = keep_exact(&body, turn, err);
+    int status = turn_body(&body, tag, dir, dir->turn, save, err);
+    if (status == 0 && tag == TAG_PHOTOSHOP && dir->turn != XFORM_NONE)
+        status = keep_exact(&body, dir, save, err);
     if (status == 0)
-        status = directory_set(dir, tag, type, body.data, body.size, err);
+        directory_set(dir, tag, field->type, body.data, body.size);
     bytes_free(&body);
     return status;
 }
 
 /* Photoshop shows its layers, not the picture. */
-static int drop_layers(const struct tiff_turn *turn, struct directory *dir,
+static int drop_layers(struct directory *dir, const struct save_opts *save,
                        struct err *err)
 {
-    static const char *const keys[] = { "Layr", "Lr16", "Lr32",
-                                        "ryaL", "61rL", "23rL" };
+    static const char keys[][5] = { "Layr", "Lr16", "Lr32",
+                                    "ryaL", "61rL", "23rL" };
     const struct field *field = directory_find(dir, TAG_LAYERS);
     bool found = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        found = found || has_text(field, keys[i]);
-    if (!found || turn->t == XFORM_NONE)
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && field; i++)
+        found = found ||
+                (field->size && memmem(field->data, field->size, keys[i], 4));
+    if (!found || dir->turn == XFORM_NONE)
         return 0;
-    if (turn->save->lossless)
+    if (save->lossless)
         return fail(err, "it has layers of Photoshop, which are not turned "
                          "and would be lost; --lossless refuses");
-    warn(turn->save->warnings, "the layers of Photoshop are not turned, so "
-                               "they are not kept: only the picture is");
+    warn(save->warnings, "the layers of Photoshop are not turned, so "
+                         "they are not kept: only the picture is");
     directory_remove(dir, TAG_LAYERS);
     return 0;
 }
@@ -397,7 +367,7 @@ static bool is_needed(unsigned tag, bool strip_all)
     return tag == TAG_ICC && !strip_all;
 }
 
-static void leave_out(const struct tiff_turn *turn, struct directory *dir)
+static void leave_out(struct directory *dir, const struct save_opts *save)
 {
     static const struct {
         unsigned drop, tag;
@@ -406,7 +376,6 @@ static void leave_out(const struct tiff_turn *turn, struct directory *dir)
                   { DROP_EXIF, TAG_GPS_IFD },
                   { DROP_XMP, TAG_PACKET },
                   { DROP_ICC, TAG_ICC } };
-    const struct save_opts *save = turn->save;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (save->drop & named[i].drop)
             directory_remove(dir, named[i].tag);
@@ -422,7 +391,7 @@ static void leave_out(const struct tiff_turn *turn, struct directory *dir)
 /* ---- All of it --------------------------------------------------------- */
 
 /* Those that hold places in the file, or what no turn keeps true. */
-static int check_tags(const struct directory *dir, bool turned, struct err *err)
+static int check_tags(const struct directory *dir, struct err *err)
 {
     static const struct {
         unsigned tag;
@@ -436,7 +405,7 @@ static int check_tags(const struct directory *dir, bool turned, struct err *err)
         { TAG_INTERGRAPH, false, "a map by the matrix of Intergraph" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if ((refused[i].always || turned) &&
+        if ((refused[i].always || dir->turn != XFORM_NONE) &&
             directory_find(dir, refused[i].tag))
             return fail_unread(err,
                                "%s: its own tags would no longer be true, so "
@@ -445,69 +414,56 @@ static int check_tags(const struct directory *dir, bool turned, struct err *err)
     return 0;
 }
 
-int tags_check(const struct tiff_turn *turn, const struct directory *dir,
-               uint64_t pages, struct err *err)
+int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
+               struct err *err)
 {
-    const struct field *field = directory_find(dir, TAG_DESCRIPTION);
-    const bool turned = turn->t != XFORM_NONE;
-    const char *images, *rows, *end;
-    if (check_tags(dir, turned, err))
+    const bool flip = xform_transposes(dir->turn);
+    if (check_tags(dir, err))
         return -1;
-    if (!field || !field->size || !turned)
-        return 0;
-    char *text = memory_alloc(field->size + 1);
+    char *text = dir->turn == XFORM_NONE
+                     ? NULL
+                     : (char *)directory_own(dir, TAG_DESCRIPTION);
+    char *rows, *end;
     if (!text)
-        return fail_memory(err, "no memory for a description");
-    memcpy(text, field->data, field->size);
-    text[field->size] = 0;
-    int status = 0;
-    images = begins(field, "ImageJ=") ? strstr(text, "\nimages=") : NULL;
+        return 0;
+    const char *images =
+        strncmp(text, "ImageJ=", 7) ? NULL : strstr(text, "\nimages=");
     if (images && strtoull(images + 8, NULL, 10) > pages)
-        status = fail_unread(err, "an ImageJ stack, whose pictures are not "
-                                  "pages of the file; save it as BigTIFF");
-    else if (begins(field, "{\"shape\":") &&
-             (strstr(text, "\"truncated\": true") ||
-              (xform_transposes(turn->t) &&
-               !find_shape(turn, text, &rows, &end))))
-        status = fail_unread(err, "an array of tifffile, whose shape is not "
-                                  "that of its pages");
-    else if (is_ome(field) && strstr(text, "<BinaryOnly") &&
-             xform_transposes(turn->t))
-        status = fail_unread(err, "an OME-TIFF whose sizes are in another "
-                                  "file");
-    else if (is_ome(field) && strstr(text, "<ROI "))
-        warn(turn->save->warnings, "regions in OME-XML stay where they were");
-    memory_free(text);
-    return status;
+        return fail_unread(err, "an ImageJ stack, whose pictures are not "
+                                "pages of the file; save it as BigTIFF");
+    if (is_shaped(text) && (strstr(text, "\"truncated\": true") ||
+                            (flip && !find_shape(dir, text, &rows, &end))))
+        return fail_unread(err, "an array of tifffile, whose shape is not "
+                                "that of its pages");
+    if (is_ome(text) && strstr(text, "<BinaryOnly") && flip)
+        return fail_unread(err, "an OME-TIFF whose sizes are in another file");
+    if (is_ome(text) && strstr(text, "<ROI "))
+        warn(warnings, "regions in OME-XML stay where they were");
+    return 0;
 }
 
-/* The size is that of the stored samples, which may be larger than a tag can
- * hold in its type. */
-int tags_turn(const struct tiff_turn *turn, struct directory *dir,
+int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err)
 {
-    struct field *exif = directory_find(dir, TAG_EXIF_IFD);
+    leave_out(dir, save);
+    const struct field *exif = directory_find(dir, TAG_EXIF_IFD);
     struct directory *of[] = { dir, exif ? exif->child : NULL };
-    leave_out(turn, dir);
-    exif = directory_find(dir, TAG_EXIF_IFD);
-    of[1] = exif ? exif->child : NULL;
+    const bool flip = xform_transposes(dir->turn);
     for (unsigned i = 0; i < 2 && of[i]; i++) {
-        const unsigned orientation = turn->save->orientation;
-        if (turn_subject(turn, of[i], TAG_SUBJECT_AREA, err) ||
-            turn_subject(turn, of[i], TAG_SUBJECT_LOCATION, err))
-            return -1;
-        if (xform_transposes(turn->t))
-            exchange_axes(of[i]);
-        if (orientation && directory_find(of[i], TAG_ORIENTATION) &&
-            directory_set_number(turn->form, of[i], TAG_ORIENTATION,
-                                 orientation, err))
-            return -1;
+        turn_subject(dir, of[i], TAG_SUBJECT_AREA);
+        turn_subject(dir, of[i], TAG_SUBJECT_LOCATION);
+        if (save->orientation && directory_find(of[i], TAG_ORIENTATION))
+            directory_set_number(of[i], TAG_ORIENTATION, save->orientation);
     }
-    if (turn_block(turn, dir, TAG_PACKET, err) ||
-        turn_block(turn, dir, TAG_PHOTOSHOP, err) ||
-        drop_layers(turn, dir, err))
+    if (turn_block(dir, TAG_PACKET, save, err) ||
+        turn_block(dir, TAG_PHOTOSHOP, save, err) ||
+        drop_layers(dir, save, err))
         return -1;
-    return turn->t == XFORM_NONE                                          ? 0
-           : turn_map(turn, dir, err) || turn_description(turn, dir, err) ? -1
-                                                                          : 0;
+    if (dir->turn != XFORM_NONE)
+        turn_map(dir);
+    if (flip)
+        turn_description(dir);
+    for (unsigned i = 0; i < 2 && of[i] && flip; i++)
+        exchange_axes(of[i]);
+    return 0;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/raw/tiff_retag.h"
+#include "codecs/ifd/retag.h"
 #include "codecs/tiff/turn.h"
 
 /* How the samples of the first picture are given to others. */
@@ -24,7 +24,9 @@ struct tiff_state {
 
 static bool probe(const uint8_t *head, size_t size)
 {
-    return directories_probe(head, size);
+    const struct bytes bytes = { (uint8_t *)(uintptr_t)head, size, 0 };
+    struct tiff_form form;
+    return directories_probe(&form, bytes, false);
 }
 
 static unsigned colors_of(const struct coding *c)
@@ -62,7 +64,6 @@ static void understand(struct tiff_state *state, struct image *img)
     struct tiff_strips *s = &state->strips;
     const struct coding *c = &s->coding;
     const unsigned colors = colors_of(c);
-    const struct tiff_form form = state->all.form;
     const unsigned shown[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
     for (size_t i = 0; i < sizeof shown / sizeof *shown && !colors; i++)
         if (c->photometric == shown[i] && c->format != 3)
@@ -81,7 +82,7 @@ static void understand(struct tiff_state *state, struct image *img)
                      : c->photometric == MEANS_PALETTE ? COLOR_INDEXED
                                                        : COLOR_GRAY;
         const uint64_t kind =
-            directory_number(form, state->dir, TAG_EXTRA_SAMPLES, 0, 0);
+            directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0);
         img->alpha = state->extra && (kind == 1 || kind == 2);
         img->maxval = c->format == 3 ? 0 : (1u << c->bits) - 1;
     } else if (state->way == AS_SHOWN) {
@@ -104,31 +105,6 @@ static void close(struct reader *reader)
     reader->state = NULL;
 }
 
-static int open(struct reader *reader, struct err *err)
-{
-    struct image *img = &reader->img;
-    struct tiff_state *state = memory_alloc_zeroed(1, sizeof *state);
-    reader->state = state;
-    if (!state)
-        return fail_memory(err, "no memory for a TIFF");
-    if (directories_read(&state->all, reader->file, reader->opts, err))
-        return -1;
-    state->dir = state->all.first;
-    while (state->dir && !directory_is_picture(state->dir))
-        state->dir = state->dir->next;
-    if (!state->dir)
-        return fail(err, "it has no picture");
-    if (strips_open(&state->strips, img, &state->all, state->dir, err))
-        return -1;
-    understand(state, img);
-    const uint64_t tag =
-        directory_number(state->all.form, state->dir, TAG_ORIENTATION, 0, 0);
-    orientation_note(&img->meta->orientation, TAG_IFD,
-                     tag <= 8 ? (unsigned)tag : 0);
-    img->orientation = tag >= 1 && tag <= 8 ? (unsigned)tag : 1;
-    return 0;
-}
-
 /* Entries of 16 bits, or of 8 in files of some programs. */
 static void read_palette(const struct tiff_state *state, struct meta *meta)
 {
@@ -137,16 +113,40 @@ static void read_palette(const struct tiff_state *state, struct meta *meta)
     bool wide = false;
     meta->ncolors = n;
     for (uint64_t i = 0; field && i < field->count; i++)
-        wide = wide || directory_number(state->all.form, state->dir,
-                                        TAG_COLOR_MAP, i, 0) > 255;
+        wide = wide || directory_number(state->dir, TAG_COLOR_MAP, i, 0) > 255;
     for (unsigned i = 0; i < n; i++) {
         for (unsigned k = 0; k < 3; k++)
             meta->palette[i][k] =
-                (uint8_t)(directory_number(state->all.form, state->dir,
-                                           TAG_COLOR_MAP, k * n + i, 0) >>
+                (uint8_t)(directory_number(state->dir, TAG_COLOR_MAP, k * n + i,
+                                           0) >>
                           (wide ? 8 : 0));
         meta->palette[i][3] = 255;
     }
+}
+
+static int open(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    struct tiff_state *state = memory_alloc_zeroed(1, sizeof *state);
+    reader->state = state;
+    if (!state)
+        return fail_memory(err, "no memory for a TIFF");
+    state->all =
+        (struct directories){ .file = reader->file, .opts = reader->opts };
+    if (directories_read(&state->all, err))
+        return -1;
+    state->dir = directories_picture(&state->all);
+    if (!state->dir)
+        return fail(err, "it has no picture");
+    if (strips_open(&state->strips, img, &state->all, state->dir, err))
+        return -1;
+    understand(state, img);
+    const unsigned tag = directory_orientation(state->dir);
+    orientation_note(&img->meta->orientation, TAG_IFD, tag);
+    img->orientation = tag ? tag : 1;
+    if (img->color == COLOR_INDEXED)
+        read_palette(state, img->meta);
+    return 0;
 }
 
 static double ratio_of(const struct tiff_state *state, unsigned tag)
@@ -166,27 +166,24 @@ static int read_exif(const struct tiff_state *state, struct bytes *exif,
 {
     static const uint16_t tags[] = { 270, 271,   272,          305,        306,
                                      315, 33432, TAG_EXIF_IFD, TAG_GPS_IFD };
-    struct field field[sizeof tags / sizeof *tags];
-    struct directory dir = { .field = field };
-    struct tiff_writer w = { .form = state->all.form, .out = exif };
-    w.form.big = false;
+    struct directory dir = { .form = { state->all.form.big_endian, false } };
+    struct tiff_writer w = { .form = dir.form, .out = exif };
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        const struct field *found = directory_find(state->dir, tags[i]);
-        if (!found)
-            continue;
-        field[dir.nfields] = *found;
-        field[dir.nfields].owned = false;
-        field[dir.nfields++].type =
-            (uint16_t)(found->child ? FIELD_LONG : found->type);
+        const struct field *field = directory_find(state->dir, tags[i]);
+        if (field)
+            directory_set(&dir, field->tag,
+                          field->child ? FIELD_LONG : field->type, field->data,
+                          field->child ? 0 : field->count);
+        if (field && !dir.failed)
+            directory_find(&dir, field->tag)->child = field->child;
     }
-    if (dir.nfields == 0)
-        return 0;
-    int status =
-        tiff_writer_begin(&w, err) || tiff_writer_directory(&w, &dir, err) ? -1
-                                                                           : 0;
-    for (size_t i = 0; i < dir.nfields; i++)
-        if (field[i].owned)
-            memory_free(field[i].data);
+    int status = 0;
+    if (dir.nfields || dir.failed)
+        status =
+            tiff_writer_begin(&w, err) || tiff_writer_directory(&w, &dir, err)
+                ? -1
+                : 0;
+    directory_clear(&dir);
     return status;
 }
 
@@ -195,8 +192,8 @@ static int read_meta(const struct tiff_state *state, struct meta *meta,
 {
     const struct field *icc = directory_find(state->dir, TAG_ICC);
     const struct field *xmp = directory_find(state->dir, TAG_PACKET);
-    const uint64_t unit = directory_number(state->all.form, state->dir,
-                                           TAG_RESOLUTION_UNIT, 0, 2);
+    const uint64_t unit =
+        directory_number(state->dir, TAG_RESOLUTION_UNIT, 0, 2);
     const double of_meter = unit == 3 ? 100 : 1;
     meta->density = (struct density){
         unit == 3   ? DENSITY_METER
@@ -219,8 +216,8 @@ static void correct(const struct tiff_state *state, const struct image *img)
     const struct coding *c = &state->strips.coding;
     const bool white = c->photometric == MEANS_WHITE_IS_ZERO;
     const bool multiplied =
-        img->alpha && directory_number(state->all.form, state->dir,
-                                       TAG_EXTRA_SAMPLES, 0, 0) == 1;
+        img->alpha &&
+        directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0) == 1;
     const unsigned colors = img->nplanes - img->alpha;
     for (uint32_t y = 0; y < img->height && (white || multiplied); y++)
         for (unsigned i = 0; i < colors; i++) {
@@ -247,18 +244,6 @@ static void correct(const struct tiff_state *state, const struct image *img)
                     p8[x] = (uint8_t)v;
             }
         }
-}
-
-/* What the file says beside its samples, and what is lost without its format.
- */
-static int describe(struct reader *reader, struct err *err)
-{
-    struct tiff_state *state = reader->state;
-    struct meta *meta = reader->img.meta;
-    if (reader->img.color == COLOR_INDEXED)
-        read_palette(state, meta);
-    (void)err;
-    return 0;
 }
 
 static int read_samples(struct reader *reader, struct err *err)
@@ -307,7 +292,7 @@ static int decode(struct reader *reader, struct err *err)
                            c->samples, c->bits, c->format, c->photometric);
     if (image_check(img->width, img->height, img->nplanes, img->cell,
                     &reader->opts->limits, err) ||
-        describe(reader, err) || read_samples(reader, err))
+        read_samples(reader, err))
         return -1;
     if (portable && state->way == AS_SHOWN)
         warn(reader->opts->warnings, "its colors are converted to RGB of 8 "
@@ -320,62 +305,44 @@ static int decode(struct reader *reader, struct err *err)
 
 /* ---- Writing ----------------------------------------------------------- */
 
-/* Moves what EXIF says of the picture to its directory. */
-static int move_exif(struct directory *dir, struct directories *exif,
-                     const struct image *img, const struct load_opts *opts,
-                     struct err *err)
+/* Takes what EXIF says of the picture to its directory. */
+static void take_exif(struct directory *dir, const struct directory *exif)
 {
-    const struct bytes block =
-        img->meta ? img->meta->exif : (struct bytes){ 0 };
-    struct err unheard;
-    if (block.size == 0 || directories_read(exif, block, opts, &unheard))
-        return 0;
-    struct directory *from = exif->first;
-    for (size_t i = 0; i < from->nfields; i++) {
-        const struct field *field = &from->field[i];
+    for (size_t i = 0; exif && i < exif->nfields; i++) {
+        const struct field *field = &exif->field[i];
         if (field->tag < TAG_DESCRIPTION || field->tag == TAG_ORIENTATION ||
             (field->tag >= 273 && field->tag < 300) ||
             (field->tag > 512 && field->tag < 540))
             continue;
-        if (directory_set(dir, field->tag, field->type, field->data,
-                          field->count, err))
-            return -1;
-        struct field *made = directory_find(dir, field->tag);
-        made->child = field->child;
-        from->field[i].child = NULL;
+        directory_set(dir, field->tag, field->type, field->data, field->count);
+        if (!dir->failed)
+            directory_find(dir, field->tag)->child = field->child;
     }
-    return 0;
 }
 
-static int set_resolution(struct tiff_form form, struct directory *dir,
-                          const struct density *density, struct err *err)
+static void set_resolution(struct directory *dir, const struct density *density)
 {
     const bool meter = density->unit == DENSITY_METER;
     const double value[] = { density->x, density->y };
     if (density->unit == DENSITY_NONE)
-        return 0;
+        return;
     for (unsigned i = 0; i < 2; i++) {
         uint8_t ratio[8];
         const double d = meter ? value[i] / 100 : value[i];
         if (!(d > 0) || d > 1e6)
-            return 0;
-        tiff_write(form, ratio, 4, (uint64_t)(d * 1000 + 0.5));
-        tiff_write(form, ratio + 4, 4, 1000);
-        if (directory_set(dir, TAG_X_RESOLUTION + i, FIELD_RATIONAL, ratio, 1,
-                          err))
-            return -1;
+            return;
+        tiff_write(dir->form, ratio, 4, (uint64_t)(d * 1000 + 0.5));
+        tiff_write(dir->form, ratio + 4, 4, 1000);
+        directory_set(dir, TAG_X_RESOLUTION + i, FIELD_RATIONAL, ratio, 1);
     }
-    return directory_set_number(form, dir, TAG_RESOLUTION_UNIT,
-                                density->unit == DENSITY_INCH ? 2
-                                : meter                       ? 3
-                                                              : 1,
-                                err);
+    directory_set_number(dir, TAG_RESOLUTION_UNIT,
+                         density->unit == DENSITY_INCH ? 2
+                         : meter                       ? 3
+                                                       : 1);
 }
 
 /* Sets the tags that say how the samples lie. */
-static int set_tags(struct tiff_form form, struct directory *dir,
-                    const struct tiff_strips *s, const struct parts *parts,
-                    struct err *err)
+static void set_tags(struct directory *dir, const struct tiff_strips *s)
 {
     const struct coding *c = &s->coding;
     const struct {
@@ -394,27 +361,14 @@ static int set_tags(struct tiff_form form, struct directory *dir,
         { TAG_EXTRA_SAMPLES, 2, c->samples % 2 == 0 },
         { TAG_SAMPLE_FORMAT, c->format, c->samples },
     };
-    const unsigned type = form.big ? FIELD_LONG8 : FIELD_LONG;
-    struct field at = { .tag = TAG_STRIP_OFFSETS,
-                        .type = (uint16_t)type,
-                        .count = parts->count };
-    struct field size = at;
-    size.tag = TAG_STRIP_SIZES;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         const uint64_t value = tags[i].value;
         const uint64_t values[4] = { value, value, value, value };
-        const struct field field = { .tag = (uint16_t)tags[i].tag,
-                                     .type = value > UINT16_MAX ? FIELD_LONG
-                                                                : FIELD_SHORT,
-                                     .count = tags[i].count };
-        if (field.count &&
-            directory_set_numbers(form, dir, &field, values, err))
-            return -1;
+        if (tags[i].count)
+            directory_set_numbers(dir, tags[i].tag,
+                                  value > UINT16_MAX ? FIELD_LONG : FIELD_SHORT,
+                                  values, tags[i].count);
     }
-    return directory_set_numbers(form, dir, &at, parts->at, err) ||
-                   directory_set_numbers(form, dir, &size, parts->size, err)
-               ? -1
-               : 0;
 }
 
 /* Strips of some 256 KiB, coded by Deflate: horizontal differences of integers,
@@ -454,46 +408,37 @@ static int plan_strips(struct tiff_strips *s, const struct image *img,
     return 0;
 }
 
-static int write_file(struct tiff_writer *w, const struct image *img,
-                      struct directory *dir, const struct load_opts *opts,
+static int write_file(struct tiff_writer *w, struct directory *dir,
+                      const struct image *img, const struct load_opts *opts,
                       struct err *err)
 {
     const struct save_opts *save = opts->save;
     const bool flip = xform_transposes(img->turned);
-    const struct tiff_turn turn = {
-        .form = w->form,
-        .t = img->turned,
-        .width = flip ? img->height : img->width,
-        .height = flip ? img->width : img->height,
-        .samples = img->nplanes,
-        .save = save,
-    };
-    struct tiff_strips s;
-    struct parts parts = { 0 };
     const struct meta *meta = img->meta;
-    int status = 0;
+    struct tiff_strips s;
+    dir->turn = img->turned;
+    directory_set_number(dir, TAG_WIDTH, flip ? img->height : img->width);
+    directory_set_number(dir, TAG_HEIGHT, flip ? img->width : img->height);
     if (meta && meta->xmp.size)
-        status = directory_set(dir, TAG_PACKET, FIELD_BYTE, meta->xmp.data,
-                               meta->xmp.size, err);
-    if (meta && meta->icc.size && status == 0)
-        status = directory_set(dir, TAG_ICC, FIELD_UNDEFINED, meta->icc.data,
-                               meta->icc.size, err);
-    if (status || tags_turn(&turn, dir, err) ||
-        (meta && set_resolution(w->form, dir, &meta->density, err)) ||
-        plan_strips(&s, img, opts, err))
+        directory_set(dir, TAG_PACKET, FIELD_BYTE, meta->xmp.data,
+                      meta->xmp.size);
+    if (meta && meta->icc.size)
+        directory_set(dir, TAG_ICC, FIELD_UNDEFINED, meta->icc.data,
+                      meta->icc.size);
+    if (tags_turn(dir, save, err))
+        return -1;
+    if (meta)
+        set_resolution(dir, &meta->density);
+    if (plan_strips(&s, img, opts, err))
         return -1;
     s.coding.big_endian = w->form.big_endian;
-    status = tiff_writer_begin(w, err) ||
-                     strips_write(w, &parts, &s, img, err) ||
-                     set_tags(w->form, dir, &s, &parts, err)
-                 ? -1
-                 : 0;
-    if (status == 0 && save->orientation > 1)
-        status = directory_set_number(w->form, dir, TAG_ORIENTATION,
-                                      save->orientation, err);
-    memory_free(parts.at);
-    memory_free(parts.size);
-    return status ? -1 : tiff_writer_directory(w, dir, err);
+    set_tags(dir, &s);
+    if (save->orientation > 1)
+        directory_set_number(dir, TAG_ORIENTATION, save->orientation);
+    return tiff_writer_begin(w, err) || strips_write(w, dir, &s, img, err) ||
+                   tiff_writer_directory(w, dir, err)
+               ? -1
+               : 0;
 }
 
 static int encode(struct bytes *file, const struct image *img,
@@ -501,9 +446,8 @@ static int encode(struct bytes *file, const struct image *img,
 {
     const uint64_t size = (uint64_t)img->width * img->height * img->nplanes *
                           cell_size(img->cell);
-    struct directories exif = { 0 };
-    struct directory *dir = memory_alloc_zeroed(1, sizeof *dir);
     struct warnings unheard = { 0 };
+    struct err untold;
     const struct load_opts load = {
         .limits = { .bytes = UINT64_MAX },
         .tolerant = true,
@@ -511,45 +455,39 @@ static int encode(struct bytes *file, const struct image *img,
         .save = opts,
         .warnings = &unheard,
     };
-    if (tiff_load(err) || !dir) {
-        memory_free(dir);
-        return dir ? -1 : fail_memory(err, "no memory for a directory");
-    }
-    int status = move_exif(dir, &exif, img, &load, err);
-    struct tiff_writer w = {
-        .form = { .big_endian = exif.form.big_endian,
-                  .big = size > UINT32_MAX - (UINT32_MAX >> 4) },
-        .out = file,
-        .flush = opts->flush,
-    };
-    if (status == 0)
-        status = write_file(&w, img, dir, &load, err);
-    directory_free(dir);
+    struct directories exif = { .opts = &load };
+    if (tiff_load(err))
+        return -1;
+    if (img->meta)
+        exif.file = img->meta->exif;
+    const bool has_exif =
+        exif.file.size && directories_read(&exif, &untold) == 0;
+    const struct tiff_form form = { .big_endian = exif.form.big_endian,
+                                    .big =
+                                        size > UINT32_MAX - (UINT32_MAX >> 4) };
+    struct directory dir = { .form = form };
+    struct tiff_writer w = { .form = form, .out = file, .flush = opts->flush };
+    take_exif(&dir, has_exif ? exif.first : NULL);
+    int status = write_file(&w, &dir, img, &load, err);
+    directory_clear(&dir);
     directories_free(&exif);
     return status;
 }
 
 /* Fails unless the parts of all pictures are in the file. */
-static int check_parts(const struct directories *all,
-                       const struct directory *dir, struct err *err)
+static int check_parts(const struct directories *all, struct err *err)
 {
-    for (; dir; dir = dir->next) {
-        const bool tiled = directory_find(dir, TAG_TILE_OFFSETS) != NULL;
-        const struct field *at =
-            directory_find(dir, tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS);
-        const unsigned sizes = tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
-        for (uint64_t i = 0; at && i < at->count; i++) {
-            const uint64_t from =
-                directory_number(all->form, dir, at->tag, i, 0);
-            const uint64_t n = directory_number(all->form, dir, sizes, i, 0);
+    for (struct directory *dir = all->first; dir; dir = dir->then) {
+        const bool tiled = directory_is_tiled(dir);
+        const unsigned at = tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS,
+                       sizes = tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
+        const struct field *field = directory_find(dir, at);
+        for (uint64_t i = 0; field && i < field->count; i++) {
+            const uint64_t from = directory_number(dir, at, i, 0);
+            const uint64_t n = directory_number(dir, sizes, i, 0);
             if (from > all->file.size || n > all->file.size - from)
                 return fail(err, "a strip or tile is not in the file");
         }
-        for (size_t i = 0; i < dir->nfields; i++)
-            for (const struct directory *child = dir->field[i].child; child;
-                 child = child->sibling)
-                if (check_parts(all, child, err))
-                    return -1;
     }
     return 0;
 }
@@ -557,18 +495,17 @@ static int check_parts(const struct directories *all,
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
-    struct directories all;
     struct warnings unheard = { 0 };
     const struct load_opts load = { .warnings = &unheard };
+    struct directories all = { .file = file, .opts = &load };
     (void)opts;
-    int status = directories_read(&all, file, &load, err);
+    int status = directories_read(&all, err);
     if (status == 0 && img &&
-        (directory_number(all.form, all.first, TAG_WIDTH, 0, 0) != img->width ||
-         directory_number(all.form, all.first, TAG_HEIGHT, 0, 0) !=
-             img->height))
+        (directory_number(all.first, TAG_WIDTH, 0, 0) != img->width ||
+         directory_number(all.first, TAG_HEIGHT, 0, 0) != img->height))
         status = fail(err, "its header is of another picture");
     if (status == 0)
-        status = check_parts(&all, all.first, err);
+        status = check_parts(&all, err);
     directories_free(&all);
     return status;
 }
@@ -589,9 +526,8 @@ const struct codec codec_tiff = {
     .load = tiff_load,
     .open = open,
     .decode = decode,
-    .describe = describe,
     .close = close,
-    .retag = tiff_retag,
+    .retag = retag_tiff,
     .turn = tiff_turn,
     .encode = encode,
     .check = check,

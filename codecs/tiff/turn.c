@@ -1,8 +1,6 @@
 /* All pictures of a TIFF file, turned each by its own tag. */
 #include "codecs/tiff/turn.h"
 
-#include <string.h>
-
 #include "codecs/base/memory.h"
 
 /* Samples that are more than this go to a file while they are coded: to copy
@@ -10,104 +8,59 @@
 enum { FLUSHED = 16 << 20 };
 
 struct tiff_turning {
-    struct directories *all;
+    struct directories all;
     struct tiff_writer writer;
     const struct load_opts *opts;
-    enum xform t;
-    uint64_t pages, pictures;
+    uint64_t pages;
     bool changes;
     unsigned lossy; /* pictures that are encoded anew with loss */
 };
 
-static struct tiff_turn turn_of(const struct tiff_turning *w,
-                                const struct directory *dir)
-{
-    const struct tiff_form form = w->all->form;
-    return (struct tiff_turn){
-        .form = form,
-        .t = dir->turn,
-        .width = (uint32_t)directory_number(form, dir, TAG_WIDTH, 0, 0),
-        .height = (uint32_t)directory_number(form, dir, TAG_HEIGHT, 0, 0),
-        .samples = (unsigned)directory_number(form, dir, TAG_SAMPLES, 0, 1),
-        .separate = directory_number(form, dir, TAG_PLANAR, 0, 1) == 2,
-        .save = w->opts->save,
-    };
-}
-
-/* ---- Which turn -------------------------------------------------------- */
-
-/* A smaller version or a mask without a tag lies as its picture does. */
-static int plan(struct tiff_turning *w, struct directory *dir, enum xform turn,
-                unsigned depth, struct err *err)
+/* Chooses the turn of each picture. A smaller version or a mask without a tag
+ * lies as its picture does. */
+static int plan(struct tiff_turning *w, enum xform t, struct err *err)
 {
     enum { SMALLER = 1, MASK = 4 };
-    const struct tiff_form form = w->all->form;
-    for (; dir; dir = dir->next) {
-        const uint64_t tag = directory_number(form, dir, TAG_ORIENTATION, 0, 0);
+    const bool as_stored = w->opts->as_stored;
+    for (struct directory *dir = w->all.first; dir; dir = dir->then) {
+        const unsigned tag = directory_orientation(dir);
         const bool alone =
-            depth == 0 && !(directory_number(form, dir, TAG_SUBFILE, 0, 0) &
-                            (SMALLER | MASK));
-        const bool known = tag >= 1 && tag <= 8;
+            !dir->tag &&
+            !(directory_number(dir, TAG_SUBFILE, 0, 0) & (SMALLER | MASK));
+        dir->turn = dir->lead ? dir->lead->turn : t;
+        w->pages += !dir->tag;
         if (directory_is_picture(dir)) {
-            if (w->opts->as_stored)
-                turn = w->t;
-            else if (known || alone)
-                turn = xform_then(xform_from_exif(known ? (unsigned)tag : 1),
-                                  w->t);
-            dir->turn = turn;
-            w->pictures++;
-            w->changes = w->changes || turn != XFORM_NONE ||
-                         (!w->opts->as_stored && known && tag != 1);
+            if (as_stored)
+                dir->turn = t;
+            else if (tag || alone)
+                dir->turn = xform_then(xform_from_exif(tag ? tag : 1), t);
+            w->changes = w->changes || dir->turn != XFORM_NONE ||
+                         (!as_stored && tag > 1);
         } else if (directory_find(dir, TAG_STRIP_OFFSETS) ||
-                   directory_find(dir, TAG_TILE_OFFSETS))
+                   directory_is_tiled(dir)) {
             return fail(err, "one of its pictures has no size");
-        w->pages += depth == 0;
-        for (size_t i = 0; i < dir->nfields; i++)
-            for (struct directory *child = dir->field[i].child; child;
-                 child = child->sibling)
-                if (plan(w, child, turn, depth + 1, err))
-                    return -1;
+        }
     }
     return 0;
 }
 
 /* ---- One picture ------------------------------------------------------- */
 
-/* Sets where the parts of a picture are, and their sizes. */
-static int set_parts(struct tiff_turning *w, struct directory *dir,
-                     const struct parts *parts, bool tiled, struct err *err)
-{
-    const unsigned type = w->all->form.big ? FIELD_LONG8 : FIELD_LONG;
-    struct field at = { .tag = tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS,
-                        .type = (uint16_t)type,
-                        .count = parts->count };
-    struct field size = at;
-    size.tag = tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
-    return directory_set_numbers(w->all->form, dir, &at, parts->at, err) ||
-                   directory_set_numbers(w->all->form, dir, &size, parts->size,
-                                         err)
-               ? -1
-               : 0;
-}
-
 /* Copies the parts of a picture that is not turned. */
 static int copy_parts(struct tiff_turning *w, struct directory *dir,
                       struct err *err)
 {
-    const bool tiled = directory_find(dir, TAG_TILE_OFFSETS) != NULL;
+    const bool tiled = directory_is_tiled(dir);
     const unsigned at = tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS;
     const unsigned size =
         directory_find(dir, TAG_TILE_SIZES) ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
-    const struct bytes file = w->all->file;
-    struct parts parts = { .count = directory_find(dir, at)->count };
-    parts.at = memory_alloc((size_t)parts.count * 8 + 1);
-    parts.size = memory_alloc((size_t)parts.count * 8 + 1);
-    int status = parts.at && parts.size
-                     ? 0
-                     : fail_memory(err, "no memory for strips or tiles");
-    for (uint64_t i = 0; i < parts.count && status == 0; i++) {
-        const uint64_t from = directory_number(w->all->form, dir, at, i, 0),
-                       n = directory_number(w->all->form, dir, size, i, 0);
+    const struct bytes file = w->all.file;
+    const uint64_t count = directory_find(dir, at)->count;
+    struct parts parts;
+    int status = parts_alloc(&parts, count, err);
+    for (uint64_t i = 0; i < count && status == 0; i++) {
+        const uint64_t from = directory_number(dir, at, i, 0),
+                       n = directory_number(dir, size, i, 0);
         parts.at[i] = tiff_writer_at(&w->writer);
         parts.size[i] = n;
         if (from > file.size || n > file.size - from)
@@ -116,10 +69,7 @@ static int copy_parts(struct tiff_turning *w, struct directory *dir,
             status = tiff_writer_append(&w->writer, file.data + from, (size_t)n,
                                         err);
     }
-    if (status == 0)
-        status = set_parts(w, dir, &parts, tiled, err);
-    memory_free(parts.at);
-    memory_free(parts.size);
+    parts_set(&parts, dir, tiled);
     return status;
 }
 
@@ -158,33 +108,22 @@ static void turn_cut(struct tiff_strips *s, const struct tiff_strips *was,
 }
 
 /* Makes the tags of a turned picture say how it lies in the file. */
-static int set_shape(struct tiff_turning *w, struct directory *dir,
-                     const struct tiff_strips *s, struct err *err)
+static void set_shape(struct directory *dir, const struct tiff_strips *s)
 {
-    const struct tiff_form form = w->all->form;
     const struct coding *c = &s->coding;
-    const bool blocks = strips_have_blocks(c);
     const uint64_t sub[2] = { c->sub_x, c->sub_y };
-    const struct field subsampling = { .tag = TAG_SUBSAMPLING,
-                                       .type = FIELD_SHORT,
-                                       .count = 2 };
-    const uint32_t rows = s->cut.chunk_height * (blocks ? c->sub_y : 1);
-    if (xform_transposes(dir->turn)) {
-        directory_exchange(dir, TAG_WIDTH, TAG_HEIGHT);
-        directory_exchange(dir, TAG_TILE_WIDTH, TAG_TILE_HEIGHT);
-    }
+    const uint32_t rows =
+        s->cut.chunk_height * (strips_have_blocks(c) ? c->sub_y : 1);
+    const uint64_t was =
+        directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
     if (!s->cut.tiled && directory_find(dir, TAG_ROWS_PER_STRIP) &&
-        (s->cut.down > 1 ||
-         directory_number(form, dir, TAG_ROWS_PER_STRIP, 0, 0) < s->height) &&
-        directory_set_number(form, dir, TAG_ROWS_PER_STRIP, rows, err))
-        return -1;
+        (s->cut.down > 1 || was < s->height))
+        directory_set_number(dir, TAG_ROWS_PER_STRIP, rows);
     if (c->photometric == MEANS_YCC &&
         (xform_transposes(dir->turn) ||
-         (directory_find(dir, TAG_SUBSAMPLING) && c->sub_x * c->sub_y == 1)) &&
-        directory_set_numbers(form, dir, &subsampling, sub, err))
-        return -1;
+         (directory_find(dir, TAG_SUBSAMPLING) && c->sub_x * c->sub_y == 1)))
+        directory_set_numbers(dir, TAG_SUBSAMPLING, FIELD_SHORT, sub, 2);
     directory_remove(dir, TAG_JPEG_TABLES);
-    return 0;
 }
 
 /* Says what is lost where samples are encoded anew, which the options may
@@ -217,7 +156,6 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
                                        .mem = opts->mem };
     struct tiff_strips out = *in;
     struct row_sink sink = { 0 };
-    struct parts parts = { 0 };
     if (in->spread) {
         out.coding.sub_x = out.coding.sub_y = 1;
         out.spread = false;
@@ -225,26 +163,20 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
         out.coding.sub_x = in->coding.sub_y;
         out.coding.sub_y = in->coding.sub_x;
     }
-    const uint64_t rows =
-        directory_number(w->all->form, dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
-    turn_cut(&out, in, rows, dir->turn);
+    turn_cut(&out, in, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
+             dir->turn);
     int status = strips_measure(&out, err) || note_loss(w, &out, err) ||
                          row_sink_open(&sink, img, &how, err)
                      ? -1
                      : strips_read(in, &sink, err);
-    if (status == 0) {
-        if (image_has_bands(img) ||
-            (opts->limits.scratch && img->pixels.rows.size >= FLUSHED))
-            w->writer.flush = opts->flush;
-        status = strips_write(&w->writer, &parts, &out, img, err);
-    }
+    if (status == 0 &&
+        (image_has_bands(img) ||
+         (opts->limits.scratch && img->pixels.rows.size >= FLUSHED)))
+        w->writer.flush = opts->flush;
+    if (status == 0)
+        status = strips_write(&w->writer, dir, &out, img, err);
     row_sink_close(&sink);
-    if (status == 0)
-        status = set_shape(w, dir, &out, err);
-    if (status == 0)
-        status = set_parts(w, dir, &parts, out.cut.tiled, err);
-    memory_free(parts.at);
-    memory_free(parts.size);
+    set_shape(dir, &out);
     return status;
 }
 
@@ -270,110 +202,85 @@ static void choose_blocks(struct tiff_strips *in, struct image *img,
 static int turn_picture(struct tiff_turning *w, struct directory *dir,
                         struct err *err)
 {
-    struct tiff_turn turn = turn_of(w, dir);
+    const struct save_opts *save = w->opts->save;
     struct tiff_strips in;
     struct image img = { 0 };
-    if (tags_check(&turn, dir, w->pages, err))
-        return -1;
-    if (dir->turn == XFORM_NONE &&
-        directory_number(w->all->form, dir, TAG_COMPRESSION, 0, 1) !=
-            CODED_OLD_JPEG &&
+    int status = tags_check(dir, w->pages, save->warnings, err);
+    if (status == 0 && dir->turn == XFORM_NONE &&
+        directory_number(dir, TAG_COMPRESSION, 0, 1) != CODED_OLD_JPEG &&
         (directory_find(dir, TAG_STRIP_SIZES) ||
          directory_find(dir, TAG_TILE_SIZES))) {
-        return copy_parts(w, dir, err) || tags_turn(&turn, dir, err) ? -1 : 0;
+        status = copy_parts(w, dir, err);
+    } else if (status == 0) {
+        status = strips_open(&in, &img, &w->all, dir, err);
+        if (status == 0) {
+            choose_blocks(&in, &img, dir->turn);
+            status = turn_samples(w, &in, &img, dir, err);
+        }
+        image_free(&img);
     }
-    if (strips_open(&in, &img, w->all, dir, err))
-        return -1;
-    choose_blocks(&in, &img, dir->turn);
-    int status = turn_samples(w, &in, &img, dir, err);
-    image_free(&img);
-    return status ? -1 : tags_turn(&turn, dir, err);
+    return status ? -1 : tags_turn(dir, save, err);
 }
 
-/* Turns the pictures of a chain of directories, and of those that they lead
- * to. */
-static int turn_all(struct tiff_turning *w, struct directory *dir, bool chain,
-                    struct err *err)
+/* ---- The file ---------------------------------------------------------- */
+
+/* Reads all pictures, and makes nothing of them. */
+static int read_all(const struct directories *all, struct err *err)
 {
-    for (; dir; dir = dir->next) {
-        if (directory_is_picture(dir) && turn_picture(w, dir, err))
-            return -1;
-        for (size_t i = 0; i < dir->nfields; i++)
-            for (struct directory *child = dir->field[i].child; child;
-                 child = child->sibling)
-                if (turn_all(w, child, false, err))
-                    return -1;
-        if (chain && tiff_writer_directory(&w->writer, dir, err))
+    for (struct directory *dir = all->first; dir; dir = dir->then) {
+        struct tiff_strips in;
+        struct image img = { 0 };
+        if (directory_is_picture(dir) &&
+            (strips_open(&in, &img, all, dir, err) ||
+             strips_read(&in, NULL, err)))
             return -1;
     }
     return 0;
 }
 
-/* ---- The file ---------------------------------------------------------- */
-
-/* Reads the pictures of a chain, and makes nothing of them. */
-static int read_all(struct directories *all, const struct directory *dir,
-                    struct err *err)
-{
-    int status = 0;
-    for (; dir && status == 0; dir = dir->next) {
-        struct tiff_strips in;
-        struct image img = { 0 };
-        if (directory_is_picture(dir))
-            status = strips_open(&in, &img, all, dir, err) ||
-                             strips_read(&in, NULL, err)
-                         ? -1
-                         : 0;
-        for (size_t i = 0; i < dir->nfields && status == 0; i++)
-            for (struct directory *child = dir->field[i].child;
-                 child && status == 0; child = child->sibling)
-                status = read_all(all, child, err);
-    }
-    return status;
-}
-
+/* Writes each page behind the samples of all that it leads to. */
 static int write_file(struct tiff_turning *w, struct err *err)
 {
-    return tiff_writer_begin(&w->writer, err) ||
-                   turn_all(w, w->all->first, true, err)
-               ? -1
-               : 0;
-}
-
-static const struct directory *first_picture(const struct directory *dir)
-{
-    while (dir && !directory_is_picture(dir))
-        dir = dir->next;
-    return dir;
+    int status = tiff_writer_begin(&w->writer, err);
+    struct directory *page = w->all.first;
+    for (struct directory *dir = page; dir && status == 0; dir = dir->then) {
+        if (directory_is_picture(dir))
+            status = turn_picture(w, dir, err);
+        if (status == 0 && (!dir->then || !dir->then->tag)) {
+            status = tiff_writer_directory(&w->writer, page, err);
+            page = dir->then;
+        }
+    }
+    return status;
 }
 
 int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
               enum xform t, const struct load_opts *opts, struct err *err)
 {
-    struct directories all;
     const struct save_opts *save = opts->save;
-    struct tiff_turning w = { .all = &all, .opts = opts, .t = t };
-    int status = directories_read(&all, file, opts, err);
-    const struct directory *first = first_picture(all.first);
+    struct tiff_turning w = { .all = { .file = file, .opts = opts },
+                              .opts = opts };
+    int status = directories_read(&w.all, err);
+    const struct directory *first = directories_picture(&w.all);
     if (status == 0)
-        status = first ? plan(&w, all.first, t, 0, err)
-                       : fail(err, "it has no picture");
+        status = first ? plan(&w, t, err) : fail(err, "it has no picture");
     if (status == 0) {
-        const struct tiff_turn turn = turn_of(&w, first);
         const bool flip = xform_transposes(first->turn);
-        img->width = flip ? turn.height : turn.width;
-        img->height = flip ? turn.width : turn.height;
+        const unsigned width = flip ? TAG_HEIGHT : TAG_WIDTH,
+                       height = flip ? TAG_WIDTH : TAG_HEIGHT;
+        img->width = (uint32_t)directory_number(first, width, 0, 0);
+        img->height = (uint32_t)directory_number(first, height, 0, 0);
         img->orientation =
-            opts->as_stored ? (unsigned)directory_number(all.form, first,
-                                                         TAG_ORIENTATION, 0, 1)
-                            : 1;
+            opts->as_stored
+                ? (unsigned)directory_number(first, TAG_ORIENTATION, 0, 1)
+                : 1;
     }
     if (status == 0 && !opts->turner)
-        status = read_all(&all, all.first, err);
+        status = read_all(&w.all, err);
     else if (status == 0 && (w.changes || save->strip || save->drop)) {
-        w.writer = (struct tiff_writer){ .form = all.form, .out = out };
+        w.writer = (struct tiff_writer){ .form = w.all.form, .out = out };
         status = write_file(&w, err);
     }
-    directories_free(&all);
+    directories_free(&w.all);
     return status;
 }

@@ -4,24 +4,14 @@
 
 #include "codecs/tiff/strips.h"
 
-/* A picture of a file that is turned. */
-struct tiff_turn {
-    struct tiff_form form;
-    enum xform t;
-    uint32_t width, height; /* before the turn */
-    unsigned samples;
-    bool separate;
-    const struct save_opts *save;
-};
-
-/* Fails if what a directory says cannot be made true of a picture that is
- * moved. `pages` is how many the file has. */
-int tags_check(const struct tiff_turn *turn, const struct directory *dir,
-               uint64_t pages, struct err *err);
+/* Fails if what a directory says cannot be made true of its picture, which is
+ * moved by dir->turn. `pages` is how many the file has. */
+int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
+               struct err *err);
 
 /* Makes all that a directory says beside its samples true of the turned
- * picture, and leaves out what is not to be kept. */
-int tags_turn(const struct tiff_turn *turn, struct directory *dir,
+ * picture, its size too, and leaves out what is not to be kept. */
+int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err);
 
 /* struct codec.turn. */

@@ -109,8 +109,8 @@ refused() {
     gives 1 "gimgxf: $file: $said" rotate90 $option $file no.${file##*.}
     check "$file leaves nothing" absent no.${file##*.}
 }
-refused loop.tif --tag-only 'its directories (IFDs) form a loop'
-refused huge.tif --tag-only 'its first directory (IFD) is damaged'
+refused loop.tif --tag-only 'its directories lead back to each other'
+refused huge.tif --tag-only 'its directory (IFD) at byte 40 is missing or damaged'
 refused two.tif --tag-only 'its orientation tag is malformed'
 none='its EXIF has no orientation tag, and no room for one'
 refused bare.cr3 '' "$none"

@@ -82,6 +82,10 @@ for ((n = 0; n < 600; n += 7)); do
     gimgxf -q rotate90 short.tif no.tif 2>stderr
     check "cut to $n bytes" [ "$?:$(wc -l <stderr)" = 1:1 ]
 done
+for fill in 85 170; do
+    MALLOC_PERTURB_=$fill gimgxf -q rotate90 few.tif made.$fill.tif
+done
+check 'rows that a strip lacks do not come from memory' same made.85.tif made.170.tif
 
 # ---- Other formats ----
 

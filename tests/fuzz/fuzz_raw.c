@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/codec.h"
-#include "codecs/raw/tiff_retag.h"
+#include "codecs/ifd/retag.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/must.h"
 
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(file.data, data + 1, file.size);
     if (codec_raw.probe(file.data, file.size))
         turn(codec_raw.retag, file, data[0], 1);
-    turn(tiff_retag, file, data[0], 1 << 20);
+    turn(retag_tiff, file, data[0], 1 << 20);
     free(file.data);
     return 0;
 }

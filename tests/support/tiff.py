@@ -339,6 +339,10 @@ def make(folder='.'):
     save('blocks.tif', w, w.picture((72, 9), 8, photometric=6, tags={
         **blocks, 256: (3, [24]), 257: (3, [18]), 278: (3, [18])}))
     w = Writer()
+    four = w.append(b'\xf0\1\0\x10')  # T.6 that ends behind its fourth row
+    save('few.tif', w, w.picture((99, 99), 1, tags={
+        259: (3, [4]), 273: (4, [four]), 279: (4, [4])}))
+    w = Writer()
     save('loop.tif', w, w.picture((23, 17), 8), w.picture((23, 17), 8))
     data = bytearray(w.out)
     data[w.link:w.link + 4] = data[4:8]

@@ -1,5 +1,5 @@
 /* Directories of TIFF (TIFF 6.0, section 2) and BigTIFF, read and written. */
-#include "codecs/tiff/directory.h"
+#include "codecs/ifd/directory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,39 +51,44 @@ struct field *directory_find(const struct directory *dir, unsigned tag)
     return NULL;
 }
 
-uint64_t directory_number(struct tiff_form form, const struct directory *dir,
-                          unsigned tag, uint64_t i, uint64_t otherwise)
+bool field_has_integers(const struct field *field)
+{
+    const uint32_t integers = 1u << FIELD_BYTE | 1u << FIELD_SHORT |
+                              1u << FIELD_LONG | 1u << FIELD_IFD |
+                              1u << FIELD_LONG8 | 1u << FIELD_IFD8;
+    return field && field->count && field->type < 32 &&
+           integers >> field->type & 1;
+}
+
+uint64_t directory_number(const struct directory *dir, unsigned tag, uint64_t i,
+                          uint64_t otherwise)
 {
     const struct field *field = directory_find(dir, tag);
-    if (!field || i >= field->count)
+    if (!field_has_integers(field) || i >= field->count)
         return otherwise;
     const unsigned bytes = tiff_size_of(field->type);
-    switch (field->type) {
-    case FIELD_BYTE:
-    case FIELD_SHORT:
-    case FIELD_LONG:
-    case FIELD_IFD:
-    case FIELD_LONG8:
-    case FIELD_IFD8:
-        return tiff_read(form, field->data + i * bytes, bytes);
-    default:
-        return otherwise;
-    }
+    return tiff_read(dir->form, field->data + i * bytes, bytes);
 }
 
 bool directory_is_picture(const struct directory *dir)
 {
     return directory_find(dir, TAG_WIDTH) && directory_find(dir, TAG_HEIGHT) &&
-           (directory_find(dir, TAG_STRIP_OFFSETS) ||
-            directory_find(dir, TAG_TILE_OFFSETS));
+           (directory_find(dir, TAG_STRIP_OFFSETS) || directory_is_tiled(dir));
+}
+
+bool directory_is_tiled(const struct directory *dir)
+{
+    return directory_find(dir, TAG_TILE_OFFSETS) != NULL;
+}
+
+unsigned directory_orientation(const struct directory *dir)
+{
+    const uint64_t tag = directory_number(dir, TAG_ORIENTATION, 0, 0);
+    return tag <= 8 ? (unsigned)tag : 0;
 }
 
 static void free_field(struct field *field)
 {
-    for (struct directory *dir = field->child, *next; dir; dir = next) {
-        next = dir->sibling;
-        directory_free(dir);
-    }
     if (field->owned)
         memory_free(field->data);
 }
@@ -100,21 +105,22 @@ void directory_remove(struct directory *dir, unsigned tag)
     dir->nfields = kept;
 }
 
-int directory_set(struct directory *dir, unsigned tag, unsigned type,
-                  const void *data, uint64_t count, struct err *err)
+void directory_set(struct directory *dir, unsigned tag, unsigned type,
+                   const void *data, uint64_t count)
 {
     const size_t size = (size_t)count * tiff_size_of(type);
-    uint8_t *copy = memory_alloc(size + !size);
+    uint8_t *copy = memory_alloc(size + 1);
     struct field *all =
         memory_realloc(dir->field, (dir->nfields + 1) * sizeof *all);
-    if (all)
-        dir->field = all;
+    dir->field = all ? all : dir->field;
     if (!copy || !all) {
         memory_free(copy);
-        return fail_memory(err, "no memory for a tag");
+        dir->failed = true;
+        return;
     }
     if (size)
         memcpy(copy, data, size);
+    copy[size] = 0;
     directory_remove(dir, tag);
     dir->field[dir->nfields++] = (struct field){ .tag = (uint16_t)tag,
                                                  .type = (uint16_t)type,
@@ -122,39 +128,38 @@ int directory_set(struct directory *dir, unsigned tag, unsigned type,
                                                  .count = count,
                                                  .data = copy,
                                                  .size = size };
-    return 0;
 }
 
-int directory_set_numbers(struct tiff_form form, struct directory *dir,
-                          const struct field *field, const uint64_t *numbers,
-                          struct err *err)
+void directory_set_numbers(struct directory *dir, unsigned tag, unsigned type,
+                           const uint64_t *numbers, uint64_t count)
 {
-    const unsigned bytes = tiff_size_of(field->type);
-    uint8_t *data = memory_alloc(field->count * bytes + 1);
-    if (!data)
-        return fail_memory(err, "no memory for a tag");
-    for (uint64_t i = 0; i < field->count; i++)
-        tiff_write(form, data + i * bytes, bytes, numbers[i]);
-    int status =
-        directory_set(dir, field->tag, field->type, data, field->count, err);
+    const unsigned bytes = tiff_size_of(type);
+    uint8_t *data = memory_alloc(count * bytes + 1);
+    dir->failed = dir->failed || !data;
+    for (uint64_t i = 0; data && i < count; i++)
+        tiff_write(dir->form, data + i * bytes, bytes, numbers[i]);
+    if (data)
+        directory_set(dir, tag, type, data, count);
     memory_free(data);
-    return status;
 }
 
-/* A tag that is there keeps its type, if the number fits. */
-int directory_set_number(struct tiff_form form, struct directory *dir,
-                         unsigned tag, uint64_t number, struct err *err)
+void directory_set_number(struct directory *dir, unsigned tag, uint64_t number)
 {
     const struct field *was = directory_find(dir, tag);
-    struct field field = { .tag = (uint16_t)tag,
-                           .type = FIELD_SHORT,
-                           .count = 1 };
+    unsigned type = number > UINT16_MAX ? FIELD_LONG : FIELD_SHORT;
     if (was && (was->type == FIELD_LONG || was->type == FIELD_LONG8 ||
                 (was->type == FIELD_BYTE && number <= UINT8_MAX)))
-        field.type = was->type;
-    else if (number > UINT16_MAX)
-        field.type = FIELD_LONG;
-    return directory_set_numbers(form, dir, &field, &number, err);
+        type = was->type;
+    directory_set_numbers(dir, tag, type, &number, 1);
+}
+
+uint8_t *directory_own(struct directory *dir, unsigned tag)
+{
+    const struct field *field = directory_find(dir, tag);
+    if (!field)
+        return NULL;
+    directory_set(dir, tag, field->type, field->data, field->count);
+    return dir->failed ? NULL : directory_find(dir, tag)->data;
 }
 
 void directory_exchange(struct directory *dir, unsigned a, unsigned b)
@@ -167,12 +172,30 @@ void directory_exchange(struct directory *dir, unsigned a, unsigned b)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-bool directories_probe(const uint8_t *head, size_t size)
+bool directories_probe(struct tiff_form *form, struct bytes head, bool camera)
 {
-    return size >= 8 &&
-           (memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
-            memcmp(head, "II+\0\x08\0\0\0", 8) == 0 ||
-            memcmp(head, "MM\0+\0\x08\0\0", 8) == 0);
+    static const struct {
+        const char *bytes;
+        unsigned size;
+        struct tiff_form form;
+        bool camera;
+    } magics[] = {
+        { "II*\0", 4, { false, false }, false },
+        { "MM\0*", 4, { true, false }, false },
+        { "II+\0\x08\0\0\0", 8, { false, true }, false },
+        { "MM\0+\0\x08\0\0", 8, { true, true }, false },
+        { "IIRO", 4, { false, false }, true },
+        { "IIRS", 4, { false, false }, true },
+        { "MMOR", 4, { true, false }, true },
+        { "IIU\0", 4, { false, false }, true },
+    };
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (head.size >= 8 && (camera || !magics[i].camera) &&
+            memcmp(head.data, magics[i].bytes, magics[i].size) == 0) {
+            *form = magics[i].form;
+            return true;
+        }
+    return false;
 }
 
 static bool contains(const struct directories *all, uint64_t at, uint64_t size)
@@ -180,53 +203,64 @@ static bool contains(const struct directories *all, uint64_t at, uint64_t size)
     return at <= all->file.size && size <= all->file.size - at;
 }
 
-static unsigned offset_size(struct tiff_form form)
-{
-    return form.big ? 8 : 4;
-}
-
-static size_t entry_size(struct tiff_form form)
+static unsigned entry_size(struct tiff_form form)
 {
     return form.big ? 20 : 12;
 }
 
 /* Reads an entry. Returns false if there are no such values. */
-static bool read_field(struct directories *all, struct field *field,
-                       uint8_t *entry)
+static bool read_field(const struct directories *all, struct tiff_form form,
+                       struct field *field, uint8_t *entry)
 {
-    const unsigned room = offset_size(all->form);
+    const unsigned room = tiff_offset_size(form);
     uint64_t size, at = (uint64_t)(entry + 4 + room - all->file.data);
-    field->tag = (uint16_t)tiff_read(all->form, entry, 2);
-    field->type = (uint16_t)tiff_read(all->form, entry + 2, 2);
-    field->count = tiff_read(all->form, entry + 4, room);
+    const uint64_t count = tiff_read(form, entry + 4, room);
+    *field = (struct field){ .tag = (uint16_t)tiff_read(form, entry, 2),
+                             .type = (uint16_t)tiff_read(form, entry + 2, 2) };
     if (!tiff_size_of(field->type) ||
-        __builtin_mul_overflow(field->count, tiff_size_of(field->type), &size))
+        __builtin_mul_overflow(count, tiff_size_of(field->type), &size))
         return false;
     if (size > room)
-        at = tiff_read(all->form, entry + 4 + room, room);
+        at = tiff_read(form, entry + 4 + room, room);
     if (!contains(all, at, size))
         return false;
+    field->count = count;
     field->data = all->file.data + at;
     field->size = (size_t)size;
     return true;
 }
 
-static int by_tag(const void *a, const void *b)
+void directory_clear(struct directory *dir)
 {
-    const struct field *x = a, *y = b;
-    return x->tag != y->tag ? (x->tag < y->tag ? -1 : 1)
-                            : (x->data < y->data ? -1 : x->data > y->data);
+    for (size_t i = 0; i < dir->nfields; i++)
+        free_field(&dir->field[i]);
+    memory_free(dir->field);
+    dir->field = NULL;
+    dir->nfields = 0;
 }
 
-/* Reads the directory at `at`, and where the next one is. */
-static struct directory *read_one(struct directories *all, uint64_t at,
-                                  uint64_t *next, struct err *err)
+/* Frees those of the list from here on. */
+static void cut_list(struct directories *all, struct directory **from)
 {
-    const unsigned head = all->form.big ? 8 : 2;
-    const size_t entry = entry_size(all->form), link = offset_size(all->form);
-    uint64_t n = contains(all, at, head)
-                     ? tiff_read(all->form, all->file.data + at, head)
-                     : 0;
+    for (struct directory *dir = *from, *then; dir; dir = then) {
+        then = dir->then;
+        directory_clear(dir);
+        memory_free(dir);
+    }
+    *from = NULL;
+    all->end = from;
+}
+
+/* Reads the directory at `at` and adds it to the list. */
+static struct directory *read_one(struct directories *all,
+                                  const struct directory *lead, unsigned tag,
+                                  uint64_t at, struct err *err)
+{
+    const struct tiff_form form = all->form;
+    const unsigned head = tiff_count_size(form), entry = entry_size(form);
+    const uint64_t n = at >= 8 && contains(all, at, head)
+                           ? tiff_read(form, all->file.data + at, head)
+                           : 0;
     if (n == 0 || n > UINT16_MAX + 1 || !contains(all, at + head, n * entry)) {
         fail(err, "its directory (IFD) at byte %llu is missing or damaged",
              (unsigned long long)at);
@@ -247,58 +281,81 @@ static struct directory *read_one(struct directories *all, uint64_t at,
         fail_memory(err, "no memory for a directory");
         return NULL;
     }
+    *dir = (struct directory){ .form = form,
+                               .tag = tag,
+                               .lead = lead,
+                               .at = at,
+                               .link = at + head + n * entry,
+                               .field = dir->field };
     uint8_t *p = all->file.data + at + head;
+    bool plausible = true;
     for (uint64_t i = 0; i < n; i++, p += entry) {
-        if (read_field(all, &dir->field[dir->nfields], p))
-            dir->nfields++;
-        else
-            all->bad++;
+        struct field *field = &dir->field[dir->nfields];
+        const bool read = read_field(all, form, field, p);
+        plausible = plausible && tiff_size_of(field->type);
+        dir->nfields += read || all->tags_only;
+        all->bad += !read;
     }
-    *next = contains(all, (uint64_t)(p - all->file.data), link)
-                ? tiff_read(all->form, p, (unsigned)link)
-                : 0;
-    dir->at = at;
+    /* Cameras have links to something else, which leads to other numbers. */
+    if (all->tags_only && (tag || all->camera) && !plausible) {
+        directory_clear(dir);
+        memory_free(dir);
+        fail(err, "its directory (IFD) at byte %llu is damaged",
+             (unsigned long long)at);
+        return NULL;
+    }
+    *all->end = dir;
+    all->end = &dir->then;
     return dir;
 }
 
-static bool leads_on(const struct field *field)
+static bool leads_on(const struct directories *all, const struct field *field)
 {
-    switch (field->tag) {
-    case TAG_SUB_IFDS:
-    case TAG_GLOBAL:
-    case TAG_EXIF_IFD:
-    case TAG_GPS_IFD:
-    case TAG_INTEROPERABILITY:
-        return field->type == FIELD_LONG || field->type == FIELD_LONG8 ||
-               field->type == FIELD_IFD || field->type == FIELD_IFD8;
-    default:
-        return field->type == FIELD_IFD || field->type == FIELD_IFD8;
-    }
+    const unsigned tag = field->tag, type = field->type;
+    const bool place = type == FIELD_IFD || type == FIELD_IFD8;
+    const bool number = type == FIELD_LONG || type == FIELD_LONG8;
+    const bool picture = tag == TAG_SUB_IFDS || tag == TAG_EXIF_IFD;
+    const bool other =
+        tag == TAG_GLOBAL || tag == TAG_GPS_IFD || tag == TAG_INTEROPERABILITY;
+    return all->tags_only ? picture && (place || number)
+                          : place || (number && (picture || other));
+}
+
+static bool has_too_many(const struct directories *all)
+{
+    return all->spent > all->file.size || all->count > DIRECTORIES;
 }
 
 static int read_chain(struct directories *all, struct directory **first,
-                      uint64_t at, unsigned depth, struct err *err);
+                      const struct directory *lead, unsigned tag, uint64_t at,
+                      struct err *err);
 
 /* Reads what the values of a field lead to. What is no picture may be damaged,
  * and is then left out. */
-static int read_children(struct directories *all, struct field *field,
-                         unsigned depth, struct err *err)
+static int read_children(struct directories *all, const struct directory *dir,
+                         struct field *field, struct err *err)
 {
-    struct directory **to = &field->child;
+    struct directory **to = &field->child, **end;
+    const unsigned bytes = tiff_size_of(field->type);
     for (uint64_t i = 0; i < field->count; i++) {
-        const unsigned bytes = tiff_size_of(field->type);
         const uint64_t at =
             tiff_read(all->form, field->data + i * bytes, bytes);
         struct err why = { .text = "" };
-        if (at && depth == DEPTH)
-            return fail(err, "its directories lead back to each other");
-        if (at && read_chain(all, to, at, depth + 1, &why)) {
-            if (why.memory || field->tag == TAG_SUB_IFDS)
+        if (at && all->depth == DEPTH)
+            return all->tags_only ? 0
+                                  : fail(err, "its directories lead back to "
+                                              "each other");
+        end = all->end;
+        all->depth++;
+        if (read_chain(all, to, dir, field->tag, at, &why)) {
+            if (why.memory || (all->tags_only ? has_too_many(all)
+                                              : field->tag == TAG_SUB_IFDS))
                 return fail_with(err, &why, "%s", why.text);
-            directory_free(*to);
+            cut_list(all, end);
             *to = NULL;
             all->bad++;
         }
+        all->depth--;
         if (*to)
             to = &(*to)->sibling;
     }
@@ -308,71 +365,77 @@ static int read_children(struct directories *all, struct field *field,
 /* A chain that is cut off is kept as far as it goes, where damage is
  * tolerated. */
 static int read_chain(struct directories *all, struct directory **first,
-                      uint64_t at, unsigned depth, struct err *err)
+                      const struct directory *lead, unsigned tag, uint64_t at,
+                      struct err *err)
 {
+    const bool tolerant = all->opts && all->opts->tolerant;
+    unsigned pages = all->most;
     for (struct directory **to = first; at; to = &(*to)->next) {
-        struct directory *dir = *to = read_one(all, at, &at, err);
-        if (!dir && all->opts->tolerant && to != first && !err->memory) {
-            warn(all->opts->warnings, "%s: what follows is lost", err->text);
-            return 0;
-        }
-        if (!dir)
+        struct directory *dir = *to = read_one(all, lead, tag, at, err);
+        if (!dir && (to == first || err->memory))
             return -1;
+        if (!dir && all->tags_only)
+            return (all->camera || tolerant) && !has_too_many(all) ? 0 : -1;
+        if (!dir && tolerant)
+            warn(all->opts->warnings, "%s: what follows is lost", err->text);
+        if (!dir)
+            return tolerant ? 0 : -1;
+        lead = dir;
         for (size_t i = 0; i < dir->nfields; i++)
-            if (leads_on(&dir->field[i]) &&
-                read_children(all, &dir->field[i], depth, err))
+            if (leads_on(all, &dir->field[i]) &&
+                read_children(all, dir, &dir->field[i], err))
                 return -1;
-        size_t kept = 0;
+        size_t n = 0;
         for (size_t i = 0; i < dir->nfields; i++)
-            if (!leads_on(&dir->field[i]) || dir->field[i].child)
-                dir->field[kept++] = dir->field[i];
-        dir->nfields = kept;
-        if (kept == 0)
+            if (!leads_on(all, &dir->field[i]) || dir->field[i].child)
+                dir->field[n++] = dir->field[i];
+        dir->nfields = n;
+        if (n == 0 && !all->tags_only)
             return fail(err,
-                        "the directory at %llu has no tag that can be "
-                        "read",
+                        "the directory at %llu has no tag that can be read",
                         (unsigned long long)dir->at);
+        const unsigned link = tiff_offset_size(all->form);
+        const bool ends = all->tags_only && (tag || --pages == 0);
+        at = !ends && contains(all, dir->link, link)
+                 ? tiff_read(all->form, all->file.data + dir->link, link)
+                 : 0;
     }
     return 0;
 }
 
-int directories_read(struct directories *all, struct bytes file,
-                     const struct load_opts *opts, struct err *err)
+int directories_read(struct directories *all, struct err *err)
 {
-    *all = (struct directories){ .file = file, .opts = opts };
-    if (!directories_probe(file.data, file.size))
+    const struct bytes file = all->file;
+    all->first = NULL;
+    all->end = &all->first;
+    if (!directories_probe(&all->form, file, all->camera))
         return fail(err, "its header is malformed");
-    all->form.big_endian = file.data[0] == 'M';
-    all->form.big = file.data[all->form.big_endian ? 3 : 2] == '+';
     const unsigned at = all->form.big ? 8 : 4;
     if (!contains(all, at, at))
         return fail(err, "its header is cut off");
-    if (read_chain(all, &all->first, tiff_read(all->form, file.data + at, at),
-                   0, err))
+    if (read_chain(all, &all->first, NULL, 0,
+                   tiff_read(all->form, file.data + at, at), err))
         return -1;
     if (!all->first)
         return fail(err, "it has no picture");
-    if (all->bad)
-        warn(opts->warnings, "%u tag%s cannot be read: not kept", all->bad,
+    if (all->bad && !all->tags_only)
+        warn(all->opts->warnings, "%u tag%s cannot be read: not kept", all->bad,
              all->bad > 1 ? "s" : "");
     return 0;
 }
 
-void directory_free(struct directory *dir)
-{
-    for (struct directory *next; dir; dir = next) {
-        next = dir->next;
-        for (size_t i = 0; i < dir->nfields; i++)
-            free_field(&dir->field[i]);
-        memory_free(dir->field);
-        memory_free(dir);
-    }
-}
-
 void directories_free(struct directories *all)
 {
-    directory_free(all->first);
-    all->first = NULL;
+    if (all->first)
+        cut_list(all, &all->first);
+}
+
+struct directory *directories_picture(const struct directories *all)
+{
+    struct directory *dir = all->first;
+    while (dir && !directory_is_picture(dir))
+        dir = dir->next;
+    return dir;
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -408,13 +471,20 @@ int tiff_writer_begin(struct tiff_writer *w, struct err *err)
 /* Sets the link that leads to the next directory. */
 static int set_link(struct tiff_writer *w, uint64_t at, struct err *err)
 {
-    const unsigned size = offset_size(w->form);
+    const unsigned size = tiff_offset_size(w->form);
     uint8_t data[8];
     tiff_write(w->form, data, size, at);
     if (w->link < w->flushed)
         return w->flush->replace(w->flush->context, w->link, data, size, err);
     memcpy(w->out->data + (w->link - w->flushed), data, size);
     return 0;
+}
+
+static int by_tag(const void *a, const void *b)
+{
+    const struct field *x = a, *y = b;
+    return x->tag != y->tag ? (x->tag < y->tag ? -1 : 1)
+                            : (x->data < y->data ? -1 : x->data > y->data);
 }
 
 /* Appends the directories that a field leads to, and makes it do so. */
@@ -454,10 +524,11 @@ static int write_children(struct tiff_writer *w, struct field *field,
 int tiff_writer_directory(struct tiff_writer *w, struct directory *dir,
                           struct err *err)
 {
-    const unsigned room = offset_size(w->form), head = w->form.big ? 8 : 2;
+    const unsigned room = tiff_offset_size(w->form),
+                   head = tiff_count_size(w->form);
     struct bytes made = { 0 };
     uint8_t entry[20] = { 0 };
-    int status = 0;
+    int status = dir->failed ? fail_memory(err, "no memory for a tag") : 0;
     qsort(dir->field, dir->nfields, sizeof *dir->field, by_tag);
     tiff_write(w->form, entry, head, dir->nfields);
     if (!bytes_append(&made, entry, head))

@@ -1,0 +1,321 @@
+/* The orientation tags of TIFF files and of raw files. */
+#include "codecs/ifd/retag.h"
+
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/metadata/exif.h"
+#include "codecs/metadata/tiff.h"
+#include "codecs/metadata/xmp.h"
+
+/* ---- EXIF in embedded JPEG files ------------------------------------------*/
+
+struct bytes retag_find_exif(struct bytes file, uint64_t jpeg)
+{
+    enum { SOI = 0xffd8, APP0 = 0xffe0, APP1 = 0xffe1, COM = 0xfffe };
+    const uint8_t *data = file.data;
+    if (jpeg >= file.size || file.size - jpeg < 4 ||
+        read_be16(data + jpeg) != SOI)
+        return (struct bytes){ 0 };
+    for (size_t at = (size_t)jpeg + 2; file.size - at >= 10;) {
+        const unsigned marker = read_be16(data + at);
+        const size_t size = read_be16(data + at + 2);
+        if ((marker & 0xfff0) != APP0 && marker != COM)
+            break;
+        if (size < 2 || size > file.size - at - 2)
+            break;
+        if (marker == APP1 && size > 8 && !memcmp(data + at + 4, "Exif\0", 6))
+            return (struct bytes){ .data = file.data + at + 10,
+                                   .size = size - 8 };
+        at += 2 + size;
+    }
+    return (struct bytes){ 0 };
+}
+
+void retag_set_exif(uint8_t *exif, size_t size, unsigned orientation)
+{
+    const unsigned thumbnail = exif_thumbnail_find(exif, size).orientation;
+    exif_retag(exif, size, orientation,
+               xform_then(xform_inverse(xform_from_exif(thumbnail)),
+                          xform_from_exif(orientation)));
+}
+
+/* Returns the EXIF block of the JPEG file that a directory of a raw file holds
+ * as a preview: in Panasonic's, in a tag of its own. */
+static struct bytes preview_exif(struct bytes file, const struct directory *dir)
+{
+    enum { TAG_PANASONIC_JPEG = 46 };
+    const struct field *panasonic = directory_find(dir, TAG_PANASONIC_JPEG);
+    const uint64_t strip =
+        directory_number(dir, TAG_STRIP_OFFSETS, 0, file.size);
+    return retag_find_exif(
+        file, panasonic && panasonic->size
+                  ? (uint64_t)(panasonic->data - file.data)
+                  : directory_number(dir, TAG_JPEG_FILE, 0, strip));
+}
+
+/* ---- Reading --------------------------------------------------------------*/
+
+/* Tags of raw files that come before the orientation where readers look for it.
+ */
+static const struct {
+    unsigned tag;
+    const char *maker;
+} others[] = { { 34310, "Leaf" }, { 46274, "Imacon" } };
+
+/* Values that are no orientation count as 1, as they do for readers. */
+static unsigned orientation_of(const struct directory *dir)
+{
+    const unsigned value = directory_orientation(dir);
+    return directory_find(dir, TAG_ORIENTATION) && !value ? 1 : value;
+}
+
+/* Returns a packet of XMP, in the file. */
+static struct bytes find_xmp(const struct directory *dir)
+{
+    const struct field *field = directory_find(dir, TAG_PACKET);
+    return field && tiff_size_of(field->type) == 1
+               ? (struct bytes){ .data = field->data, .size = field->size }
+               : (struct bytes){ 0 };
+}
+
+/* Returns where the last of strips or tiles ends. Some cameras write no place.
+ */
+static uint64_t find_end(const struct directory *dir, unsigned places,
+                         unsigned sizes)
+{
+    const struct field *at = directory_find(dir, places),
+                       *size = directory_find(dir, sizes);
+    uint64_t end = 0;
+    if (!field_has_integers(at) || !field_has_integers(size))
+        return 0;
+    const unsigned wide = tiff_size_of(at->type), n = tiff_size_of(size->type);
+    for (uint64_t i = 0; i < at->count && i < size->count; i++) {
+        const uint64_t begin = tiff_read(dir->form, at->data + i * wide, wide);
+        const uint64_t bytes = tiff_read(dir->form, size->data + i * n, n);
+        if (begin != UINT32_MAX && bytes <= UINT64_MAX / 2 &&
+            begin <= UINT64_MAX / 2 && begin + bytes > end)
+            end = begin + bytes;
+    }
+    return end;
+}
+
+/* The first picture gives the size of a TIFF file, the largest that of a raw
+ * one. Panasonic has tags of its own for it. */
+static void note_size(struct stream_info *info, const struct directory *dir)
+{
+    enum { TAG_SENSOR_WIDTH = 2, TAG_SENSOR_HEIGHT = 3 };
+    const uint64_t sensor_width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
+                   sensor_height =
+                       directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
+                   width = directory_number(dir, TAG_WIDTH, 0, sensor_width),
+                   height = directory_number(dir, TAG_HEIGHT, 0, sensor_height);
+    if (width > UINT32_MAX || height > UINT32_MAX ||
+        width * height <= (uint64_t)info->width * info->height)
+        return;
+    info->width = (uint32_t)width;
+    info->height = (uint32_t)height;
+}
+
+/* Takes note of what a directory says. */
+static int read_tags(struct tiff_tags *tags, const struct directory *dir,
+                     struct err *err)
+{
+    const bool first = dir == tags->all.first, camera = tags->all.camera;
+    const bool exif = dir->tag == TAG_EXIF_IFD;
+    struct orientation *o = &tags->info.orientation;
+    const struct field *field = directory_find(dir, TAG_ORIENTATION);
+    const struct bytes xmp = find_xmp(dir);
+    const unsigned value = orientation_of(dir);
+    if (field && (!field_has_integers(field) || field->count != 1))
+        return fail(err, "its orientation tag is malformed");
+    if (first && xmp.size)
+        xmp_note(xmp.data, xmp.size, o);
+    if (first || (camera && !exif)) {
+        if (!o->value || o->place != TAG_IFD)
+            orientation_note(o, TAG_IFD, value);
+        else if (value && value != o->value)
+            tags->differs = value;
+        note_size(&tags->info, dir);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (camera && !exif && directory_find(dir, others[i].tag))
+            return fail_unread(err,
+                               "a raw picture of %s, whose readers ignore the "
+                               "orientation tag; convert it to DNG first",
+                               others[i].maker);
+    return 0;
+}
+
+int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
+               const struct load_opts *opts, struct err *err)
+{
+    uint64_t end = 0;
+    *tags = (struct tiff_tags){ .all = { .file = file,
+                                         .opts = opts,
+                                         .tags_only = true,
+                                         .camera = camera } };
+    if (directories_read(&tags->all, err))
+        return -1;
+    for (struct directory *dir = tags->all.first; dir; dir = dir->then) {
+        const uint64_t ends[] = {
+            end,
+            find_end(dir, TAG_STRIP_OFFSETS, TAG_STRIP_SIZES),
+            find_end(dir, TAG_TILE_OFFSETS, TAG_TILE_SIZES),
+        };
+        if (read_tags(tags, dir, err))
+            return -1;
+        for (unsigned i = 0; i < 3 && dir->tag != TAG_EXIF_IFD; i++)
+            end = ends[i] > end ? ends[i] : end;
+    }
+    if (camera && end > file.size && !opts->tolerant)
+        return fail(err, "it is cut: its samples end behind its own end; "
+                         "--tolerant turns it all the same");
+    return 0;
+}
+
+/* ---- Writing --------------------------------------------------------------*/
+
+/* Appends a copy of a directory with the tag among its entries, which are in
+ * the order of their tags. */
+static int add_tag(struct bytes *out, const struct directory *dir,
+                   unsigned orientation, struct err *err)
+{
+    const struct tiff_form form = dir->form;
+    const unsigned counts = tiff_count_size(form),
+                   wide = tiff_offset_size(form), entry = 4 + 2 * wide;
+    const size_t begin = (size_t)dir->at + counts, end = (size_t)dir->link,
+                 count = (end - begin) / entry, at = out->size + out->size % 2,
+                 size = end - begin + counts + entry + wide;
+    const size_t link = out->size - end < wide ? 0 : wide;
+    size_t before = begin;
+    if (!form.big && (count == UINT16_MAX || at + size > UINT32_MAX))
+        return fail(err, "the orientation tag has no room in its first 4 GB");
+    if (!bytes_reserve(out, at - out->size + size))
+        return fail_memory(err, "no memory for the picture");
+    while (before < end &&
+           tiff_read(form, out->data + before, 2) < TAG_ORIENTATION)
+        before += entry;
+    uint8_t *to = out->data + at;
+    memset(out->data + out->size, 0, at - out->size + size);
+    out->size = at + size;
+    tiff_write(form, to, counts, count + 1);
+    to += counts;
+    memcpy(to, out->data + begin, before - begin);
+    to += before - begin;
+    tiff_write(form, to, 2, TAG_ORIENTATION);
+    tiff_write(form, to + 2, 2, FIELD_SHORT);
+    tiff_write(form, to + 4, wide, 1);
+    tiff_write(form, to + 4 + wide, 2, orientation);
+    memcpy(to + entry, out->data + before, end - before + link);
+    return 0;
+}
+
+/* Sets the tags of a directory: all of them, since not every reader takes the
+ * first. `page` is what its page says afterwards. */
+static void set_tags(struct bytes *out, const struct tiff_tags *tags,
+                     const struct directory *dir, unsigned turned,
+                     unsigned page)
+{
+    const struct bytes file = tags->all.file, xmp = find_xmp(dir),
+                       exif = preview_exif(file, dir);
+    const unsigned was = tags->info.orientation.value;
+    const bool is_exif = dir->tag == TAG_EXIF_IFD;
+    if (xmp.size)
+        xmp_turn(out->data + (xmp.data - file.data), xmp.size, XFORM_NONE,
+                 dir->tag == TAG_SUB_IFDS ? turned : page);
+    /* A preview follows if it has said the same. */
+    if (tags->all.camera && !is_exif && exif.size &&
+        exif_tag(exif.data, exif.size) == (was ? was : 1))
+        retag_set_exif(out->data + (exif.data - file.data), exif.size, page);
+    for (size_t i = 0; i < dir->nfields; i++) {
+        const struct field *field = &dir->field[i];
+        if (field->tag == TAG_ORIENTATION && field_has_integers(field))
+            tiff_write(dir->form, out->data + (field->data - file.data),
+                       tiff_size_of(field->type), is_exif ? page : turned);
+    }
+}
+
+int retag_write(struct bytes *out, const struct tiff_tags *tags, enum xform op,
+                struct err *err)
+{
+    const struct directories *all = &tags->all;
+    const unsigned wide = tiff_offset_size(all->form);
+    uint64_t link = wide; /* where the place of the next page stands */
+    unsigned page = 1;
+    if (!bytes_append(out, all->file.data, all->file.size))
+        return fail_memory(err, "no memory for the picture");
+    const struct directory *dir = op == XFORM_NONE ? NULL : all->first;
+    for (; dir; dir = dir->then) {
+        const bool first = dir == all->first;
+        const unsigned turned =
+            xform_retag(all->camera || first ? tags->info.orientation.value
+                                             : orientation_of(dir),
+                        op);
+        page = dir->tag ? page : turned;
+        set_tags(out, tags, dir, turned, page);
+        if (dir->tag)
+            continue;
+        const size_t at = out->size + out->size % 2;
+        const bool adds = !directory_find(dir, TAG_ORIENTATION) && page != 1 &&
+                          (first || !all->camera);
+        if (adds && add_tag(out, dir, page, err))
+            return -1;
+        if (adds)
+            tiff_write(all->form, out->data + link, wide, at);
+        link = adds ? out->size - wide : dir->link;
+    }
+    return 0;
+}
+
+int retag_tiff(struct bytes *out, struct stream_info *info, struct bytes file,
+               enum xform op, const struct load_opts *opts, struct err *err)
+{
+    struct tiff_tags tags;
+    int status = retag_read(&tags, file, false, opts, err);
+    *info = tags.info;
+    if (status == 0)
+        status = retag_write(out, &tags, op, err);
+    directories_free(&tags.all);
+    return status;
+}
+
+/* ---- Raw or not -----------------------------------------------------------*/
+
+/* Returns whether a directory has what a sensor has measured, behind a filter
+ * of colors or linear (DNG 1.7); or samples coded as only cameras do: Sony,
+ * Epson, Samsung, Nikon, Kodak, Pentax. */
+static bool is_of_sensor(const struct directory *dir)
+{
+    enum { TAG_DNG_VERSION = 50706 };
+    static const struct {
+        uint16_t tag, value;
+    } signs[] = {
+        { TAG_PHOTOMETRIC, 32803 }, { TAG_PHOTOMETRIC, 34892 },
+        { TAG_COMPRESSION, 32767 }, { TAG_COMPRESSION, 32769 },
+        { TAG_COMPRESSION, 32770 }, { TAG_COMPRESSION, 34713 },
+        { TAG_COMPRESSION, 65000 }, { TAG_COMPRESSION, 65535 },
+    };
+    bool found = directory_find(dir, TAG_DNG_VERSION);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        found = found ||
+                directory_number(dir, signs[i].tag, 0, 0) == signs[i].value;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        found = found || directory_find(dir, others[i].tag);
+    return found && dir->tag != TAG_EXIF_IFD;
+}
+
+bool retag_is_raw(struct bytes file)
+{
+    enum { PAGES = 8 }; /* raw files have no more */
+    struct directories all = {
+        .file = file, .tags_only = true, .camera = true, .most = PAGES
+    };
+    struct err unheard;
+    bool found = false;
+    (void)directories_read(&all, &unheard);
+    for (struct directory *dir = all.first; dir && !found; dir = dir->then)
+        found = is_of_sensor(dir);
+    directories_free(&all);
+    return found;
+}
