@@ -69,7 +69,7 @@ tibrc --json
 tsibrc -h,--help
 tsirc --version
 b     --only                one nvidia book mat_transpose others libraries \
-                            sweep gimgxf many stream jpeg loops
+                            sweep gimgxf jpeg loops
 b     --size                other
 b     --cpu
 b     --sweep

@@ -58,7 +58,7 @@ set -g __gimgxf_colors \
     wheat white whitesmoke yellow yellowgreen
 
 set -g __gimgxf_sections nvidia book mat_transpose others libraries sweep \
-    gimgxf many stream jpeg loops
+    gimgxf jpeg loops
 
 # The options whose value is the next word, from the table below.
 set -g __gimgxf_awaiting

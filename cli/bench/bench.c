@@ -3,6 +3,7 @@
 #include "cli/bench/bench.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +52,8 @@ static const struct parser_option options[] = {
       setters_number, AT(rounds), .least = 1, .most = SUITE_ROUNDS },
     { 0, "profile", NULL, 1, "launch each once and time none", setters_true,
       AT(profile) },
-    { 0, "device", "LIST", 1, "the GPUs to use: 0; 0,1; all", setters_devices,
-      AT(devices) },
+    { 0, "device", "N", 1, "the GPU to use, from 0", setters_number, AT(device),
+      .most = INT_MAX },
     { 0, "json", NULL, 1, "print one JSON object on stdout, no table",
       setters_true, AT(json) },
     { 'h', "help", NULL, 1, "print this help", setters_true, AT(help) },
@@ -76,12 +77,12 @@ void bench_help(void)
 static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 {
     struct parser_result result;
-    *o = (struct bench_opts){ 0 };
+    *o = (struct bench_opts){ .device = -1 };
     if (parser_read(&table, o, argc, argv, &result, err))
         return -1;
     if (result.first < argc)
         return fail(err, "bench takes no files: '%s'", argv[result.first]);
-    if (o->cpu && o->devices.count)
+    if (o->cpu && o->device >= 0)
         return fail(err, "--device: --cpu uses no GPU");
     return 0;
 }
@@ -104,8 +105,6 @@ static void describe_row(struct bench_row *row)
         { row->part ? 0 : r->files, 1, "file" },
         { e->work.nplanes, 2, "plane" },
         { e->by.threads, 2, "thread" },
-        { e->by.lanes, 1, "lane" },
-        { e->by.devices, 2, "GPU" },
     };
     char *end = row->title, *last = row->title + sizeof row->title;
     row->cell = r->files ? "jpeg" : cells[e->work.cell];
@@ -271,14 +270,15 @@ static int run_entries(struct bench *bench, const struct suite_bed_type *type,
     return 0;
 }
 
-/* Runs all cases of a bed on so many of the devices. */
+/* Runs all cases of a bed. */
 static int run_bed(struct bench *bench, const struct suite_bed_type *type,
-                   unsigned ndevices, struct err *err)
+                   struct err *err)
 {
-    const struct suite_place place = { .suite = backend_choose_suite(),
-                                       .device = bench->opts.devices.number,
-                                       .ndevices = ndevices,
-                                       .timed = !bench->opts.profile };
+    const struct suite_place place = {
+        .suite = bench->gpus ? backend_choose_suite() : NULL,
+        .device = bench->opts.device > 0 ? bench->opts.device : 0,
+        .timed = !bench->opts.profile,
+    };
     void *bed = type->begin(&place, err);
     int status = bed ? run_entries(bench, type, bed, err) : -1;
     if (bed)
@@ -288,21 +288,18 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
 
 /* ---- What is run --------------------------------------------------------- */
 
-/* Runs all beds: those of GPUs, or without a suite those of the CPU. */
+/* Runs all beds: those of a GPU, or without a suite that of the CPU. */
 static int run_beds(struct bench *bench, const struct kernel_suite *suite,
                     struct err *err)
 {
     const struct bench_opts *o = &bench->opts;
-    const unsigned n = suite ? o->devices.count : 0, one = n > 0;
-    if ((n && run_bed(bench, &suite->bed, 1, err)) ||
-        ((!n || !o->profile) && run_bed(bench, &bench_host_bed, one, err)) ||
-        (n > 1 && !o->profile && run_bed(bench, &bench_host_bed, n, err)) ||
-        (!o->cpu && !o->profile && run_bed(bench, &bench_jpeg_bed, one, err)))
+    if (run_bed(bench, suite ? &suite->bed : &bench_host_bed, err) ||
+        (!o->cpu && !o->profile && run_bed(bench, &bench_jpeg_bed, err)))
         return -1;
-    if (!n || bench->nrows || o->sweep)
+    if (!suite || bench->nrows || o->sweep)
         return 0;
     bench->opts.sweep = true; /* which alone may have the name asked for */
-    return run_bed(bench, &suite->bed, 1, err);
+    return run_bed(bench, &suite->bed, err);
 }
 
 /* Writes the model of the processor, from /proc/cpuinfo, and how many there
@@ -321,45 +318,32 @@ static void name_processor(char *name, size_t size)
              bench_processors());
 }
 
-/* Finds the devices, and turns "all", or no list, into numbers. Returns what
- * runs on them; or NULL, with the reason in bench->gpu_left_out. */
-static const struct kernel_suite *find_gpus(struct bench *bench)
+/* Returns what runs on the GPU; or NULL, with the reason in
+ * bench->gpu_left_out. */
+static const struct kernel_suite *find_gpu(struct bench *bench)
 {
     const struct kernel_suite *suite = backend_choose_suite();
-    struct device_list *list = &bench->opts.devices;
+    const int device = bench->opts.device > 0 ? bench->opts.device : 0;
     struct err *why = &bench->gpu_left_out;
-    const bool all = list->count == (unsigned)LANE_ALL_DEVICES;
-    int count = 0, lacks = 0;
+    int lacks = 0;
     if (!suite)
         lacks = fail(why, "this build has no CUDA");
     else if (bench->opts.cpu)
         lacks = fail(why, "as asked for");
     else
-        lacks = suite->describe(list->number[0], &count, bench->machine, why);
-    if (all)
-        list->count =
-            count < OPTIONS_DEVICES ? (unsigned)count : OPTIONS_DEVICES;
-    else if (list->count == 0)
-        list->count = 1; /* the first */
-    for (unsigned i = 0; i < list->count && !lacks; i++) {
-        if (all)
-            list->number[i] = (int)i;
-        if (list->number[i] >= count)
-            lacks = fail(why, "CUDA device %d not found; %d found, from 0 on",
-                         list->number[i], count);
-    }
-    bench->gpus = lacks ? 0 : count;
+        lacks = suite->describe(device, &bench->gpus, bench->machine, why);
+    if (lacks)
+        bench->gpus = 0;
     return lacks ? NULL : suite;
 }
 
 static int run_all(struct bench *bench)
 {
     const struct bench_opts *o = &bench->opts;
-    const struct kernel_suite *suite = find_gpus(bench);
+    const struct kernel_suite *suite = find_gpu(bench);
     struct err err, text;
-    if (!suite && o->devices.text) {
-        fail(&text, "--device %s: %s", o->devices.text,
-             bench->gpu_left_out.text);
+    if (!suite && o->device >= 0) {
+        fail(&text, "--device %d: %s", o->device, bench->gpu_left_out.text);
         report_error(NULL, text.text);
         return STATUS_DEVICE;
     }

@@ -1,9 +1,9 @@
 /* gimgxf bench: times the kernels of the literature, the libraries and
  * gimgxf's own stage, and verifies what they did. In come its options; out
  * go a table or JSON. What is run are cases of beds
- * (cuda/bench/kernel_suite.h): those of a GPU; planes of the CPU and streams of
- * pictures to GPUs and back (host.c); coded JPEG scans (jpeg.c). bench.c times
- * them all in one loop, show.c prints. The room knows nothing of files. */
+ * (cuda/bench/kernel_suite.h): those of a GPU; planes of the CPU (host.c);
+ * coded JPEG scans (jpeg.c). bench.c times them all in one loop, show.c prints.
+ * The room knows nothing of files. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
 
@@ -14,8 +14,8 @@ struct bench_opts {
     bool help, cpu, sweep, profile, json;
     const char *only;        /* NULL: not asked for */
     struct suite_shape size; /* {0}: each its own */
-    struct device_list devices;
-    int rounds; /* 0: as many as are good here */
+    int device;              /* of a GPU; -1: not asked for */
+    int rounds;              /* 0: as many as are good here */
 };
 
 /* One line of the table. */
@@ -52,9 +52,8 @@ int bench_main(int argc, char **argv);
 /* Prints its help on stdout. */
 void bench_help(void);
 
-/* Beds: planes that the CPU turns, beside memcpy, or pictures that go to GPUs
- * and back, beside plain copies; and coded JPEG scans that a device turns, if
- * there is one, beside NVIDIA's codec and the processors. */
+/* Beds: planes that the CPU turns, beside memcpy; and coded JPEG scans that a
+ * device turns, if there is one, beside NVIDIA's codec and the processors. */
 extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed;
 
 /* Returns how many processors there are. */

@@ -1,8 +1,8 @@
 /* The bed of coded JPEG scans, which a device turns in batches
  * (cuda/jpeg/scan_engine.h): kernel by kernel, and with several batches at a
  * time; beside NVIDIA's codec, and the processors. All that the device makes is
- * compared with what a processor makes. The share is the speed beside that of
- * the first case of a size that is run, of all kernels for one of them. */
+ * compared with what a processor makes. A kernel has a share, of all of them.
+ */
 #include "cli/bench/bench.h"
 
 #include <stdatomic.h>
@@ -37,9 +37,8 @@ struct jpeg_source {
 struct jpeg_size {
     struct suite_shape shape; /* {0}: there are none */
     struct jpeg_source source[SOURCES];
-    unsigned count;   /* of a batch: the sources in turns */
-    size_t bytes;     /* of the coded data of a batch */
-    double reference; /* seconds of a file, of the first case; 0: none */
+    unsigned count; /* of a batch: the sources in turns */
+    size_t bytes;   /* of the coded data of a batch */
 };
 
 /* A batch on its way through a device, again and again. */
@@ -65,10 +64,6 @@ struct jpeg_bed {
     struct suite_codec *codec;
     struct thread_pool *pool;
     unsigned files; /* of a round */
-    struct jpeg_spent {
-        double seconds;
-        unsigned rounds;
-    } spent;
     atomic_uint wrong;
 };
 
@@ -82,8 +77,7 @@ static const struct suite_section
     by_kernel = { "jpeg",
                   "Coded JPEG scans, kernel by kernel; bars: of all kernels",
                   shapes },
-    whole = { "jpeg", "Coded JPEG scans, copies included; bars: of the first",
-              shapes };
+    whole = { "jpeg", "Coded JPEG scans, copies included", shapes };
 
 static const char *const kernel_names[] = {
     [SCAN_UNSTUFF_COUNT] = "count stuffing",
@@ -325,10 +319,6 @@ static int jpeg_round(void *context, double *seconds, struct err *err)
         for (unsigned k = 0; k < SCAN_KERNELS; k++)
             seconds[0] += seconds[2 + k] = bed->kernels[k];
     }
-    seconds[1] = bed->size->reference > 0 ? bed->size->reference * bed->files
-                                          : seconds[0];
-    bed->spent.seconds += seconds[0];
-    bed->spent.rounds++;
     return 0;
 }
 
@@ -366,7 +356,7 @@ static int jpeg_check(void *context, struct suite_result *result,
 static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
                        struct err *err)
 {
-    const struct scan_engine_opts opts = { .device = bed->place.device[0],
+    const struct scan_engine_opts opts = { .device = bed->place.device,
                                            .input = bed->size->bytes,
                                            .seconds = bed->jcase->kernels
                                                           ? bed->kernels
@@ -402,17 +392,17 @@ static int open_nvjpeg(struct jpeg_bed *bed, struct suite_result *result,
                                      .pictures = bed->size->count,
                                      .shape = bed->size->shape,
                                      .quality = QUALITY,
-                                     .device = bed->place.device[0],
+                                     .device = bed->place.device,
                                      .threads = bench_processors(),
                                      .by = c->by,
                                      .decodes = c->decodes,
                                      .encodes = c->encodes };
     for (unsigned i = 0; i < SOURCES; i++)
         file[i] = bed->size->source[i].file;
-    if (bed->place.ndevices)
+    if (bed->place.suite)
         return bed->place.suite->codec_open(&bed->codec, &task,
                                             &result->left_out, err);
-    result->left_out = "this build has no CUDA";
+    result->left_out = "there is no GPU";
     return 0;
 }
 
@@ -423,7 +413,6 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
     const struct jpeg_case *c = &cases[number];
     const unsigned processors = c->processors > 1 ? bench_processors() : 1;
     bed->jcase = c;
-    bed->spent = (struct jpeg_spent){ 0 };
     if (find_pictures(bed, shape, err))
         return -1;
     bed->files = c->streams     ? c->streams * bed->size->count
@@ -446,9 +435,6 @@ static int jpeg_open(void *context, size_t number, struct suite_shape shape,
 static void jpeg_close(void *context)
 {
     struct jpeg_bed *bed = context;
-    const struct jpeg_spent *spent = &bed->spent;
-    if (bed->size->reference == 0 && !bed->jcase->kernels && spent->rounds)
-        bed->size->reference = spent->seconds / spent->rounds / bed->files;
     for (unsigned i = 0; i < STREAMS; i++) {
         bed->type->close(bed->stream[i].engine);
         bed->stream[i].engine = NULL;

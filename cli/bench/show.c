@@ -18,11 +18,13 @@ static void put_result(const struct bench_row *row)
     if (r->times.median <= 0)
         printf(" %s", r->wrong ? "" : "right");
     else if (r->files)
-        printf(" %9.2f us %8.0f/s %6.3f ", s->us, s->rate, s->share);
+        printf(" %9.2f us %8.0f/s", s->us, s->rate);
     else
-        printf(" %7.1f %6.3f ", s->gbs, s->share);
+        printf(" %7.1f", s->gbs);
+    if (s->share > 0)
+        printf(" %6.3f ", s->share);
     const int end = n < BAR ? BAR : n < BAR + 6 ? n : BAR + 6;
-    for (int i = 0; r->times.median > 0 && i < end; i++)
+    for (int i = 0; s->share > 0 && i < end; i++)
         putchar(i >= n ? '.' : i < BAR ? '#' : '+');
     if (r->banks.put)
         printf("  banks %u, %u", r->banks.put, r->banks.get);
@@ -44,7 +46,7 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
         printf("%s\n"
                "GB/s read and written, and the share of a plain copy of the "
                "same cells;\n"
-               "of JPEG files microseconds, files a second, and a share.\n"
+               "of JPEG files microseconds and files a second.\n"
                "* as published; banks: the most lanes at one, putting and "
                "getting.\n",
                bench->machine);
@@ -69,31 +71,6 @@ static void json_some(struct json_writer *json, const char *key, double value)
         json_number(json, key, value);
 }
 
-static void json_result(struct json_writer *json, const struct bench_row *row)
-{
-    const struct suite_result *r = &row->result;
-    json_number(json, "bytes", (double)r->bytes);
-    json_bool(json, "in_l2", r->in_l2);
-    if (r->times.median > 0) {
-        json_open(json, "seconds", '{');
-        json_number(json, "median", r->times.median);
-        json_number(json, "min", r->times.min);
-        json_number(json, "max", r->times.max);
-        json_number(json, "copy", r->times.copy);
-        json_close(json, '}');
-        json_number(json, "rounds", r->times.rounds);
-        json_number(json, "launches", r->launches);
-        json_number(json, "gbs", row->speed.gbs);
-        json_number(json, "copy_gbs", row->speed.copy_gbs);
-        json_some(json, "us_a_picture", row->speed.us);
-        json_some(json, "pictures_a_second", row->speed.rate);
-        json_number(json, "share", row->speed.share);
-    }
-    json_number(json, "cells", (double)r->cells);
-    json_number(json, "wrong", (double)r->wrong);
-    json_bool(json, "known_wrong", row->entry.wrong);
-}
-
 static void json_row(struct json_writer *json, const struct bench_row *row)
 {
     static const char *const forms[] = { [SUITE_PUBLISHED] = "published",
@@ -101,6 +78,7 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
                                          [SUITE_LIBRARY] = "library",
                                          [SUITE_OURS] = "gimgxf" };
     const struct suite_entry *e = &row->entry;
+    const struct suite_result *r = &row->result;
     json_open(json, NULL, '{');
     json_string(json, "section", e->section->name);
     json_string(json, "source", e->section->source);
@@ -115,13 +93,33 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
     json_some(json, "block_x", e->by.block_x);
     json_some(json, "block_y", e->by.block_y);
     json_some(json, "threads", e->by.threads);
-    json_some(json, "devices", e->by.devices);
-    json_some(json, "lanes", e->by.lanes);
-    json_some(json, "banks_put", row->result.banks.put);
-    json_some(json, "banks_get", row->result.banks.get);
-    json_string(json, "left_out", row->result.left_out);
-    if (!row->result.left_out)
-        json_result(json, row);
+    json_some(json, "banks_put", r->banks.put);
+    json_some(json, "banks_get", r->banks.get);
+    json_string(json, "left_out", r->left_out);
+    if (r->left_out) {
+        json_close(json, '}');
+        return;
+    }
+    json_number(json, "bytes", (double)r->bytes);
+    json_bool(json, "in_l2", r->in_l2);
+    if (r->times.median > 0) {
+        json_open(json, "seconds", '{');
+        json_number(json, "median", r->times.median);
+        json_number(json, "min", r->times.min);
+        json_number(json, "max", r->times.max);
+        json_some(json, "copy", r->times.copy);
+        json_close(json, '}');
+        json_number(json, "rounds", r->times.rounds);
+        json_number(json, "launches", r->launches);
+        json_number(json, "gbs", row->speed.gbs);
+        json_some(json, "copy_gbs", row->speed.copy_gbs);
+        json_some(json, "us_a_picture", row->speed.us);
+        json_some(json, "pictures_a_second", row->speed.rate);
+        json_some(json, "share", row->speed.share);
+    }
+    json_number(json, "cells", (double)r->cells);
+    json_number(json, "wrong", (double)r->wrong);
+    json_bool(json, "known_wrong", row->entry.wrong);
     json_close(json, '}');
 }
 

@@ -1,5 +1,4 @@
-/* The bed of a GPU: memory, rounds, and the check of every cell; and the bus to
- * all of them.
+/* The bed of a GPU: memory, rounds, and the check of every cell.
  *
  * A round has events around one launch, or around so many that a clock tick
  * and the start of a launch do not count. cudaMemcpy of the same cells takes
@@ -16,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/base/clock.h"
 #include "cuda/backend.h"
 #include "cuda/bench/kernel_cases.h"
 #include "cuda/bench/verify.h"
@@ -38,7 +36,6 @@ struct gpu_bed {
     cudaStream_t stream;
     cudaEvent_t event[3];
     unsigned long long *wrong; /* on the device */
-    struct libraries *libraries;
 
     /* Of the case that is open. */
     struct kernel_case kcase;
@@ -73,7 +70,6 @@ static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
     struct mem mem = { device_alloc, device_free, NULL };
     memset(task, 0, sizeof *task);
     task->stream = bed->stream;
-    task->libraries = bed->libraries;
     task->src.cell = work->cell;
     task->src.nplanes = work->nplanes;
     task->src.width = shape.width;
@@ -97,7 +93,7 @@ static constexpr int GARBAGE = 0xa5;
 static struct verify_plane plane_at(const struct gpu_bed *bed,
                                     const struct image *img, unsigned i)
 {
-    return verify_plane_of(img, i, 0, bed->kcase.entry.work.turn);
+    return verify_plane_of(img, i, bed->kcase.entry.work.turn);
 }
 
 /* Returns the blocks that go over the cells of a plane. */
@@ -238,11 +234,11 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
     struct kernel_case *kcase = &bed->kcase;
     (void)kernel_cases_get(number, kcase);
     const struct suite_work *work = &kcase->entry.work;
-    result->banks = kernel_cases_banks(kcase);
+    result->banks = kcase->banks;
     bed->ntasks = 0;
     result->left_out = kernel_cases_undefined(kcase, shape);
     if (!result->left_out)
-        result->left_out = libraries_lack(bed->libraries, kcase->launch);
+        result->left_out = libraries_lack(kcase->launch);
     if (result->left_out)
         return 0;
     bed->bytes = (size_t)shape.width * shape.height * work->nplanes *
@@ -323,7 +319,6 @@ static int describe(int device, int *count, char text[400], struct err *err)
 static void gpu_end(void *context)
 {
     struct gpu_bed *bed = (struct gpu_bed *)context;
-    libraries_free(bed->libraries);
     for (int i = 0; i < 3; i++)
         if (bed->event[i])
             (void)cudaEventDestroy(bed->event[i]);
@@ -337,19 +332,15 @@ static void gpu_end(void *context)
 static void *gpu_begin(const struct suite_place *place, struct err *err)
 {
     struct gpu_bed *bed = (struct gpu_bed *)calloc(1, sizeof *bed);
-    struct libraries *libraries = libraries_new();
-    if (!bed || !libraries) {
+    if (!bed) {
         fail(err, "no memory");
-        free(bed);
-        free(libraries);
         return NULL;
     }
     bed->timed = place->timed;
-    bed->libraries = libraries;
-    cudaError_t status = cudaSetDevice(place->device[0]);
+    cudaError_t status = cudaSetDevice(place->device);
     if (!status)
         status = cudaDeviceGetAttribute(&bed->l2, cudaDevAttrL2CacheSize,
-                                        place->device[0]);
+                                        place->device);
     if (!status)
         status = cudaStreamCreateWithFlags(&bed->stream, cudaStreamNonBlocking);
     if (!status)
@@ -362,91 +353,11 @@ static void *gpu_begin(const struct suite_place *place, struct err *err)
     return NULL;
 }
 
-/* ---- The bus -------------------------------------------------------------*/
-
-static constexpr unsigned EACH_WAY = 32; /* copies, each time */
-
-/* One direction. */
-struct way {
-    int device;
-    cudaStream_t stream;
-    void *host, *there;
-};
-
-struct suite_bus {
-    unsigned nways;
-    size_t bytes;    /* of a copy */
-    struct way *way; /* behind this: to the first device, from it, ... */
-};
-
-static void bus_close(struct suite_bus *bus)
-{
-    for (unsigned i = 0; bus && i < bus->nways; i++) {
-        struct way *way = &bus->way[i];
-        (void)cudaSetDevice(way->device);
-        (void)cudaFree(way->there);
-        (void)cudaFreeHost(way->host);
-        if (way->stream)
-            (void)cudaStreamDestroy(way->stream);
-    }
-    free(bus);
-}
-
-static int bus_open(struct suite_bus **bus, const struct suite_place *place,
-                    size_t bytes, struct err *err)
-{
-    struct suite_bus *made = *bus = (struct suite_bus *)calloc(
-        1, sizeof *made + 2 * place->ndevices * sizeof *made->way);
-    if (!made)
-        return fail(err, "no memory");
-    made->way = (struct way *)(made + 1);
-    made->bytes = bytes;
-    cudaError_t status = cudaSuccess;
-    while (made->nways < 2 * place->ndevices && !status) {
-        struct way *way = &made->way[made->nways];
-        way->device = place->device[made->nways++ / 2];
-        status = cudaSetDevice(way->device);
-        if (!status)
-            status =
-                cudaStreamCreateWithFlags(&way->stream, cudaStreamNonBlocking);
-        if (!status)
-            status = cudaHostAlloc(&way->host, bytes, cudaHostAllocPortable);
-        if (!status)
-            status = cudaMalloc(&way->there, bytes);
-    }
-    return gpu_check(status, "memory to copy", err);
-}
-
-/* Both directions are busy at once: each has a stream of its own. */
-static int bus_measure(struct suite_bus *bus, double *seconds, struct err *err)
-{
-    cudaError_t status = cudaSuccess;
-    const double begin = now();
-    for (unsigned i = 0; i < EACH_WAY * bus->nways && !status; i++) {
-        const bool out = i % 2; /* the number of ways is even */
-        const struct way *way = &bus->way[i % bus->nways];
-        status = cudaSetDevice(way->device);
-        if (!status)
-            status = cudaMemcpyAsync(out ? way->host : way->there,
-                                     out ? way->there : way->host, bus->bytes,
-                                     out ? cudaMemcpyDeviceToHost
-                                         : cudaMemcpyHostToDevice,
-                                     way->stream);
-    }
-    for (unsigned i = 0; i < bus->nways && !status; i++)
-        status = cudaStreamSynchronize(bus->way[i].stream);
-    *seconds = (now() - begin) / (EACH_WAY * bus->nways / 2);
-    return gpu_check(status, "copying", err);
-}
-
 /* Enough rounds that a few disturbed ones do not move the median. */
 const struct kernel_suite kernel_suite_cuda = {
     { 31, gpu_begin, gpu_end, gpu_entry, gpu_open, gpu_round, gpu_check_result,
       gpu_close },
     describe,
-    bus_open,
-    bus_measure,
-    bus_close,
     libraries_codec_open,
     libraries_codec_run,
     libraries_codec_close,

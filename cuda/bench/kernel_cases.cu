@@ -50,90 +50,88 @@ static const char
     download[] = "the download: square blocks only, and scattered stores";
 
 static const struct kernel_case table[] = {
-    { &nvidia, "copy", nvidia_copy, 32, 8, 32, 32, COPIES | WHOLE, NONE, NONE,
-      0, whole_tiles },
+    { &nvidia, "copy", nvidia_copy, 32, 8, 32, 32, COPIES | WHOLE, 0, 0, 0,
+      whole_tiles },
     { &nvidia, "copySharedMem", nvidia_copy_shared, 32, 8, 32, 32,
-      COPIES | WHOLE, ROW, ROW, 32, whole_tiles },
+      COPIES | WHOLE, 1, 1, 0, whole_tiles },
     { &nvidia, "transposeNaive", nvidia_naive_published, 32, 8, 32, 32,
-      SQUARE | WHOLE, NONE, NONE, 0, squares },
+      SQUARE | WHOLE, 0, 0, 0, squares },
     { &nvidia, "transposeNaive", nvidia_naive, 32, 8, 32, 32 },
     { &nvidia, "transposeCoalesced", nvidia_tile_published<0>, 32, 8, 32, 32,
-      SQUARE | WHOLE, ROW, COLUMN, 32, squares },
-    { &nvidia, "transposeCoalesced", tile_turn<32, 8, 0>, 32, 8, 32, 32, 0, ROW,
-      COLUMN, 32 },
+      SQUARE | WHOLE, 1, 32, 0, squares },
+    { &nvidia, "transposeCoalesced", tile_turn<32, 8, 0>, 32, 8, 32, 32, 0, 1,
+      32, 0 },
     { &nvidia, "transposeNoBankConflicts", nvidia_tile_published<1>, 32, 8, 32,
-      32, SQUARE | WHOLE, ROW, COLUMN, 33, squares },
+      32, SQUARE | WHOLE, 1, 1, 1, squares },
     { &nvidia, "transposeNoBankConflicts", tile_turn<32, 8, 1>, 32, 8, 32, 32,
-      0, ROW, COLUMN, 33 },
+      0, 1, 1, 1 },
 
-    { &book, "copyGmem", book_naive_rows, 32, 16, 32, 16, COPIES | WRONG, NONE,
-      NONE, 0, "the download: it transposes" },
+    { &book, "copyGmem", book_naive_rows, 32, 16, 32, 16, COPIES | WRONG, 0, 0,
+      0, "the download: it transposes" },
     { &book, "copyGmem", book_copy, 32, 16, 32, 16, COPIES },
     { &book, "naiveGmem, reads rows", book_naive_rows, 32, 16, 32, 16 },
     { &book, "naiveGmem, reads columns", book_naive_columns_published, 32, 16,
-      32, 16, SQUARE, NONE, NONE, 0,
+      32, 16, SQUARE, 0, 0, 0,
       "takes nx and ny for the result's, so for squares only" },
     { &book, "naiveGmem, reads columns", book_naive_columns, 32, 16, 32, 16,
       OVER_RESULT },
     { &book, "transposeSmem", book_smem_published<0>, 32, 16, 32, 16,
-      SQUARE | WHOLE, ROW, REINDEX, 32, behind },
-    { &book, "transposeSmem", book_smem<1, 0>, 32, 16, 32, 16, DYNAMIC, ROW,
-      REINDEX, 32 },
+      SQUARE | WHOLE, 1, 16, 0, behind },
+    { &book, "transposeSmem", book_smem<1, 0>, 32, 16, 32, 16, DYNAMIC, 1, 16,
+      0 },
     { &book, "transposeSmemPad, IPAD 1", book_smem_published<1>, 32, 16, 32, 16,
-      SQUARE | WHOLE, ROW, REINDEX, 33, behind },
+      SQUARE | WHOLE, 1, 2, 1, behind },
     { &book, "transposeSmemPad, IPAD 1", book_smem<1, 1>, 32, 16, 32, 16,
-      DYNAMIC, ROW, REINDEX, 33 },
+      DYNAMIC, 1, 2, 1 },
     { &book, "transposeSmemPad, IPAD 2", book_smem_published<2>, 32, 16, 32, 16,
-      SQUARE | WHOLE, ROW, REINDEX, 34, behind },
+      SQUARE | WHOLE, 1, 1, 2, behind },
     { &book, "transposeSmemPad, IPAD 2", book_pad_download, 16, 16, 16, 16,
-      WHOLE, ROW, ROW, 18, download },
+      WHOLE, 2, 2, 2, download },
     { &book, "transposeSmemPad, IPAD 2", book_smem<1, 2>, 32, 16, 32, 16,
-      DYNAMIC, ROW, REINDEX, 34 },
+      DYNAMIC, 1, 1, 2 },
     { &book, "transposeSmemUnrollPad", book_unroll_published, 32, 16, 64, 16,
-      WHOLE, ROW, REINDEX, 66, "skips what is less than a pair of blocks" },
+      WHOLE, 1, 1, 2, "skips what is less than a pair of blocks" },
     { &book, "transposeSmemUnrollPad", book_unroll_download, 16, 16, 32, 16,
-      WHOLE, ROW, ROW, 34, download },
+      WHOLE, 2, 2, 2, download },
     { &book, "transposeSmemUnrollPad", book_smem<2, 2>, 32, 16, 64, 16, DYNAMIC,
-      ROW, REINDEX, 66 },
+      1, 1, 2 },
 
     { &mat, "v0, 16 x 16", book_naive_rows, 16, 16, 16, 16 },
-    { &mat, "v1, 16 x 16", tile_turn<16, 16, 0>, 16, 16, 16, 16, 0, ROW, COLUMN,
-      16 },
-    { &mat, "v2, 16 x 16", tile_turn<16, 16, 1>, 16, 16, 16, 16, 0, ROW, COLUMN,
-      17 },
-    { &mat, "v3, 16 x 16, 4 a thread", tile_turn<16, 4, 1>, 16, 4, 16, 16, 0,
-      ROW, COLUMN, 17 },
+    { &mat, "v1, 16 x 16", tile_turn<16, 16, 0>, 16, 16, 16, 16, 0, 1, 8, 0 },
+    { &mat, "v2, 16 x 16", tile_turn<16, 16, 1>, 16, 16, 16, 16, 0, 2, 2, 1 },
+    { &mat, "v3, 16 x 16, 4 a thread", tile_turn<16, 4, 1>, 16, 4, 16, 16, 0, 2,
+      2, 1 },
     { &mat, "v0, 32 x 32", book_naive_rows, 32, 32, 32, 32 },
-    { &mat, "v1, 32 x 32", tile_turn<32, 32, 0>, 32, 32, 32, 32, 0, ROW, COLUMN,
-      32 },
-    { &mat, "v2, 32 x 32", tile_turn<32, 32, 1>, 32, 32, 32, 32, 0, ROW, COLUMN,
-      33 },
-    { &mat, "v3, 32 x 32, 4 a thread", tile_turn<32, 8, 1>, 32, 8, 32, 32, 0,
-      ROW, COLUMN, 33 },
+    { &mat, "v1, 32 x 32", tile_turn<32, 32, 0>, 32, 32, 32, 32, 0, 1, 32, 0 },
+    { &mat, "v2, 32 x 32", tile_turn<32, 32, 1>, 32, 32, 32, 32, 0, 1, 1, 1 },
+    { &mat, "v3, 32 x 32, 4 a thread", tile_turn<32, 8, 1>, 32, 8, 32, 32, 0, 1,
+      1, 1 },
 
-    { &others, "re-indexed, 8 x 4", reindex_return<8, 4>, 8, 4, 8, 4, WHOLE,
-      ROW, REINDEX, 8, "returns before the barrier: whole blocks only" },
-    { &others, "re-indexed, 8 x 4", book_smem<1, 0>, 8, 4, 8, 4, DYNAMIC, ROW,
-      REINDEX, 8 },
+    { &others, "re-indexed, 8 x 4", reindex_return<8, 4>, 8, 4, 8, 4, WHOLE, 1,
+      1, 0, "returns before the barrier: whole blocks only" },
+    { &others, "re-indexed, 8 x 4", book_smem<1, 0>, 8, 4, 8, 4, DYNAMIC, 1, 1,
+      0 },
     { &others, "re-indexed, 32 x 16", reindex_branch<32, 16>, 32, 16, 32, 16,
-      WHOLE, ROW, REINDEX, 32, "barrier behind a test: whole blocks only" },
+      WHOLE, 1, 16, 0, "barrier behind a test: whole blocks only" },
     { &others, "re-indexed, 32 x 16", book_smem<1, 0>, 32, 16, 32, 16, DYNAMIC,
-      ROW, REINDEX, 32 },
+      1, 16, 0 },
 
-    { &long_rows, "one block a row", row_published, 0, 0, 0, 0, 0, NONE, NONE,
-      0, "a thread a cell: rows of 1024 at most" },
+    { &long_rows, "one block a row", row_published, 0, 0, 0, 0, 0, 0, 0, 0,
+      "a thread a cell: rows of 1024 at most" },
     { &long_rows, "one block a row", row_loop, 256, 1 },
 
-    { &toolkit, "cudaMemcpy, device to device", NULL, 0, 0, 0, 0, COPIES, NONE,
-      NONE, 0, NULL, launch_copy, CELL_F32 },
-    { &toolkit, "cuBLAS, cublasSgeam", NULL, 0, 0, 0, 0, 0, NONE, NONE, 0, NULL,
-      libraries_geam, CELL_F32 },
-    { &toolkit, "NPP, nppiTranspose_8u_C1R", NULL, 0, 0, 0, 0, 0, NONE, NONE, 0,
-      NULL, libraries_npp, CELL_U8 },
-    { &toolkit, "NPP, nppiTranspose_16u_C1R", NULL, 0, 0, 0, 0, 0, NONE, NONE,
-      0, NULL, libraries_npp, CELL_U16 },
-    { &toolkit, "NPP, nppiTranspose_32f_C1R", NULL, 0, 0, 0, 0, 0, NONE, NONE,
-      0, NULL, libraries_npp, CELL_F32 },
+};
+
+static const struct {
+    const char *name;
+    case_launcher *launch;
+    enum cell cell;
+} of_libraries[] = {
+    { "cudaMemcpy, device to device", launch_copy, CELL_F32 },
+    { "cuBLAS, cublasSgeam", libraries_geam, CELL_F32 },
+    { "NPP, nppiTranspose_8u_C1R", libraries_npp, CELL_U8 },
+    { "NPP, nppiTranspose_16u_C1R", libraries_npp, CELL_U16 },
+    { "NPP, nppiTranspose_32f_C1R", libraries_npp, CELL_F32 },
 };
 
 /* The sweep: the book's kernels as they are meant, each with these blocks. */
@@ -157,10 +155,20 @@ static const struct {
 
 enum {
     LISTED = sizeof table / sizeof table[0],
+    THEIRS = sizeof of_libraries / sizeof of_libraries[0],
     STEPS = 7, /* of the book's in the table */
     SWEPT = STEPS * sizeof sweep_blocks / sizeof sweep_blocks[0],
     OURS = sizeof ours / sizeof ours[0] * XFORM_COUNT,
 };
+
+static void get_of_library(size_t i, struct kernel_case *kcase)
+{
+    kcase->section = &toolkit;
+    kcase->name = of_libraries[i].name;
+    kcase->launch = of_libraries[i].launch;
+    kcase->cell = of_libraries[i].cell;
+    kcase->traits = kcase->launch == launch_copy ? COPIES : 0;
+}
 
 static void get_swept(size_t i, struct kernel_case *kcase)
 {
@@ -168,14 +176,11 @@ static void get_swept(size_t i, struct kernel_case *kcase)
     const struct kernel_case *row = table;
     for (size_t n = i % STEPS; row->section != &book || row->note || n--;)
         row++;
-    const unsigned across = row->tile.x / row->block.x;
-    const unsigned pad = row->shared.pitch - across * row->block.x;
     *kcase = *row;
     kcase->section = &sweep;
     kcase->block = block;
-    kcase->tile = { across * block.x, block.y };
-    if (row->shared.put)
-        kcase->shared.pitch = across * block.x + pad;
+    kcase->tile = { row->tile.x / row->block.x * block.x, block.y };
+    kcase->banks = {};
     kcase->entry.sweep = true;
 }
 
@@ -195,13 +200,15 @@ bool kernel_cases_get(size_t i, struct kernel_case *kcase)
 {
     struct suite_entry *e = &kcase->entry;
     *kcase = i < LISTED ? table[i] : kernel_case{};
-    if (i >= LISTED + SWEPT + OURS)
+    if (i >= LISTED + THEIRS + SWEPT + OURS)
         return false;
-    if (i >= LISTED + SWEPT) {
-        get_ours(i - LISTED - SWEPT, kcase);
-    } else {
-        if (i >= LISTED)
-            get_swept(i - LISTED, kcase);
+    if (i >= LISTED + THEIRS + SWEPT)
+        get_ours(i - LISTED - THEIRS - SWEPT, kcase);
+    else if (i >= LISTED + THEIRS)
+        get_swept(i - LISTED - THEIRS, kcase);
+    else if (i >= LISTED)
+        get_of_library(i - LISTED, kcase);
+    if (kcase->section != &gimgxf) {
         e->origin = kcase->launch ? SUITE_LIBRARY
                     : kcase->note ? SUITE_PUBLISHED
                                   : SUITE_MEANT;
@@ -246,36 +253,6 @@ const char *kernel_cases_undefined(const struct kernel_case *kcase,
     return NULL;
 }
 
-enum { LANES = 32, BANKS = 32 };
-
-/* Returns the most words of one bank that a warp asks for. No two lanes ask
- * for the same word in any pattern. */
-static unsigned ways(enum case_pattern pattern, unsigned pitch,
-                     struct case_extent block)
-{
-    const unsigned threads = block.x * block.y;
-    unsigned worst = 0;
-    for (unsigned warp = 0; pattern && warp < threads; warp += LANES) {
-        unsigned words[BANKS] = { 0 };
-        for (unsigned n = warp; n < threads && n < warp + LANES; n++) {
-            const unsigned across = pattern == REINDEX ? block.y : block.x;
-            const unsigned word = pattern == ROW
-                                      ? n / across * pitch + n % across
-                                      : n % across * pitch + n / across;
-            if (++words[word % BANKS] > worst)
-                worst = words[word % BANKS];
-        }
-    }
-    return worst;
-}
-
-struct suite_banks kernel_cases_banks(const struct kernel_case *kcase)
-{
-    const struct case_shared *s = &kcase->shared;
-    return { ways(s->put, s->pitch, kcase->block),
-             ways(s->get, s->pitch, kcase->block) };
-}
-
 /* ---- Launches ------------------------------------------------------------*/
 
 static unsigned blocks_over(unsigned cells, unsigned tile)
@@ -296,9 +273,10 @@ int kernel_cases_launch(const struct kernel_case *kcase,
                     blocks_over(over->height, kcase->tile.y));
     else if (!kcase->block.x)
         block = dim3(over->width);
-    const size_t shared = kcase->traits & DYNAMIC
-                              ? sizeof(float) * kcase->shared.pitch * block.y
-                              : 0;
+    const size_t shared =
+        kcase->traits & DYNAMIC
+            ? sizeof(float) * (kcase->tile.x + kcase->pad) * block.y
+            : 0;
     kcase->kernel<<<grid, block, shared, task->stream>>>(
         reinterpret_cast<float *>(task->dst.plane[0].data),
         reinterpret_cast<const float *>(task->src.plane[0].data),

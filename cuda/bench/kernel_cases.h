@@ -12,7 +12,6 @@
 struct kernel_task {
     struct image dst, src;
     cudaStream_t stream;
-    struct libraries *libraries;
 };
 
 /* A kernel of the literature. It takes rows without padding. */
@@ -37,21 +36,6 @@ struct case_extent {
     unsigned x, y;
 };
 
-/* Where lane (tx, ty) of a block finds its word in a tile of shared memory. */
-enum case_pattern {
-    NONE,    /* there is no such tile */
-    ROW,     /* ty * pitch + tx */
-    COLUMN,  /* tx * pitch + ty */
-    REINDEX, /* n % by * pitch + n / by, where n = ty * bx + tx */
-};
-
-/* A tile in shared memory: how it is written and read, and its words from a row
- * to the next. */
-struct case_shared {
-    enum case_pattern put, get;
-    unsigned pitch;
-};
-
 /* A row of the table: a transpose of floats by a kernel, unless it has a
  * launcher of its own. */
 struct kernel_case {
@@ -61,7 +45,8 @@ struct kernel_case {
     struct case_extent block;     /* threads; 0: one a cell of a row */
     struct case_extent tile = {}; /* cells; 0: a block a row */
     unsigned traits = 0;
-    struct case_shared shared = {};
+    struct suite_banks banks = {}; /* not of a step of the sweep */
+    unsigned pad = 0; /* words behind each row of its tile in shared memory */
     const char *note = NULL;       /* of a kernel as published; else NULL */
     case_launcher *launch = NULL;  /* NULL: the kernel's */
     enum cell cell = CELL_F32;     /* for such a launcher */
@@ -79,18 +64,11 @@ const char *kernel_cases_undefined(const struct kernel_case *kcase,
 int kernel_cases_launch(const struct kernel_case *kcase,
                         struct kernel_task *task, struct err *err);
 
-/* Returns the bank conflicts of a case. */
-struct suite_banks kernel_cases_banks(const struct kernel_case *kcase);
-
 /* ---- The libraries of NVIDIA (libraries.cu) ------------------------------ */
 
-/* Returns what is needed to use cuBLAS and NPP, or NULL without memory. The
- * caller frees it. Nothing is opened yet. */
-struct libraries *libraries_new(void);
-void libraries_free(struct libraries *libraries);
-
-/* Returns NULL if this launcher finds its library, else why not. */
-const char *libraries_lack(struct libraries *libraries, case_launcher *launch);
+/* Returns NULL if this launcher finds its library, which it opens, else why
+ * not. */
+const char *libraries_lack(case_launcher *launch);
 
 /* Enqueue the transpose of one plane on the task's stream. */
 case_launcher libraries_geam, libraries_npp;

@@ -1,7 +1,7 @@
 /* What `gimgxf bench` runs on a GPU: the kernels of the literature on the
  * transpose, the libraries, and ours. The cases are rows of one table
- * (kernel_cases.cu); gpu_bed.cu is the bed that runs and verifies them, and
- * measures plain copies; libraries.cu calls what NVIDIA has. This header also
+ * (kernel_cases.cu); gpu_bed.cu is the bed that runs and verifies them, beside
+ * plain copies; libraries.cu calls what NVIDIA has. This header also
  * has what all beds share, those of cli/bench too: a bed runs cases of one
  * kind, one round at a time, and its caller times and counts. The room prints
  * nothing and knows nothing of files. */
@@ -55,7 +55,6 @@ struct suite_work {
 struct suite_workers {
     unsigned block_x, block_y; /* threads of a block of a GPU */
     unsigned threads;          /* of the CPU */
-    unsigned devices, lanes;   /* GPUs of a stream, and lanes of each */
 };
 
 /* A case, as it is shown. */
@@ -99,9 +98,8 @@ struct kernel_suite;
 
 /* Where cases run. */
 struct suite_place {
-    const struct kernel_suite *suite; /* NULL: this build has no CUDA */
-    const int *device;                /* the first one runs kernels */
-    unsigned ndevices;                /* 0: the CPU turns */
+    const struct kernel_suite *suite; /* NULL: there is no GPU */
+    int device;
     bool timed; /* else each case is launched once, to be checked or profiled */
 };
 
@@ -142,7 +140,6 @@ struct suite_jpeg {
     bool decodes, encodes;
 };
 
-struct suite_bus;   /* the way from the host to some devices and back */
 struct suite_codec; /* NVIDIA's codec of JPEG at work */
 
 struct kernel_suite {
@@ -150,14 +147,6 @@ struct kernel_suite {
     /* Describes a device in words, and counts all. Fails if it cannot be used.
      */
     int (*describe)(int device, int *count, char text[400], struct err *err);
-    /* Opens the bus to the devices of a place, to be measured by copies of
-     * `bytes` from and to page-locked memory. The caller closes it. */
-    int (*bus_open)(struct suite_bus **bus, const struct suite_place *place,
-                    size_t bytes, struct err *err);
-    /* Measures the seconds of a copy to any of the devices and one from it,
-     * while both directions of all are busy. */
-    int (*bus_measure)(struct suite_bus *bus, double *seconds, struct err *err);
-    void (*bus_close)(struct suite_bus *bus); /* fine with NULL */
     /* Opens the codec, which the caller closes in any case. Where it cannot do
      * the task, sets *left_out to the reason. */
     int (*codec_open)(struct suite_codec **codec, const struct suite_jpeg *task,

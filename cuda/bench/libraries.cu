@@ -25,14 +25,13 @@ typedef struct cublas *cublas_handle;
 enum { CUBLAS_N = 0, CUBLAS_T = 1 };
 struct cublas_functions {
     int (*create)(cublas_handle *handle);
-    int (*destroy)(cublas_handle handle);
     int (*set_stream)(cublas_handle handle, cudaStream_t stream);
     int (*sgeam)(cublas_handle handle, int op_a, int op_b, int m, int n,
                  const float *alpha, const float *a, int lda, const float *beta,
                  const float *b, int ldb, float *c, int ldc);
 };
 static const char cublas_names[] =
-    "cublasCreate_v2 cublasDestroy_v2 cublasSetStream_v2 cublasSgeam";
+    "cublasCreate_v2 cublasSetStream_v2 cublasSgeam";
 
 /* NPP: 0 is success, below are errors, above are warnings. */
 struct npp_size {
@@ -101,26 +100,16 @@ static const char nvjpeg_names[] =
 
 /* ---- Looking for them ----------------------------------------------------*/
 
-struct libraries {
+/* cuBLAS and NPP, on the device that is current when they are opened: as long
+ * as the program runs. */
+static struct {
     const char *no_cublas, *no_npp; /* why not; "": it is there; NULL: it was
                                        not sought yet */
     struct cublas_functions cublas;
     cublas_handle handle;
     npp_transpose transpose[CELL_F32 + 1];
     struct npp_context context;
-};
-
-struct libraries *libraries_new(void)
-{
-    return (struct libraries *)calloc(1, sizeof(struct libraries));
-}
-
-void libraries_free(struct libraries *l)
-{
-    if (l && l->handle)
-        (void)l->cublas.destroy(l->handle);
-    free(l);
-}
+} opened;
 
 /* Opens a library by its name, as "libnpp", the newest version first: where the
  * loader looks, and then where toolkits are installed. It stays open: the
@@ -150,17 +139,17 @@ static bool find(const char *name, const char *names, void *functions)
     return library != NULL;
 }
 
-static const char *seek_cublas(struct libraries *l)
+static const char *seek_cublas(void)
 {
-    if (!find("libcublas", cublas_names, &l->cublas))
+    if (!find("libcublas", cublas_names, &opened.cublas))
         return "libcublas is not found";
-    return l->cublas.create(&l->handle) ? "cuBLAS does not start" : "";
+    return opened.cublas.create(&opened.handle) ? "cuBLAS does not start" : "";
 }
 
-static const char *seek_npp(struct libraries *l)
+static const char *seek_npp(void)
 {
-    struct npp_context *c = &l->context;
-    if (!find("libnppidei", npp_names, l->transpose) ||
+    struct npp_context *c = &opened.context;
+    if (!find("libnppidei", npp_names, opened.transpose) ||
         cudaGetDevice(&c->device))
         return "libnppidei is not found";
     int shared = 0;
@@ -182,13 +171,14 @@ static const char *seek_npp(struct libraries *l)
     return "";
 }
 
-const char *libraries_lack(struct libraries *l, case_launcher *launch)
+const char *libraries_lack(case_launcher *launch)
 {
     const char *why = "";
     if (launch == libraries_geam)
-        why = l->no_cublas = l->no_cublas ? l->no_cublas : seek_cublas(l);
+        why = opened.no_cublas =
+            opened.no_cublas ? opened.no_cublas : seek_cublas();
     else if (launch == libraries_npp)
-        why = l->no_npp = l->no_npp ? l->no_npp : seek_npp(l);
+        why = opened.no_npp = opened.no_npp ? opened.no_npp : seek_npp();
     return *why ? why : NULL;
 }
 
@@ -199,16 +189,15 @@ const char *libraries_lack(struct libraries *l, case_launcher *launch)
 int libraries_geam(const struct kernel_case *kcase, struct kernel_task *task,
                    struct err *err)
 {
-    struct libraries *l = task->libraries;
     const float one = 1, zero = 0;
     int width = (int)task->src.width, height = (int)task->src.height;
     float *dst = reinterpret_cast<float *>(task->dst.plane[0].data);
     const float *src = reinterpret_cast<const float *>(task->src.plane[0].data);
-    int status = l->cublas.set_stream(l->handle, task->stream);
+    int status = opened.cublas.set_stream(opened.handle, task->stream);
     if (status == 0)
-        status =
-            l->cublas.sgeam(l->handle, CUBLAS_T, CUBLAS_N, height, width, &one,
-                            src, width, &zero, dst, height, dst, height);
+        status = opened.cublas.sgeam(opened.handle, CUBLAS_T, CUBLAS_N, height,
+                                     width, &one, src, width, &zero, dst,
+                                     height, dst, height);
     if (status)
         return fail(err, "%s: cuBLAS says %d", kcase->name, status);
     return gpu_check(cudaGetLastError(), kcase->name, err);
@@ -217,16 +206,15 @@ int libraries_geam(const struct kernel_case *kcase, struct kernel_task *task,
 int libraries_npp(const struct kernel_case *kcase, struct kernel_task *task,
                   struct err *err)
 {
-    struct libraries *l = task->libraries;
     const struct plane *src = &task->src.plane[0], *dst = &task->dst.plane[0];
     struct npp_size size = { (int)src->width, (int)src->height };
     if (src->stride > INT_MAX || dst->stride > INT_MAX)
         return fail(err, "%s: rows are too long for NPP", kcase->name);
-    l->context.stream = task->stream;
-    (void)cudaStreamGetFlags(task->stream, &l->context.stream_flags);
+    opened.context.stream = task->stream;
+    (void)cudaStreamGetFlags(task->stream, &opened.context.stream_flags);
     int status =
-        l->transpose[kcase->cell](src->data, (int)src->stride, dst->data,
-                                  (int)dst->stride, size, l->context);
+        opened.transpose[kcase->cell](src->data, (int)src->stride, dst->data,
+                                      (int)dst->stride, size, opened.context);
     if (status < 0)
         return fail(err, "%s: NPP says %d", kcase->name, status);
     return gpu_check(cudaGetLastError(), kcase->name, err);

@@ -118,23 +118,20 @@ VERIFY_INLINE bool verify_right(struct verify_plane what, uint32_t x,
     return true;
 }
 
-/* Returns plane p of a picture whose planes count from `first` on. */
+/* Returns plane p of a picture. */
 static inline struct verify_plane verify_plane_of(const struct image *img,
-                                                  unsigned p, unsigned first,
-                                                  enum xform t)
+                                                  unsigned p, enum xform t)
 {
-    const struct verify_plane what = { img->plane[p], img->cell, first + p,
-                                       (unsigned)t,
+    const struct verify_plane what = { img->plane[p], img->cell, p, (unsigned)t,
                                        (uint32_t)cell_size(img->cell) };
     return what;
 }
 
 /* Writes all cells of a source, on the host. */
-static inline void verify_fill_image(const struct image *img, unsigned first)
+static inline void verify_fill_image(const struct image *img)
 {
     for (unsigned p = 0; p < img->nplanes; p++) {
-        const struct verify_plane what =
-            verify_plane_of(img, p, first, XFORM_NONE);
+        const struct verify_plane what = verify_plane_of(img, p, XFORM_NONE);
         for (uint32_t y = 0; y < what.plane.height; y++)
             for (uint32_t x = 0; x < what.plane.width; x++)
                 verify_put(what, x, y);
@@ -142,12 +139,11 @@ static inline void verify_fill_image(const struct image *img, unsigned first)
 }
 
 /* Returns how many cells of a result are wrong, on the host. */
-static inline uint64_t verify_count_wrong(const struct image *img,
-                                          unsigned first, enum xform t)
+static inline uint64_t verify_count_wrong(const struct image *img, enum xform t)
 {
     uint64_t wrong = 0;
     for (unsigned p = 0; p < img->nplanes; p++) {
-        const struct verify_plane what = verify_plane_of(img, p, first, t);
+        const struct verify_plane what = verify_plane_of(img, p, t);
         for (uint32_t y = 0; y < what.plane.height; y++)
             for (uint32_t x = 0; x < what.plane.width; x++)
                 wrong += !verify_right(what, x, y);

@@ -84,7 +84,7 @@ static void make_bed(struct bed *bed)
         (size_t)bed->src.width * bed->src.height * cell_size(bed->src.cell);
     bed->from = contiguous(&bed->src, large_pages(bed->bytes));
     bed->to.data = large_pages(bed->bytes);
-    verify_fill_image(&bed->src, 0);
+    verify_fill_image(&bed->src);
     for (uint32_t y = 0; y < bed->from.height; y++)
         memcpy(plane_row(&bed->from, y), plane_row(&bed->src.plane[0], y),
                bed->from.stride);
@@ -122,7 +122,7 @@ static bool is_right(struct bed *bed, unsigned who, enum xform t)
     memset(bed->to.data, 0xa5, bed->bytes);
     memset(bed->dst.pixels.rows.cells, 0xa5, bed->dst.pixels.rows.size);
     return run(bed, who, t) &&
-           (who == MEMCPY || verify_count_wrong(&made, 0, t) == 0);
+           (who == MEMCPY || verify_count_wrong(&made, t) == 0);
 }
 
 /* The median seconds of each contender; 0 of one that cannot, or that is wrong.

@@ -24,24 +24,24 @@ static void check_turn(enum cell cell, enum xform t)
         CHECK(false, "%s", err.text);
         return;
     }
-    verify_fill_image(&src, 0);
+    verify_fill_image(&src);
     CHECK(backend_cpu.apply(lane, &dst, &src, t, NULL, &err) == 0, "%s",
           err.text);
-    CHECK(verify_count_wrong(&dst, 0, t) == 0, "cell %d, turn %d", cell, t);
+    CHECK(verify_count_wrong(&dst, t) == 0, "cell %d, turn %d", cell, t);
     /* Taken for another turn of the same shape, or for the other plane, few
      * cells are right: by chance, of bytes, one in 256. */
     enum xform other = (enum xform)(t ^ XFORM_MIRROR_X);
-    CHECK(verify_count_wrong(&dst, 0, other) > all / 10 * 9, "cell %d, turn %d",
+    CHECK(verify_count_wrong(&dst, other) > all / 10 * 9, "cell %d, turn %d",
           cell, t);
     struct plane first = dst.plane[0];
     dst.plane[0] = dst.plane[1];
     dst.plane[1] = first;
-    CHECK(verify_count_wrong(&dst, 0, t) > all / 10 * 9, "cell %d, turn %d",
+    CHECK(verify_count_wrong(&dst, t) > all / 10 * 9, "cell %d, turn %d",
           cell, t);
     dst.plane[1] = dst.plane[0];
     dst.plane[0] = first;
     dst.plane[1].data[dst.plane[1].stride * 7 + 11] ^= 1;
-    CHECK(verify_count_wrong(&dst, 0, t) == 1, "cell %d, turn %d", cell, t);
+    CHECK(verify_count_wrong(&dst, t) == 1, "cell %d, turn %d", cell, t);
     backend_cpu.close(lane);
     image_free(&dst);
     image_free(&src);
