@@ -115,8 +115,8 @@ static int judge(struct job_state *state, const struct relation *relation,
         verified->psnr = difference_psnr(&relation->far);
     if (verified->done)
         return 0;
-    if (*relation->frames)
-        return refuse(state, relation->frames, err);
+    if (relation->frames)
+        return refuse(state, "its frames are others", err);
     if (relation->fits && relation->impossible && may_differ(state))
         return fail(err,
                     "--verify: the input has coefficients that no samples "

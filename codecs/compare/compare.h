@@ -33,20 +33,19 @@ struct difference {
 double difference_psnr(const struct difference *d);
 
 struct relation {
-    unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be
-                              decoded; else 0 */
-    bool coefficients;     /* these are the same; else samples were compared */
-    bool luma;             /* JPEGs: those of the first channel are the same */
-    bool unlike;           /* their samples were of other kinds, and both were
-                              converted (convert_to_same) */
-    unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
-                              that make the first one the second */
-    char frames[80];       /* of animated PNGs: where and how their frames
-                              differ. If not "" some turn makes the default image
-                              the other, `nearest`, but none makes all frames
-                              those of the other */
-    bool fits;             /* the sizes are those of some turn; then */
-    enum xform nearest;    /* the turn that comes closest, and */
+    unsigned undecoded; /* on failure: 1 or 2 if that picture could not be
+                           decoded; else 0 */
+    bool coefficients;  /* these are the same; else samples were compared */
+    bool luma;          /* JPEGs: those of the first channel are the same */
+    bool unlike;        /* their samples were of other kinds, and both were
+                           converted (convert_to_same) */
+    unsigned same;      /* 1 << turn, or-ed, of the pictures as shown: all
+                           that make the first one the second */
+    bool frames;        /* of animated PNGs: some turn makes the default image
+                           the other, `nearest`, but none makes all frames
+                           those of the other */
+    bool fits;          /* the sizes are those of some turn; then */
+    enum xform nearest; /* the turn that comes closest, and */
     struct difference far; /* by how much its samples miss */
     bool impossible;       /* JPEGs: some block of the first picture has more
                               than samples can have */

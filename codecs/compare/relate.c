@@ -10,7 +10,6 @@
 #include "codecs/convert/convert.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/jpeg.h"
-#include "codecs/png/animation.h"
 
 /* ---- Two planes, cell by cell -------------------------------------------- */
 
@@ -202,137 +201,6 @@ double difference_psnr(const struct difference *d)
     return d->differing ? 10 * log10((double)d->cells / d->square) : INFINITY;
 }
 
-/* ---- The frames of two animated PNGs -------------------------------------
- *
- * Each is made a file of its own, which libpng decodes like any other. */
-
-/* A frame of both. */
-struct frame_pair {
-    const struct image *picture[2];
-    struct frame_blocks blocks[2];
-};
-
-static const uint8_t *control(const struct frame_pair *p, int which)
-{
-    return p->picture[which]->meta->block[p->blocks[which].begin].data;
-}
-
-static bool is_placed_alike(const struct frame_pair *p, enum xform t)
-{
-    const struct image *b = p->picture[1];
-    const struct frame_place is = frame_place_read(control(p, 1));
-    const struct frame_place should = frame_place_turn(
-        frame_place_read(control(p, 0)), t, b->width, b->height);
-    return is.x == should.x && is.y == should.y && is.width == should.width &&
-           is.height == should.height;
-}
-
-/* Leaves the turns that make the samples of one frame those of the other. */
-static int keep_turns(unsigned *turns, const struct frame_pair *p,
-                      const struct load_opts *opts, struct err *err)
-{
-    struct image frame[2] = { { .meta = NULL }, { .meta = NULL } };
-    struct warnings unheard = { 0 };
-    const struct convert_opts alike = { .limits = &opts->limits,
-                                        .mem = mem_plain,
-                                        .warnings = &unheard };
-    int status = 0;
-    for (int i = 0; i < 2 && status == 0; i++)
-        status =
-            frame_decode(&frame[i], p->picture[i], p->blocks[i], opts, err);
-    if (status == 0 && !are_alike(&frame[0], &frame[1]))
-        status = convert_to_same(&frame[0], &frame[1], &alike, err);
-    for (int t = 0; t < XFORM_COUNT && status == 0; t++) {
-        struct difference d;
-        if (*turns >> t & 1 &&
-            !(do_fit(&frame[0], &frame[1], (enum xform)t) &&
-              compare(&d, &frame[0], &frame[1], (enum xform)t, false)))
-            *turns &= ~(1u << t);
-    }
-    image_free(&frame[0]);
-    image_free(&frame[1]);
-    return status;
-}
-
-/* Compares a pair. Sets *what to what differs if no turn is left. */
-static int compare_pair(unsigned *turns, const char **what,
-                        const struct frame_pair *p,
-                        const struct load_opts *opts, struct err *err)
-{
-    const size_t shown = FCTL_DELAY; /* the delay, disposal and blending */
-    const bool defaults[] = {
-        frame_is_default(p->picture[0]->meta, p->blocks[0]),
-        frame_is_default(p->picture[1]->meta, p->blocks[1])
-    };
-    for (int t = 0; t < XFORM_COUNT; t++)
-        if (*turns >> t & 1 && !is_placed_alike(p, (enum xform)t))
-            *turns &= ~(1u << t);
-    *what = "lies elsewhere";
-    if (!*turns)
-        return 0;
-    if (defaults[0] != defaults[1]) {
-        *what = "is the default image of one of them alone";
-        *turns = 0;
-    } else if (memcmp(control(p, 0) + shown, control(p, 1) + shown,
-                      FCTL - shown) != 0) {
-        *what = "is shown for another time, or in another way";
-        *turns = 0;
-    } else if (!defaults[0]) {
-        *what = "differs";
-        return keep_turns(turns, p, opts, err);
-    }
-    return 0;
-}
-
-/* How often an animation is played, in words. */
-static void say_plays(char text[24], uint32_t plays)
-{
-    if (plays > 1)
-        snprintf(text, 24, "%u times", plays);
-    else
-        snprintf(text, 24, "%s", plays ? "once" : "without end");
-}
-
-/* Leaves those of `turns`, 1 << turn, or-ed, that also make each frame of a
- * that of b: its samples, its place and how it is shown. If none is left `text`
- * is the reason, of the first frame for which none was. Fails if a frame cannot
- * be decoded. The pictures were decoded from PNG, not portable, as stored, and
- * so are the frames, by these options. */
-static int compare_frames(unsigned *turns, char *text, size_t room,
-                          const struct image *pair,
-                          const struct load_opts *opts, struct err *err)
-{
-    const struct animation *a = &pair[0].meta->animation,
-                           *b = &pair[1].meta->animation;
-    struct frame_pair frames = { .picture = { &pair[0], &pair[1] } };
-    size_t at[2] = { 0, 0 };
-    char plays[2][24];
-    say_plays(plays[0], a->plays);
-    say_plays(plays[1], b->plays);
-    if (a->frames != b->frames)
-        snprintf(text, room, "the first has %u frames, the second %u",
-                 a->frames, b->frames);
-    else if (a->frames && a->plays != b->plays)
-        snprintf(text, room, "the first is played %s, the second %s", plays[0],
-                 plays[1]);
-    if (*text)
-        *turns = 0;
-    for (uint32_t n = 1; *turns && n <= a->frames; n++) {
-        const char *what;
-        struct err why;
-        if (account_check_time(opts->limits.account, err))
-            return -1;
-        for (int i = 0; i < 2; i++)
-            if (!frame_find(&frames.blocks[i], pair[i].meta, &at[i]))
-                return fail(err, "frame %u is not there", n);
-        if (compare_pair(turns, &what, &frames, opts, &why))
-            return fail_with(err, &why, "frame %u: %s", n, why.text);
-        if (!*turns)
-            snprintf(text, room, "frame %u %s", n, what);
-    }
-    return 0;
-}
-
 /* ---- Two decoded pictures ------------------------------------------------ */
 
 /* The turn of the pictures as shown whose stored ones are related by t. */
@@ -341,33 +209,6 @@ static enum xform shown(const struct image pair[2], int t)
     const enum xform up_a = xform_from_exif(pair[0].orientation),
                      up_b = xform_from_exif(pair[1].orientation);
     return xform_then(xform_then(xform_inverse(up_a), (enum xform)t), up_b);
-}
-
-/* The turns that are known to make a picture another one, and those that are
- * known not to. */
-struct known_turns {
-    unsigned same, other;
-};
-
-/* Notes what is known of a turn t, and what follows: if t and s make a picture
- * the same, then what undoes s after t leaves the picture as it is, and may
- * come before any other turn. A flat picture takes half the comparisons so. */
-static void note_turn(struct known_turns *known, enum xform t, bool same)
-{
-    unsigned still[XFORM_COUNT] = { 0 };
-    *(same ? &known->same : &known->other) |= 1u << t;
-    for (int s = 0; s < XFORM_COUNT; s++)
-        for (int u = 0; u < XFORM_COUNT; u++)
-            if (known->same >> s & 1 && known->same >> u & 1)
-                still[xform_then((enum xform)u, xform_inverse((enum xform)s))] =
-                    1;
-    for (int g = 0; g < XFORM_COUNT; g++)
-        for (int s = 0; s < XFORM_COUNT && still[g]; s++) {
-            const unsigned then = 1u
-                                  << xform_then((enum xform)g, (enum xform)s);
-            known->same |= known->same >> s & 1 ? then : 0;
-            known->other |= known->other >> s & 1 ? then : 0;
-        }
 }
 
 /* Finds the turns that make them the same; or, where none does, with `far` the
@@ -379,7 +220,6 @@ static int relate(struct relation *relation, const struct image pair[2],
 {
     const struct image *a = &pair[0], *b = &pair[1];
     struct difference d, *least = &relation->far;
-    struct known_turns known = { 0 };
     bool any = false;
     for (int i = 0; i < (far ? 2 : 1) * XFORM_COUNT; i++) {
         const enum xform t = (enum xform)(i % XFORM_COUNT),
@@ -402,31 +242,35 @@ static int relate(struct relation *relation, const struct image pair[2],
             any = true;
             continue;
         }
-        if (!((known.same | known.other) >> t & 1)) {
-            note_turn(&known, t, compare(&d, a, b, t, false));
-            if (a->cell == CELL_DCT && d.luma)
-                relation->luma = true;
-        }
-        if (known.same >> t & 1)
+        if (compare(&d, a, b, t, false))
             relation->same |= 1u << as_shown;
+        if (a->cell == CELL_DCT && d.luma)
+            relation->luma = true;
     }
     return 0;
 }
 
-/* Leaves of relation->same what makes the frames of a those of b, too. */
+/* Leaves of relation->same what makes all frames of a those of b, too: then the
+ * digests are the same. */
 static int relate_frames(struct relation *relation, const struct image pair[2],
                          const struct load_opts *opts, struct err *err)
 {
-    unsigned stored = 0, left = 0;
-    for (int t = 0; t < XFORM_COUNT; t++)
-        stored |= (relation->same >> shown(pair, t) & 1u) << t;
-    if (compare_frames(&stored, relation->frames, sizeof relation->frames, pair,
-                       opts, err))
+    char want[DIGEST_TEXT], is[DIGEST_TEXT];
+    unsigned left = 0;
+    if (digest_picture(want, &pair[1], opts, err))
         return -1;
-    for (int t = 0; t < XFORM_COUNT; t++)
-        left |= (stored >> t & 1u) << shown(pair, t);
+    for (int t = 0; t < XFORM_COUNT; t++) {
+        struct image turned = pair[0];
+        turned.orientation = xform_retag(pair[0].orientation, (enum xform)t);
+        if (!(relation->same >> t & 1))
+            continue;
+        if (digest_picture(is, &turned, opts, err))
+            return -1;
+        left |= (unsigned)(strcmp(is, want) == 0) << t;
+    }
     if (!left)
         relation->nearest = (enum xform)__builtin_ctz(relation->same);
+    relation->frames = !left;
     relation->same = left;
     return 0;
 }
@@ -541,32 +385,25 @@ static int relate_samples(struct relation *relation, struct relating *r,
                           struct err *err)
 {
     const struct codec *codec = r->coded[0]->codec;
-    struct warnings unheard = { 0 };
     struct image pair[2];
     r->load.portable =
         r->convert || codec != r->coded[1]->codec || codec->lossy;
     if (decode(pair, relation, r, REPRESENTATION_SAMPLES, err))
         return -1;
     int status = make_alike(relation, pair, r, err);
-    const bool animated =
-        !r->load.portable && codec == &codec_png &&
-        (pair[0].meta->animation.frames || pair[1].meta->animation.frames);
-    if (status == 0 && codec != &codec_png &&
-        pair[0].meta->animation.frames > 1)
+    const bool animated = pair[0].meta->animation.frames ||
+                          pair[1].meta->animation.frames,
+               frames = animated && !r->load.portable && codec == &codec_png &&
+                        !relation->unlike;
+    if (status == 0 && pair[0].meta->animation.frames > 1 && !frames &&
+        (codec != &codec_png || !r->load.portable))
         warn(r->load.warnings,
              "of an animation in %s only the first frames are compared",
              codec->title);
     if (status == 0)
         status =
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
-    const bool frames = status == 0 && relation->same && animated;
-    if (frames && relation->unlike) { /* the conversion has dropped them */
-        free_both(pair);
-        r->load.warnings = &unheard;
-        if (decode(pair, relation, r, REPRESENTATION_SAMPLES, err))
-            return -1;
-    }
-    if (frames)
+    if (status == 0 && relation->same && frames)
         status = relate_frames(relation, pair, &r->load, err);
     free_both(pair);
     return status;
