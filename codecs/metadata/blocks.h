@@ -1,6 +1,6 @@
 /* Blocks of metadata that hold other blocks or pictures: texts in hexadecimal,
- * resources of Photoshop, JFIF, EXIF with its thumbnail, and what stands behind
- * the picture in a JPEG file. */
+ * resources of Photoshop, EXIF with its thumbnail, and what stands behind the
+ * picture in a JPEG file. */
 #ifndef CODECS_METADATA_BLOCKS_H
 #define CODECS_METADATA_BLOCKS_H
 
@@ -12,28 +12,16 @@
  * and still does: a name, the length in decimal, and the bytes in hexadecimal,
  * each on lines of their own. */
 
-struct raw_profile {
-    enum { RAW_PROFILE_NONE, RAW_PROFILE_EXIF, RAW_PROFILE_XMP } kind;
-    struct bytes body; /* owned; EXIF from its TIFF header on, or a packet */
-    uint8_t sign[32];  /* what the block has before it, as in a JPEG */
-    size_t sign_size;
-    size_t length;           /* of both, when it was opened */
-    size_t number, end, hex; /* in the text: where the length stands and ends,
-                                and where the bytes begin */
-};
-
-/* Reads the block in such a text, as inflated. A malformed one holds none.
- * Fails only without memory; then there is nothing to free. */
-int raw_profile_open(struct raw_profile *profile, const struct bytes *text,
+/* Makes the text, as inflated, the block that it holds, EXIF from its TIFF
+ * header on or a packet, and *kind what that is. A malformed one stays. Fails
+ * only without memory. */
+int raw_profile_open(struct bytes *text, enum block_kind *kind,
                      struct err *err);
 
-/* Puts the block, which may have changed, back into the text that it was opened
- * in. If its size has not, the size and the line breaks of the text stay. Fails
- * only without memory. */
-int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
+/* Makes `text`, which raw_profile_open() has opened a copy of, hold `body`
+ * instead. Fails only without memory. */
+int raw_profile_close(struct bytes *text, const struct bytes *body,
                       struct err *err);
-
-void raw_profile_free(struct raw_profile *profile);
 
 /* ---- Image resources of Photoshop, as a JPEG holds them: IPTC, thumbnail,
  * paths (Adobe Photoshop File Formats Specification, "Image Resources
@@ -106,25 +94,13 @@ int thumbnail_turn_file(struct bytes *out, struct bytes file,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err);
 
-/* Exchanges the densities of a JFIF block (ITU-T T.871, 10.1; its body follows
- * "JFIF\0") and turns its thumbnail, after opts->strip and opts->drop have left
- * out what they name. Fails only without memory. */
-int thumbnail_turn_jfif(struct bytes *body, const struct image *img,
-                        const struct save_opts *opts, struct err *err);
-
-/* Turns the thumbnail of a JFXX block. If that cannot be done, or it would be
- * longer than `room` afterwards, it clears *kept, with a warning. Fails only
- * without memory. */
-int thumbnail_turn_jfxx(struct bytes *body, size_t room, const struct turned *t,
-                        bool *kept, struct err *err);
-
 /* ---- The pictures behind the first one in a JPEG file ---------------------
  *
- * The list in MPF, or else the container directory in XMP, says where pictures
- * are in the trailer: gain maps, previews, other views. Those that lie as the
- * first one does are turned as it was. All other bytes of the trailer stay what
- * they are, and in their order, so that what is counted from the end of the
- * file, as the film of a motion photo is, stays true as well. */
+ * The list in MPF says where pictures are in the trailer: gain maps, previews,
+ * other views. Those that lie as the first one does are turned as it was. All
+ * other bytes of the trailer stay what they are, and in their order, so that
+ * what is counted from the end of the file, as the film of a motion photo is,
+ * stays true as well. */
 
 /* Turns the pictures, whose lengths change, and says so in the list of MPF as
  * if the picture before them had kept its length: the encoder, which knows by

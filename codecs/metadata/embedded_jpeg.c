@@ -1,10 +1,9 @@
 /* JPEG files within a picture's metadata, turned: embedded files and views of
- * the picture, and the thumbnails of EXIF and JFIF. */
+ * the picture, and the thumbnail of EXIF. */
 #include "codecs/metadata/blocks.h"
 
 #include <string.h>
 
-#include "codecs/base/memory.h"
 #include "codecs/jpeg/jpeg.h"
 #include "codecs/metadata/exif.h"
 
@@ -231,30 +230,6 @@ int embedded_jpeg_turn(struct bytes *out, struct bytes file,
 
 /* ---- Thumbnails -----------------------------------------------------------*/
 
-/* Turns *width x *height pixels of `bytes` each in place, and makes the size
- * what it is after. Fails only without memory. */
-static int turn_pixels(uint8_t *pixels, size_t bytes, uint8_t size[2],
-                       enum xform t, struct err *err)
-{
-    uint32_t sw = size[0], sh = size[1], sx, sy;
-    uint32_t w = xform_transposes(t) ? sh : sw;
-    uint32_t h = xform_transposes(t) ? sw : sh;
-    uint8_t *from = memory_alloc(bytes * w * h);
-    if (!from)
-        return fail_memory(err, "no memory for a thumbnail");
-    memcpy(from, pixels, bytes * w * h);
-    for (uint32_t y = 0; y < h; y++)
-        for (uint32_t x = 0; x < w; x++) {
-            xform_source(t, w, h, x, y, &sx, &sy);
-            memcpy(pixels + bytes * ((size_t)y * w + x),
-                   from + bytes * ((size_t)sy * sw + sx), bytes);
-        }
-    memory_free(from);
-    size[0] = (uint8_t)w;
-    size[1] = (uint8_t)h;
-    return 0;
-}
-
 /* Turns a file without metadata of its own, so that a thumbnail in a thumbnail
  * ends here. A thumbnail lives in 64 KiB: 160 x 120 pixels by the standard,
  * some cameras put a few times as many. */
@@ -307,17 +282,6 @@ static int turn_in_exif(struct bytes *exif, size_t room, unsigned tag,
     return status;
 }
 
-/* Fails without memory; says else why a thumbnail is not kept. */
-static int give_up(const char *which, const struct err *why,
-                   struct warnings *warnings, struct err *err)
-{
-    if (why->memory)
-        return fail_memory(err, "the %s thumbnail: %s", which, why->text);
-    warn(warnings, "the %s thumbnail cannot be turned, so it is not kept: %s",
-         which, why->text);
-    return 0;
-}
-
 int thumbnail_turn_exif(struct bytes *exif, size_t room, unsigned tag,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err)
@@ -329,78 +293,13 @@ int thumbnail_turn_exif(struct bytes *exif, size_t room, unsigned tag,
         !exif_thumbnail_find(exif->data, exif->size).exists ||
         turn_in_exif(exif, room, tag, img, opts, &why) == 0)
         return 0;
-    if (give_up("EXIF", &why, opts->warnings, err))
-        return -1;
+    if (why.memory)
+        return fail_memory(err, "the EXIF thumbnail: %s", why.text);
+    warn(opts->warnings,
+         "the EXIF thumbnail cannot be turned, so it is not kept: %s",
+         why.text);
     exif_thumbnail_drop(exif);
     if (exif->size > before) /* what was put between is of no use now */
         exif->size = before;
     return 0;
-}
-
-/* T.871, 10.1: 2 bytes of version, a unit, two densities of 2 bytes, and a
- * thumbnail of width x height pixels of 3 bytes. */
-int thumbnail_turn_jfif(struct bytes *body, const struct image *img,
-                        const struct save_opts *opts, struct err *err)
-{
-    enum { UNIT = 2, DENSITY_X = 3, DENSITY_Y = 5, SIZE = 7, PIXELS = 9 };
-    static const uint8_t no_density[5] = { 0, 0, 1, 0, 1 };
-    uint8_t *p = body->data;
-    if (body->size < PIXELS)
-        return 0;
-    if (opts->strip != STRIP_NOTHING)
-        memcpy(p + UNIT, no_density, sizeof no_density);
-    if (opts->strip != STRIP_NOTHING || opts->drop & DROP_THUMBNAIL) {
-        memset(p + SIZE, 0, 2);
-        body->size = PIXELS;
-    }
-    if (xform_transposes(img->turned))
-        axes_exchange(p + DENSITY_X, p + DENSITY_Y, 2);
-    size_t pixels = (size_t)p[SIZE] * p[SIZE + 1];
-    if (pixels == 0 || body->size < PIXELS + 3 * pixels)
-        return 0;
-    return turn_pixels(p + PIXELS, 3, p + SIZE, img->turned, err);
-}
-
-/* T.871, 10.2 to 10.5: a byte says what the thumbnail is: a JPEG file, or its
- * size in 2 bytes and its pixels, before which a palette of 256 x 3 bytes may
- * stand. */
-static int turn_in_jfxx(struct bytes *body, size_t room, const struct turned *t,
-                        struct err *err)
-{
-    enum { JPEG = 0x10, PALETTE = 0x11, RGB = 0x13, LEAD = 1, SIZE = 1 };
-    const uint8_t format = body->size ? body->data[0] : 0;
-    const size_t at = SIZE + 2 + (format == PALETTE ? 256 * 3 : 0),
-                 bytes = format == RGB ? 3 : 1;
-    uint8_t *p = body->data;
-    if (format == PALETTE || format == RGB) {
-        if (body->size < at ||
-            body->size - at < bytes * p[SIZE] * p[SIZE + 1] ||
-            p[SIZE] * p[SIZE + 1] == 0)
-            return fail(err, "it is cut short");
-        return turn_pixels(p + at, bytes, p + SIZE, t->img->turned, err);
-    }
-    if (format != JPEG)
-        return fail(err, "its format is unknown");
-    const struct bytes file = { .data = p + LEAD, .size = body->size - LEAD };
-    struct bytes turned = { 0 };
-    int status = thumbnail_turn_file(&turned, file, t->img, t->opts, err);
-    if (status == 0 && turned.size > room - LEAD)
-        status = fail(err, "it no longer fits");
-    if (status == 0) {
-        body->size = LEAD;
-        if (!bytes_append(body, turned.data, turned.size))
-            status = fail_memory(err, "no memory");
-    }
-    bytes_free(&turned);
-    return status;
-}
-
-int thumbnail_turn_jfxx(struct bytes *body, size_t room, const struct turned *t,
-                        bool *kept, struct err *err)
-{
-    struct err why = { .text = "" };
-    if (t->img->turned == XFORM_NONE || turn_in_jfxx(body, room, t, &why) == 0)
-        return 0;
-    *kept = false;
-    return give_up("JFXX", &why, t->opts->warnings, err);
 }

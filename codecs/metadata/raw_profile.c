@@ -12,7 +12,7 @@ enum { DIGIT_LOOKS = 2 };
 
 /* A text that is being read. */
 struct hex_text {
-    uint8_t *data;
+    const uint8_t *data;
     size_t size, at;
 };
 
@@ -40,148 +40,109 @@ static int digit_value(uint8_t c)
     return -1;
 }
 
-/* Skips the head, "\nexif\n     1234\n". Returns false if it is malformed, or
- * announces more bytes than there can be. */
-static bool read_head(struct hex_text *text, struct raw_profile *profile)
+/* Skips the head, "\nexif\n     1234\n". Returns how many bytes it announces,
+ * and where the number begins; 0 if it is malformed, or they are more than
+ * there can be. */
+static size_t read_head(struct hex_text *text, size_t *number)
 {
-    size_t *length = &profile->length;
+    size_t length = 0;
     if (!peek(text))
-        return false;
+        return 0;
     while (text->at < text->size && text->data[text->at] != '\n')
         text->at++;
-    uint8_t c = peek(text);
-    if (c < '0' || c > '9')
-        return false;
-    profile->number = text->at;
-    *length = 0;
+    peek(text);
+    *number = text->at;
     while (text->at < text->size && !is_blank(text->data[text->at])) {
         int digit = digit_value(text->data[text->at++]);
         if (digit < 0 || digit > 9)
-            return false;
-        *length = *length * 10 + (size_t)digit;
-        if (*length > text->size / 2)
-            return false;
+            return 0;
+        length = length * 10 + (size_t)digit;
+        if (length > text->size / 2)
+            return 0;
     }
-    profile->end = text->at;
-    peek(text);
-    profile->hex = text->at;
-    return *length > 0;
+    return length;
 }
 
-int raw_profile_open(struct raw_profile *profile, const struct bytes *data,
-                     struct err *err)
+/* Reads the bytes behind the head. Returns 1; 0 if something else stands there,
+ * or too few; or -1 without memory. */
+static int read_bytes(struct bytes *bytes, size_t *number, struct bytes from,
+                      struct err *err)
 {
-    struct hex_text text = { .data = data->data, .size = data->size };
-    *profile = (struct raw_profile){ .kind = RAW_PROFILE_NONE };
-    if (!account_look(DIGIT_LOOKS * text.size) || !read_head(&text, profile))
+    struct hex_text text = { .data = from.data, .size = from.size };
+    const size_t length = read_head(&text, number);
+    if (!length)
         return 0;
-    const size_t length = profile->length;
-    if (!bytes_reserve(&profile->body, length))
+    if (!bytes_reserve(bytes, length))
         return fail_memory(err, "no memory for a text");
-    memset(profile->body.data, 0, length);
-    profile->body.size = length;
+    bytes->size = length;
     for (size_t i = 0; i < 2 * length; i++, text.at++) {
-        int digit = digit_value(peek(&text));
-        uint8_t *byte = &profile->body.data[i / 2];
-        if (digit < 0) /* something else, or too few */
+        const int digit = digit_value(peek(&text));
+        if (digit < 0)
             return 0;
-        *byte = (uint8_t)(*byte << 4 | digit);
+        uint8_t *byte = &bytes->data[i / 2];
+        *byte = (uint8_t)((i % 2 ? *byte << 4 : 0) | digit);
     }
-    /* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification,
-     * part 3, 1.1.3), or without one. */
+    return 1;
+}
+
+/* The size of the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification,
+ * part 3, 1.1.3), which may stand before the block. */
+static size_t sign_size(const struct bytes *bytes, enum block_kind *kind)
+{
     static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
-    struct bytes *body = &profile->body;
-    size_t skip = 0;
-    if (body->size > sizeof exif && !memcmp(body->data, exif, sizeof exif))
-        skip = sizeof exif;
-    if (body->size > sizeof xmp && !memcmp(body->data, xmp, sizeof xmp))
-        skip = sizeof xmp;
-    bool is_xmp = skip == sizeof xmp || body->data[0] == '<';
-    profile->kind = is_xmp ? RAW_PROFILE_XMP : RAW_PROFILE_EXIF;
-    profile->sign_size = skip;
-    memcpy(profile->sign, body->data, skip);
-    body->size -= skip;
-    memmove(body->data, body->data + skip, body->size);
+    *kind = bytes->data[0] == '<' ? BLOCK_XMP : BLOCK_EXIF;
+    if (bytes->size > sizeof exif && !memcmp(bytes->data, exif, sizeof exif))
+        return sizeof exif;
+    if (bytes->size <= sizeof xmp || memcmp(bytes->data, xmp, sizeof xmp) != 0)
+        return 0;
+    *kind = BLOCK_XMP;
+    return sizeof xmp;
+}
+
+int raw_profile_open(struct bytes *text, enum block_kind *kind, struct err *err)
+{
+    struct bytes bytes = { 0 };
+    size_t number;
+    if (!account_look(DIGIT_LOOKS * text->size))
+        return 0;
+    const int read = read_bytes(&bytes, &number, *text, err);
+    bytes_free(read > 0 ? text : &bytes);
+    if (read <= 0)
+        return read;
+    const size_t sign = sign_size(&bytes, kind);
+    bytes.size -= sign;
+    memmove(bytes.data, bytes.data + sign, bytes.size);
+    *text = bytes;
     return 0;
 }
 
-void raw_profile_free(struct raw_profile *profile)
-{
-    bytes_free(&profile->body);
-}
-
-/* ---- Writing --------------------------------------------------------------*/
-
-static int digit_of(const struct bytes *block, size_t i)
-{
-    return i % 2 ? block->data[i / 2] & 15 : block->data[i / 2] >> 4;
-}
-
-/* Lines of 72 digits, as ImageMagick has them. */
-static bool append_digits(struct bytes *text, const struct bytes *block,
-                          const char *digits)
-{
-    enum { LINE = 72 };
-    bool kept = true;
-    for (size_t i = 0; i < 2 * block->size && kept; i++)
-        kept = bytes_append(text, &digits[digit_of(block, i)], 1) &&
-               ((i + 1) % LINE || bytes_append(text, "\n", 1));
-    return kept && (2 * block->size % LINE == 0 || bytes_append(text, "\n", 1));
-}
-
-/* The text with another length and other digits. The number is as wide as it
- * was, if it can be; what stood behind the digits, and the line that they end
- * on, stays. */
-static bool rewrite(struct bytes *text, const struct raw_profile *profile,
-                    const struct bytes *block, const char *digits)
-{
-    struct hex_text behind = { text->data, text->size, profile->hex };
-    struct bytes made = { 0 };
-    char number[24];
-    size_t lead = profile->number;
-    for (size_t i = 0; i < 2 * profile->length; i++, behind.at++)
-        peek(&behind);
-    while (behind.at < text->size && is_blank(text->data[behind.at]))
-        if (text->data[behind.at++] == '\n')
-            break;
-    while (lead > 0 && text->data[lead - 1] == ' ')
-        lead--;
-    int room = (int)(profile->end - lead < 20 ? profile->end - lead : 20);
-    snprintf(number, sizeof number, "%*zu", room, block->size);
-    bool kept =
-        bytes_append(&made, text->data, lead) &&
-        bytes_append(&made, number, strlen(number)) &&
-        bytes_append(&made, text->data + profile->end,
-                     profile->hex - profile->end) &&
-        append_digits(&made, block, digits) &&
-        bytes_append(&made, text->data + behind.at, text->size - behind.at);
-    bytes_free(kept ? text : &made);
-    if (kept)
-        *text = made;
-    return kept;
-}
-
-int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
+/* As ImageMagick writes it: lines of 72 digits. */
+int raw_profile_close(struct bytes *text, const struct bytes *body,
                       struct err *err)
 {
-    struct hex_text at = { text->data, text->size, profile->hex };
-    const char *digits = "0123456789abcdef";
-    struct bytes block = { 0 };
-    bool kept = true;
-    if (profile->kind == RAW_PROFILE_NONE)
-        return 0;
-    for (size_t i = profile->hex; i < text->size; i++)
-        if (text->data[i] >= 'A' && text->data[i] <= 'F')
-            digits = "0123456789ABCDEF";
-    if (!bytes_append(&block, profile->sign, profile->sign_size) ||
-        !bytes_append(&block, profile->body.data, profile->body.size))
-        kept = false;
-    else if (block.size != profile->length)
-        kept = rewrite(text, profile, &block, digits);
-    else /* as many digits as there were; those that say the same stay */
-        for (size_t i = 0; i < 2 * block.size; i++, at.at++)
-            if (digit_value(peek(&at)) != digit_of(&block, i))
-                at.data[at.at] = (uint8_t)digits[digit_of(&block, i)];
-    bytes_free(&block);
-    return kept ? 0 : fail_memory(err, "no memory for a text");
+    enum { LINE = 72 / 2 };
+    struct bytes bytes = { 0 };
+    enum block_kind kind;
+    size_t number;
+    char line[LINE * 2 + 2];
+    int status = read_bytes(&bytes, &number, *text, err);
+    if (status > 0) {
+        bytes.size = sign_size(&bytes, &kind);
+        while (number > 0 && text->data[number - 1] == ' ')
+            number--;
+        text->size = number;
+        bool kept = bytes_append(&bytes, body->data, body->size);
+        snprintf(line, sizeof line, "%8zu\n", bytes.size);
+        kept = kept && bytes_append(text, line, strlen(line));
+        for (size_t i = 0; kept && i < bytes.size; i += LINE) {
+            char *to = line;
+            for (size_t k = i; k < bytes.size && k < i + LINE; k++)
+                to += sprintf(to, "%02x", (unsigned)bytes.data[k]);
+            *to++ = '\n';
+            kept = bytes_append(text, line, (size_t)(to - line));
+        }
+        status = kept ? 0 : fail_memory(err, "no memory for a text");
+    }
+    bytes_free(&bytes);
+    return status;
 }

@@ -105,31 +105,12 @@ void tiff_put(const struct tiff *tiff, uint8_t *data, size_t at, unsigned bytes,
 /* ---- The list of pictures of MPF (CIPA DC-007, 5.2) -----------------------
  *
  * The header leads to the index IFD, whose tag MPEntry holds 16 bytes for each
- * picture; its link leads to the attribute IFD. These two are all we follow. */
+ * picture. */
 
-enum { MP_ENTRY = 16 };
-
-enum {
-    TAG_MP_ENTRY = 0xb002,
-    /* From here to here: the orientation of a panorama, and how the viewpoints
-     * lie (5.2.4.3 to 5.2.4.15). */
-    TAG_PAN_ORIENTATION = 0xb201,
-    TAG_ROLL_ANGLE = 0xb20d,
-};
+enum { MP_ENTRY = 16, TAG_MP_ENTRY = 0xb002 };
 
 /* MP Type Code, the lower 24 bits of the attribute (5.2.3.3.1). */
 enum { CLASS = 0xff0000, CLASS_LARGE_THUMBNAIL = 0x010000 };
-
-static void look_for_places(struct mpf *mpf, const struct tiff_ifd *ifd)
-{
-    if (!account_look(ifd->end - ifd->start))
-        return;
-    for (size_t at = ifd->start + 2; at < ifd->end; at += TIFF_ENTRY) {
-        uint32_t tag = tiff_get(&mpf->tiff, at, 2);
-        if (tag >= TAG_PAN_ORIENTATION && tag <= TAG_ROLL_ANGLE)
-            mpf->places = true;
-    }
-}
 
 /* Finds the list. If it claims more entries than there are, these count. */
 static void take_list(struct mpf *mpf, size_t entry)
@@ -154,12 +135,7 @@ bool mpf_open(struct mpf *mpf, const uint8_t *block, size_t size)
     for (size_t at = ifd.start + 2; at < ifd.end; at += TIFF_ENTRY)
         if (tiff_get(tiff, at, 2) == TAG_MP_ENTRY)
             take_list(mpf, at);
-    look_for_places(mpf, &ifd);
-    if (ifd.link) {
-        ifd = tiff_ifd_at(tiff, tiff_get(tiff, ifd.link, 4));
-        look_for_places(mpf, &ifd);
-    }
-    return mpf->count > 0;
+    return account_look(ifd.end - ifd.start) && mpf->count > 0;
 }
 
 struct mpf_entry mpf_get(const struct mpf *mpf, size_t i)

@@ -102,7 +102,6 @@ struct mpf {
     struct tiff tiff; /* the block, borrowed */
     size_t entries;   /* where the list begins in it */
     size_t count;     /* of pictures in it */
-    bool places;      /* it says how the pictures are placed */
 };
 
 struct mpf_entry {

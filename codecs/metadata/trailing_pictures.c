@@ -6,7 +6,6 @@
 
 #include "codecs/base/account.h"
 #include "codecs/metadata/tiff.h"
-#include "codecs/metadata/xmp.h"
 
 /* One picture in the trailer. */
 struct inlay {
@@ -81,33 +80,6 @@ static void add_inlay(struct trailer *trailer, struct inlay inlay)
 static bool look(const struct trailer *trailer)
 {
     return account_look((trailer->count + 1) * sizeof *trailer->inlay);
-}
-
-/* The first packet with a directory counts. */
-static int find_by_container(struct trailer *trailer, struct err *err)
-{
-    const struct meta *meta = trailer->turned->img->meta;
-    struct xmp_container_item item[INLAYS_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < meta->nblocks && count == 0; i++) {
-        struct bytes packet = { 0 };
-        if (meta->block[i].kind != BLOCK_XMP)
-            continue;
-        if (block_open(&packet, &meta->block[i], trailer->turned->format,
-                       meta->account, err))
-            return -1;
-        count = xmp_container_items(packet.data, packet.size, item, INLAYS_MAX);
-        bytes_free(&packet);
-    }
-    size_t at = count ? item[0].padding : 0;
-    for (size_t i = 1; i < count && is_within(trailer, at, item[i].length);
-         i++) {
-        add_inlay(trailer, (struct inlay){ .number = i + 1,
-                                           .at = at,
-                                           .size = item[i].length });
-        at += item[i].length + item[i].padding;
-    }
-    return 0;
 }
 
 static int compare_inlays(const void *a, const void *b)
@@ -244,9 +216,6 @@ static int turn_inlays(struct trailer *trailer, struct err *err)
 static int turn_all(struct trailer *trailer, struct err *err)
 {
     struct warnings *warnings = trailer->turned->opts->warnings;
-    if (trailer->mpf.places && trailer->turned->img->turned != XFORM_NONE)
-        warn(warnings, "MPF says how the pictures are placed relative to each "
-                       "other; that was not turned");
     if (trailer->mpf.count) {
         size_t lost = 0;
         for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
@@ -262,11 +231,10 @@ static int turn_all(struct trailer *trailer, struct err *err)
                                                    .preview = entry.preview });
         }
         if (lost)
-            warn(trailer->turned->opts->warnings,
+            warn(warnings,
                  "%zu of the pictures that MPF lists are not where it says",
                  lost);
-    } else if (trailer->block && find_by_container(trailer, err))
-        return -1;
+    }
     if (trailer->more)
         warn(warnings,
              "%zu more pictures behind the first one are kept as they were, "

@@ -21,6 +21,38 @@ int block_open(struct bytes *body, const struct metadata_block *block,
     return -1;
 }
 
+/* Opens a block, and a text in hexadecimal that it may be: *kind is that of the
+ * body. */
+static int open_body(struct bytes *body, enum block_kind *kind,
+                     const struct metadata_block *block,
+                     const struct block_format *format, struct account *account,
+                     struct err *err)
+{
+    *kind = block->kind;
+    if (block_open(body, block, format, account, err))
+        return -1;
+    if (*kind != BLOCK_RAW_PROFILE || raw_profile_open(body, kind, err) == 0)
+        return 0;
+    bytes_free(body);
+    return -1;
+}
+
+static int close_body(struct metadata_block *block, const struct bytes *body,
+                      enum block_kind kind, const struct block_format *format,
+                      struct err *err)
+{
+    struct bytes text = { 0 };
+    if (kind == block->kind)
+        return format->close(block, body, err);
+    int status = format->open(&text, block, err) ||
+                         raw_profile_close(&text, body, err) ||
+                         format->close(block, &text, err)
+                     ? -1
+                     : 0;
+    bytes_free(&text);
+    return status;
+}
+
 /* ---- What the blocks say of the orientation -------------------------------*/
 
 /* Notes what a block says, or what is in a text. A damaged block counts as
@@ -43,25 +75,18 @@ static int note_block(struct meta *meta, const struct metadata_block *block,
                       const struct block_format *format, bool *more,
                       struct err *err)
 {
-    struct orientation *o = &meta->orientation;
-    struct raw_profile profile = { .kind = RAW_PROFILE_NONE };
     struct bytes body = { 0 };
     struct err why = { .text = "" };
-    int status = 0;
-    if (block_open(&body, block, format, meta->account, &why) && why.memory) {
+    enum block_kind kind;
+    if (open_body(&body, &kind, block, format, meta->account, &why) &&
+        why.memory) {
         *err = why;
         return -1;
     }
-    if (block->kind != BLOCK_RAW_PROFILE)
-        note_body(o, block->kind, &body, more);
-    else
-        status = raw_profile_open(&profile, &body, err);
-    if (status == 0 && profile.kind != RAW_PROFILE_NONE)
-        note_body(o, profile.kind == RAW_PROFILE_XMP ? BLOCK_XMP : BLOCK_EXIF,
-                  &profile.body, more);
-    raw_profile_free(&profile);
+    if (kind != BLOCK_RAW_PROFILE)
+        note_body(&meta->orientation, kind, &body, more);
     bytes_free(&body);
-    return status;
+    return 0;
 }
 
 /* Readers take the first EXIF there is, and a block of its own before a text.
@@ -163,31 +188,6 @@ static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
     return thumbnail_turn_exif(exif, room, tag, img, opts, err);
 }
 
-static int turn_xmp(struct bytes *packet, size_t room, const struct turned *t,
-                    struct err *err)
-{
-    return xmp_packet_turn(packet, room, t->img, t->opts, &t->lengths, err);
-}
-
-static int turn_raw_profile(struct bytes *text, const struct turned *t,
-                            bool *kept, struct err *err)
-{
-    struct raw_profile profile;
-    if (raw_profile_open(&profile, text, err))
-        return -1;
-    const bool xmp = profile.kind == RAW_PROFILE_XMP;
-    int status = 0;
-    *kept = profile.kind == RAW_PROFILE_NONE ||
-            !(t->opts->drop & (xmp ? DROP_XMP : DROP_EXIF));
-    if (*kept && profile.kind != RAW_PROFILE_NONE)
-        status = xmp ? turn_xmp(&profile.body, SIZE_MAX, t, err)
-                     : turn_exif(&profile.body, SIZE_MAX, t, err);
-    if (status == 0)
-        status = raw_profile_close(text, &profile, err);
-    raw_profile_free(&profile);
-    return status;
-}
-
 /* PNG's sCAL: a unit, the width of a pixel in decimal, a zero, its height. */
 static void exchange_scale(struct bytes *data)
 {
@@ -205,25 +205,55 @@ static void exchange_scale(struct bytes *data)
     memcpy(x, text, nx + ny + 1);
 }
 
+/* ITU-T T.871, 10.1: behind "JFIF\0" stand 2 bytes of version, a unit, two
+ * densities of 2 bytes, and a thumbnail: its size in 2 bytes, and pixels, which
+ * nobody writes and which are not turned. */
+static void turn_jfif(struct bytes *body, const struct turned *t)
+{
+    enum { UNIT = 2, DENSITY_X = 3, DENSITY_Y = 5, SIZE = 7, PIXELS = 9 };
+    static const uint8_t no_density[5] = { 0, 0, 1, 0, 1 };
+    const struct save_opts *opts = t->opts;
+    const bool dropped =
+        opts->strip != STRIP_NOTHING || opts->drop & DROP_THUMBNAIL;
+    uint8_t *p = body->data;
+    if (body->size < PIXELS)
+        return;
+    if (opts->strip != STRIP_NOTHING)
+        memcpy(p + UNIT, no_density, sizeof no_density);
+    if (xform_transposes(t->img->turned))
+        axes_exchange(p + DENSITY_X, p + DENSITY_Y, 2);
+    if (!dropped && (t->img->turned == XFORM_NONE || !p[SIZE] || !p[SIZE + 1]))
+        return;
+    if (!dropped)
+        warn(opts->warnings,
+             "the JFIF thumbnail is not turned, so it is not kept");
+    memset(p + SIZE, 0, 2);
+    body->size = PIXELS;
+}
+
 /* Sets *kept to false for a block that is dropped. */
-static int turn_body(struct bytes *body, enum block_kind kind,
+static int turn_body(struct bytes *body, enum block_kind kind, size_t room,
                      const struct turned *t, bool *kept, struct err *err)
 {
-    const size_t room = t->format->room(kind);
     const bool exchanged = xform_transposes(t->img->turned);
     switch (kind) {
     case BLOCK_EXIF:
         return turn_exif(body, room, t, err);
     case BLOCK_XMP:
-        return turn_xmp(body, room, t, err);
-    case BLOCK_RAW_PROFILE:
-        return turn_raw_profile(body, t, kept, err);
+        return xmp_packet_turn(body, room, t->img, t->opts, &t->lengths, err);
     case BLOCK_PHOTOSHOP:
         return photoshop_turn(body, room, t->img, t->opts, err);
+    case BLOCK_RAW_PROFILE: /* which holds neither */
+        break;
     case BLOCK_JFIF:
-        return thumbnail_turn_jfif(body, t->img, t->opts, err);
-    case BLOCK_JFXX:
-        return thumbnail_turn_jfxx(body, room, t, kept, err);
+        turn_jfif(body, t);
+        break;
+    case BLOCK_JFXX: /* an extension of it, which is a thumbnail */
+        *kept = t->img->turned == XFORM_NONE;
+        if (!*kept)
+            warn(t->opts->warnings,
+                 "the JFXX thumbnail is not turned, so it is not kept");
+        break;
     case BLOCK_ORIENTATION:
         if (t->opts->orientation && body->size == 1)
             *body->data = (uint8_t)t->opts->orientation;
@@ -243,19 +273,23 @@ static int turn_body(struct bytes *body, enum block_kind kind,
 
 /* A block in which nothing changes stays as it is: deflated as it was. */
 static int turn_opened(struct metadata_block *block, struct bytes *body,
-                       const struct turned *t, struct err *err)
+                       enum block_kind kind, const struct turned *t,
+                       struct err *err)
 {
+    const unsigned drop = t->opts->drop;
     struct bytes before = { 0 };
-    bool kept = true;
-    int status = -1;
-    if (!bytes_append(&before, body->data, body->size))
-        fail_memory(err, "no memory for %s", block->name);
-    else
-        status = turn_body(body, block->kind, t, &kept, err);
+    bool kept = kind == block->kind ||
+                !(drop & (kind == BLOCK_XMP ? DROP_XMP : DROP_EXIF));
+    int status = 0;
+    if (kept && !bytes_append(&before, body->data, body->size))
+        status = fail_memory(err, "no memory for %s", block->name);
+    else if (kept)
+        status =
+            turn_body(body, kind, t->format->room(block->kind), t, &kept, err);
     if (status == 0 && kept &&
         (body->size != before.size ||
          (body->size && memcmp(body->data, before.data, body->size) != 0)))
-        status = t->format->close(block, body, err);
+        status = close_body(block, body, kind, t->format, err);
     block->dropped = !kept;
     bytes_free(&before);
     return status;
@@ -268,8 +302,9 @@ static int turn_block(struct metadata_block *block, const struct turned *t,
     struct account *account = t->img->meta->account;
     struct bytes body = { 0 };
     struct err why = { .text = "" };
-    if (block_open(&body, block, t->format, account, &why) == 0) {
-        int status = turn_opened(block, &body, t, err);
+    enum block_kind kind;
+    if (open_body(&body, &kind, block, t->format, account, &why) == 0) {
+        int status = turn_opened(block, &body, kind, t, err);
         bytes_free(&body);
         return account_spend(account, 0, err) ? -1 : status;
     }

@@ -1,5 +1,5 @@
-/* Finds what an XMP packet says of orientation, sizes, and the pictures behind
- * the first one, and rewrites what keeps its length. */
+/* Finds what an XMP packet says of orientation and sizes, and rewrites what
+ * keeps its length. */
 #include "codecs/metadata/xmp.h"
 
 #include <string.h>
@@ -107,34 +107,6 @@ void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
     reverse(start, last.size);
     reverse(start + last.size, all - last.size - first.size);
     reverse(start + all - first.size, first.size);
-}
-
-/* ---- What stands behind the picture ---------------------------------------*/
-
-/* An item is an element whose properties are attributes, or elements within. */
-size_t xmp_container_items(const uint8_t *packet, size_t size,
-                           struct xmp_container_item *items, size_t room)
-{
-    struct xml_reader xml = xml_open(packet, size);
-    struct xmp_container_item item = { 0 };
-    struct xml_token token;
-    size_t count = 0;
-    uint64_t number;
-    while (count < room && xml_next(&xml, &token)) {
-        if (xml_ends(&token) &&
-            xml_is(&xml, token.name, XMP_CONTAINER, "Item")) {
-            items[count++] = item;
-            item = (struct xmp_container_item){ 0 };
-        } else if (!xml_number(&xml, token.value, &number) ||
-                   number > SIZE_MAX / 16) {
-            continue;
-        } else if (xml_is(&xml, token.name, XMP_ITEM, "Length")) {
-            item.length = (size_t)number;
-        } else if (xml_is(&xml, token.name, XMP_ITEM, "Padding")) {
-            item.padding = (size_t)number;
-        }
-    }
-    return count;
 }
 
 /* ---- What --strip names ---------------------------------------------------*/

@@ -112,19 +112,6 @@ void xmp_note(const uint8_t *packet, size_t size, struct orientation *o);
  * afterwards, 1..8; 0 leaves it. The size of the packet stays. */
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation);
 
-/* ---- What stands behind the picture: Google's container, as Ultra HDR and
- * motion photos have it ---------------------------------------------------- */
-
-/* One item: items follow each other, each with its padding behind it. */
-struct xmp_container_item {
-    size_t length, padding;
-};
-
-/* Fills up to `room` items in order, the first of which is the picture itself,
- * and returns their number. */
-size_t xmp_container_items(const uint8_t *packet, size_t size,
-                           struct xmp_container_item *items, size_t room);
-
 /* ---- What --strip names: coordinates and thumbnails -----------------------
  *
  * Coordinates are properties and texts whose names say GPS, latitude or

@@ -13,21 +13,21 @@
 
 static void turn_profile(const uint8_t *data, size_t size, enum xform t)
 {
-    struct raw_profile profile;
-    struct bytes text = { 0 };
+    enum block_kind kind = BLOCK_RAW_PROFILE;
+    struct bytes text = { 0 }, body = { 0 };
     struct err err;
-    if (bytes_append(&text, data, size) &&
-        raw_profile_open(&profile, &text, &err) == 0) {
+    if (bytes_append(&text, data, size) && bytes_append(&body, data, size) &&
+        raw_profile_open(&body, &kind, &err) == 0 &&
+        kind != BLOCK_RAW_PROFILE) {
         const struct change change = { t, 23, 11, 23, 11 };
-        struct bytes *body = &profile.body;
-        if (profile.kind == RAW_PROFILE_EXIF)
-            exif_turn(body->data, body->size, &change, 5);
+        if (kind == BLOCK_EXIF)
+            exif_turn(body.data, body.size, &change, 5);
         else if (size % 2 == 0) /* another size */
-            body->size /= 2;
-        must(raw_profile_close(&text, &profile, &err) == 0);
-        raw_profile_free(&profile);
+            body.size /= 2;
+        must(raw_profile_close(&text, &body, &err) == 0);
     }
     bytes_free(&text);
+    bytes_free(&body);
 }
 
 static void turn_regions(const uint8_t *data, size_t size)

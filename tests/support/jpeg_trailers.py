@@ -26,7 +26,6 @@ KINDS = {
     'ultrahdr-elements': dict(more=[(24, 16, True)], mpf='<', xmp='element'),
     'motion': dict(more=[(24, 16, True)], mpf='>', xmp='attribute', end=FILM),
     'film-only': dict(more=[], xmp='attribute', end=FILM),
-    'no-mpf': dict(more=[(24, 16, True), (96, 64, True)], xmp='attribute'),
     'stereo': dict(more=[(48, 32, True)], mpf='<'),
     'gaps': dict(more=[(24, 16, True), (48, 32, True)], mpf='>', gap=b'\0' * 9),
     'other-shape': dict(more=[(24, 16, True), (16, 40, False)], mpf='>'),
