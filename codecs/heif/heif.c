@@ -5,7 +5,6 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/tiff.h"
 #include "codecs/metadata/xmp.h"
 
 /* ---- Recognizing ----------------------------------------------------------*/
@@ -42,71 +41,55 @@ static bool probe_heic(const uint8_t *head, size_t size)
 
 /* ---- EXIF and XMP ---------------------------------------------------------*/
 
-struct metadata_item {
-    struct heif_location location;
-    struct bytes data;
-    size_t tiff; /* where EXIF begins in it; SIZE_MAX: nowhere */
-};
-
-/* EXIF begins where its first four bytes say, counted from behind them; but
- * some files have "Exif" before it all the same, or no such bytes. */
-static size_t find_tiff(struct bytes data)
-{
-    size_t starts[] = { 4, 4, 10, 0, 6 };
-    struct tiff tiff;
-    if (data.size >= 4)
-        starts[0] = (size_t)read_be32(data.data) + 4;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (starts[i] < data.size &&
-            tiff_open(&tiff, data.data + starts[i], data.size - starts[i]))
-            return starts[i];
-    return SIZE_MAX;
-}
-
-/* Fills `read`, which the caller frees, with an item that describes the
- * picture; leaves it empty if that is another one. */
-static int read_metadata(struct metadata_item *read, const struct heif *heif,
+/* Appends an item that describes the picture to `data`, which is empty, and
+ * stays so if the item is another one, or its data goes on to the end. */
+static int read_metadata(struct bytes *data, const struct heif *heif,
                          const struct heif_item *item, struct account *account,
                          struct err *err)
 {
-    const bool exif = strcmp(item->type, "Exif") == 0;
-    struct heif_extent extent;
-    *read = (struct metadata_item){ .tiff = SIZE_MAX };
-    if ((!exif && !item->is.xmp) || (item->is.tells && !item->is.ours) ||
-        !item->location)
+    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    const bool ours = item->is.ours || !item->is.tells;
+    bool open = false;
+    if (!ours || (strcmp(item->type, "Exif") != 0 && !item->is.xmp))
         return 0;
-    heif_location(heif, item->location, &read->location);
-    if (read->location.method > 1)
-        return 0;
-    for (unsigned i = 0; i < read->location.extents; i++) {
-        if (!heif_extent(heif, &read->location, i, &extent) || extent.open) {
-            bytes_free(&read->data);
-            return 0;
-        }
-        const size_t size = extent.end - extent.begin;
+    for (size_t i = 0; i < item->extents; i++)
+        open = open || extent[i].open;
+    for (size_t i = 0; i < item->extents && !open; i++) {
+        const size_t size = extent[i].end - extent[i].begin;
         if (account && account_spend(account, size, err))
             return -1;
-        if (!bytes_append(&read->data, heif->file.data + extent.begin, size))
-            return fail_memory(err, "no memory for %s", exif ? "EXIF" : "XMP");
+        if (!bytes_append(data, heif->file.data + extent[i].begin, size))
+            return fail_memory(err, "no memory for metadata");
     }
-    if (exif)
-        read->tiff = find_tiff(read->data);
     return 0;
 }
 
-/* Puts what has changed back to `to`, where the file is now. */
-static void put_metadata(uint8_t *to, const struct heif *heif,
-                         const struct metadata_item *item,
-                         const struct heif_edits *edits)
+/* Sets the orientations in EXIF and XMP to 1, in the file as it is written. */
+static int retag_metadata(uint8_t *to, const struct heif *heif,
+                          const struct heif_edits *edits, enum xform op,
+                          struct account *account, struct err *err)
 {
-    struct heif_extent extent;
-    const uint8_t *from = item->data.data;
-    for (unsigned i = 0; i < item->location.extents && from; i++) {
-        heif_extent(heif, &item->location, i, &extent);
-        for (size_t at = extent.begin; at < extent.end; at++, from++)
-            if (*from != heif->file.data[at])
-                to[heif_moved(edits, at)] = *from;
+    int status = 0;
+    for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++) {
+        const struct heif_item *item = &heif_items(heif)[i];
+        const struct heif_extent *extent = heif_extents(heif) + item->extent;
+        struct bytes data = { 0 };
+        status = read_metadata(&data, heif, item, account, err);
+        const size_t begin =
+            item->is.xmp ? 0 : exif_item_begin(data.data, data.size);
+        if (status == 0 && item->is.xmp && data.size)
+            xmp_turn(data.data, data.size, XFORM_NONE, 1);
+        else if (status == 0 && begin < data.size)
+            exif_retag(data.data + begin, data.size - begin, 1, op);
+        for (size_t from = 0; status == 0 && from < data.size; extent++) {
+            const size_t size = extent->end - extent->begin;
+            memcpy(to + heif_moved(edits, extent->begin), data.data + from,
+                   size);
+            from += size;
+        }
+        bytes_free(&data);
     }
+    return status;
 }
 
 /* ---- Reading --------------------------------------------------------------*/
@@ -122,7 +105,7 @@ struct heif_picture {
  * come the sizes. */
 static void describe_mini(struct heif_picture *picture, const struct heif *heif)
 {
-    const uint8_t *bits = heif->file.data + heif->mini.body;
+    const uint8_t *bits = heif->file.data + heif->box[HEIF_MINI].body;
     const uint32_t sizes = read_be32(bits + 2);
     const bool large = sizes >> 31;
     orientation_note(&picture->orientation, TAG_TRANSFORMS, (bits[1] & 7u) + 1);
@@ -131,44 +114,46 @@ static void describe_mini(struct heif_picture *picture, const struct heif *heif)
     picture->transforms = true;
 }
 
-/* Adds the metadata to `meta`, unless that is NULL. */
+/* Describes the picture, and marks what is shown with it. Adds the metadata to
+ * `meta`, unless that is NULL. */
 static int describe(struct heif_picture *picture, struct heif *heif,
                     struct account *account, struct meta *meta, struct err *err)
 {
     struct heif_shown shown;
     enum tag_place place = TAG_EXIF;
     *picture = (struct heif_picture){ 0 };
-    if (heif->mini.end) {
+    if (heif->box[HEIF_MINI].end) {
         describe_mini(picture, heif);
         return 0;
     }
-    const struct heif_item *primary = heif_item(heif, heif->primary);
-    const uint8_t *ispe = heif_find(heif, primary, HEIF_ISPE);
-    if (heif_mark(heif, err) || heif_shown(heif, primary, &shown, err))
+    const uint8_t *ispe = heif_find(heif, heif->primary, HEIF_ISPE);
+    if (heif_mark(heif, err) || heif_shown(heif, heif->primary, &shown, err))
         return -1;
-    picture->width = ispe ? read_be32(ispe + 12) : 0;
-    picture->height = ispe ? read_be32(ispe + 16) : 0;
+    picture->width = read_be32(ispe + 12);
+    picture->height = read_be32(ispe + 16);
     picture->transforms =
         shown.property[HEIF_IROT] || shown.property[HEIF_IMIR];
     if (picture->transforms)
         orientation_note(&picture->orientation, TAG_TRANSFORMS,
                          xform_to_exif(shown.turn));
-    for (size_t i = 0; i < heif->nitems; i++) {
-        struct metadata_item read;
-        bool added = true;
-        int status = read_metadata(&read, heif, &heif->item[i], account, err);
-        if (status == 0 && read.tiff != SIZE_MAX) {
+    for (size_t i = 0; i < heif_item_count(heif); i++) {
+        const struct heif_item *item = &heif_items(heif)[i];
+        struct bytes data = { 0 };
+        int status = read_metadata(&data, heif, item, account, err);
+        const size_t begin =
+            item->is.xmp ? data.size : exif_item_begin(data.data, data.size);
+        if (status == 0 && begin < data.size) {
             orientation_note(&picture->orientation, place,
-                             exif_tag(read.data.data + read.tiff,
-                                      read.data.size - read.tiff));
+                             exif_tag(data.data + begin, data.size - begin));
             place = TAG_MORE_EXIF;
         }
-        if (status == 0 && meta && read.data.size)
-            added = meta_add(meta, heif->item[i].is.xmp ? "XMP" : "Exif", 0,
-                             read.data.data, read.data.size);
-        bytes_free(&read.data);
-        if (status || !added)
-            return status ? -1 : fail_memory(err, "no memory for metadata");
+        if (status == 0 && meta && data.size &&
+            !meta_add(meta, item->is.xmp ? "XMP" : "Exif", 0, data.data,
+                      data.size))
+            status = fail_memory(err, "no memory for metadata");
+        bytes_free(&data);
+        if (status)
+            return -1;
     }
     return 0;
 }
@@ -177,13 +162,12 @@ static int describe(struct heif_picture *picture, struct heif *heif,
 static int list_pictures(const struct heif *heif, struct meta *meta,
                          struct err *err)
 {
-    for (size_t i = 0; i < heif->nitems && !heif->mini.end; i++) {
-        const struct heif_item *item = &heif->item[i];
+    for (size_t i = 0; i < heif_item_count(heif); i++) {
+        const struct heif_item *item = &heif_items(heif)[i];
         const char *name = NULL;
-        if (item->is.turned && item->id != heif->primary)
+        if (item->is.turned && item != heif->primary)
             name = "picture shown with it";
-        else if (!item->is.part && !item->is.hidden && !item->is.turned &&
-                 heif_find(heif, item, HEIF_ISPE))
+        else if (!item->is.turned && heif_stands_alone(heif, item))
             name = "another picture";
         if (name && !meta_is_full(meta) && !meta_add(meta, name, 0, "", 0))
             return fail_memory(err, "no memory for metadata");
@@ -217,49 +201,34 @@ static int open(struct reader *reader, struct err *err)
 
 static void warn_of_turn(const struct heif *heif,
                          const struct heif_picture *picture, bool only_exif,
-                         const struct load_opts *opts)
+                         struct warnings *warnings)
 {
     const struct heif_item *spoilt = NULL;
-    const size_t others = heif->mini.end ? 0 : heif_others(heif, &spoilt);
+    size_t others = 0;
+    for (size_t i = 0; i < heif_item_count(heif); i++) {
+        const struct heif_item *item = &heif_items(heif)[i];
+        others += !item->is.turned && heif_stands_alone(heif, item);
+        if (item->is.made && !heif_follows(item))
+            spoilt = item;
+    }
     if (only_exif)
-        warn(opts->warnings,
+        warn(warnings,
              "only EXIF said the orientation, %u, which not all programs obey; "
              "now irot and imir say it",
              picture->orientation.value);
     if (others)
-        warn(opts->warnings,
+        warn(warnings,
              "it has %zu other picture%s, which stay%s as stored; --all turns "
              "all",
              others, others > 1 ? "s" : "", others > 1 ? "" : "s");
     if (spoilt)
-        warn(opts->warnings,
+        warn(warnings,
              "another picture of the file, item %u (%s), has this one within "
              "it, and shows it turned there",
              spoilt->id, spoilt->type);
     if (heif->sealed)
-        warn(opts->warnings, "C2PA signs the bytes of the file, and will not "
-                             "vouch for the turned one");
-}
-
-/* Sets the orientations in EXIF and XMP to 1. */
-static int retag_metadata(uint8_t *to, const struct heif *heif,
-                          const struct heif_edits *edits, enum xform op,
-                          struct account *account, struct err *err)
-{
-    int status = 0;
-    for (size_t i = 0; i < heif->nitems && status == 0; i++) {
-        struct metadata_item read;
-        status = read_metadata(&read, heif, &heif->item[i], account, err);
-        if (status == 0 && read.tiff != SIZE_MAX)
-            exif_retag(read.data.data + read.tiff, read.data.size - read.tiff,
-                       1, op);
-        else if (status == 0 && heif->item[i].is.xmp && read.data.size)
-            xmp_turn(read.data.data, read.data.size, XFORM_NONE, 1);
-        if (status == 0)
-            put_metadata(to, heif, &read, edits);
-        bytes_free(&read.data);
-    }
-    return status;
+        warn(warnings, "C2PA signs the bytes of the file, and will not vouch "
+                       "for the turned one");
 }
 
 static int turn_items(struct bytes *out, struct heif *heif,
@@ -267,14 +236,15 @@ static int turn_items(struct bytes *out, struct heif *heif,
                       struct account *account, struct err *err)
 {
     const size_t base = out->size;
-    struct heif_edits edits = { .count = 0 };
+    struct heif_edits edits = { 0 };
     int status = plan->turn == XFORM_NONE ? 0 : heif_plan(heif, plan, err);
     if (status == 0)
-        status = heif_write(out, heif, plan, &edits, err);
+        status = heif_write(out, heif, &edits, err);
     if (status == 0)
         status =
             retag_metadata(out->data + base, heif, &edits, op, account, err);
-    heif_edits_free(&edits);
+    for (int i = 0; i < HEIF_EDITS; i++)
+        bytes_free(&edits.edit[i].with);
     memory_free(plan->change);
     return status;
 }
@@ -299,14 +269,14 @@ static int turn(struct bytes *out, struct stream_info *info, struct heif *heif,
     if (only_exif)
         plan.turn = xform_then(xform_from_exif(was), op);
     if (op != XFORM_NONE || only_exif)
-        warn_of_turn(heif, &picture, only_exif, opts);
-    if (!heif->mini.end && (op != XFORM_NONE || only_exif))
+        warn_of_turn(heif, &picture, only_exif, opts->warnings);
+    if (!heif->box[HEIF_MINI].end && (op != XFORM_NONE || only_exif))
         return turn_items(out, heif, &plan, op, account, err);
     const size_t base = out->size;
     if (!bytes_append(out, heif->file.data, heif->file.size))
         return fail_memory(err, "no memory for the file");
-    if (heif->mini.end) {
-        uint8_t *bits = out->data + base + heif->mini.body + 1;
+    if (heif->box[HEIF_MINI].end) {
+        uint8_t *bits = out->data + base + heif->box[HEIF_MINI].body + 1;
         *bits = (uint8_t)((*bits & ~7u) | (xform_retag(was, op) - 1));
     }
     return 0;

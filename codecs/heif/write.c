@@ -1,54 +1,11 @@
-/* Writes a HEIF file whose lists of properties have changed. */
+/* Writes a HEIF file whose properties and lists have changed: with another iprp
+ * box, and with what follows from its size. */
 #include "codecs/base/byte_order.h"
 #include "codecs/heif/heif.h"
 
 static int fail_room(struct err *err)
 {
     return fail_memory(err, "no memory for the file");
-}
-
-/* ---- Lists ----------------------------------------------------------------*/
-
-enum { LIST_MAX = 255 };
-
-struct list {
-    struct heif_association association[LIST_MAX + HEIF_KINDS];
-    size_t count;
-};
-
-static void list_slot(struct list *list, const struct heif_slot *slot)
-{
-    if (slot->wanted)
-        list->association[list->count++] =
-            (struct heif_association){ .property = slot->is,
-                                       .essential = true };
-}
-
-/* Makes the list of an item, which may not change. What it has stays in its
- * place, if that is in order; what is added comes last, but before what must
- * follow it. */
-static void make_list(struct list *list, const struct heif *heif,
-                      const struct heif_item *item,
-                      const struct heif_change *change)
-{
-    int next = HEIF_CLAP; /* of the transforms */
-    list->count = 0;
-    for (size_t i = 0; i < item->count; i++) {
-        struct heif_association one = heif->association[item->first + i];
-        const enum heif_kind kind =
-            one.property ? heif->property[one.property - 1].kind : HEIF_KINDS;
-        if (change && kind == HEIF_ISPE &&
-            change->slot[kind].was == one.property)
-            one.property = change->slot[kind].is;
-        if (!change || kind >= HEIF_ISPE)
-            list->association[list->count++] = one;
-        for (; change && change->in_order && next <= (int)kind &&
-               kind < HEIF_ISPE;
-             next++)
-            list_slot(list, &change->slot[next]);
-    }
-    for (; change && next < HEIF_ISPE; next++)
-        list_slot(list, &change->slot[next]);
 }
 
 static bool put(struct bytes *out, uint64_t value, unsigned size)
@@ -58,130 +15,132 @@ static bool put(struct bytes *out, uint64_t value, unsigned size)
     return bytes_append(out, bytes + sizeof bytes - size, size);
 }
 
-static bool put_list(struct bytes *out, uint32_t id, const struct list *list,
-                     unsigned version, bool wide)
+static bool put_file(struct bytes *out, const struct heif *heif, size_t begin,
+                     size_t end)
 {
-    bool room = put(out, id, version ? 4 : 2) && put(out, list->count, 1);
-    for (size_t i = 0; i < list->count && room; i++) {
-        const struct heif_association *one = &list->association[i];
-        const unsigned essential = one->essential;
-        room = put(out, essential << (wide ? 15 : 7) | one->property,
-                   wide ? 2 : 1);
+    return bytes_append(out, heif->file.data + begin, end - begin);
+}
+
+/* ---- The iprp box ---------------------------------------------------------*/
+
+/* Puts the properties, of which those that change are as long as they were. */
+static bool put_ipco(struct bytes *out, const struct heif *heif)
+{
+    const struct box *ipco = &heif->box[HEIF_IPCO];
+    bool room = put_file(out, heif, ipco->begin, ipco->body);
+    for (size_t i = 1; i < heif_property_count(heif) && room; i++) {
+        const struct heif_property *one = &heif_properties(heif)[i];
+        const size_t size = one->box[3];
+        if (size == 0)
+            room = put_file(out, heif, one->begin, one->end);
+        else if (!one->begin)
+            room = bytes_append(out, one->box, size);
+        else
+            room = put_file(out, heif, one->begin, one->end - (size - 8)) &&
+                   bytes_append(out, one->box + 8, size - 8);
     }
     return room;
 }
 
-/* Makes `with` the box of all lists. Indices beyond 127 need the wide form, and
- * then all have it. */
-static int make_ipma(struct bytes *with, const struct heif *heif,
-                     const struct heif_plan *plan, struct err *err)
+/* Puts the list of an item, which may not change. What it has stays in its
+ * place, if that is in order; what is added comes last, but before what must
+ * follow it. */
+static int put_list(struct bytes *out, const struct heif *heif,
+                    const struct heif_list *list, unsigned version, bool wide,
+                    struct err *err)
 {
-    const struct box *box = &heif->ipma[0];
-    const size_t head = box->body - box->begin;
-    unsigned version = heif->version;
-    uint32_t flags = heif->flags, count = 0;
-    struct list list;
-    for (size_t i = 0; i < plan->nchanges; i++) {
-        version |= plan->change[i].item->id > UINT16_MAX;
-        for (int k = 0; k < HEIF_KINDS; k++)
-            flags |= plan->change[i].slot[k].is > 127;
-    }
-    bool room = bytes_append(with, heif->file.data + box->begin, head) &&
-                put(with, (uint64_t)version << 24 | flags, 4) &&
-                put(with, 0, 4);
-    for (size_t i = 0; i < heif->nitems && room; i++) {
-        const struct heif_item *item = &heif->item[i];
-        if (!item->listed && !item->change)
-            continue;
-        make_list(&list, heif, item,
-                  item->change ? &plan->change[item->change - 1] : NULL);
-        if (list.count > LIST_MAX)
-            return fail(err, "its item %u has no room for more properties",
-                        item->id);
-        room = put_list(with, item->id, &list, version, flags & 1);
-        count++;
+    const unsigned size = wide ? 2 : 1, upper = wide ? 15 : 7;
+    const struct heif_item *item = heif_find_item(heif, list->id);
+    const struct heif_change *change = item ? item->change : NULL;
+    unsigned next = HEIF_CLAP; /* of the transforms */
+    bool room = put(out, list->id, version ? 4 : 2) && put(out, 0, 1);
+    const size_t begin = out->size;
+    for (size_t i = 0; i <= list->count && room; i++) {
+        const bool ends = i == list->count;
+        bool essential = false;
+        unsigned n = ends ? 0 : heif_listed(heif, list, i, &essential);
+        const unsigned kind = ends ? HEIF_IMIR : heif_properties(heif)[n].kind;
+        for (; change && kind < HEIF_ISPE && next <= kind &&
+               (ends || change->in_order);
+             next++)
+            if (change->slot[next].is)
+                room =
+                    room && put(out, 1u << upper | change->slot[next].is, size);
+        if (change && kind == HEIF_ISPE && change->slot[kind].was == n)
+            n = change->slot[kind].is;
+        if (!ends && (!change || kind >= HEIF_ISPE))
+            room = room && put(out, (unsigned)essential << upper | n, size);
     }
     if (!room)
         return fail_room(err);
-    write_be32(with->data + head + 4, count);
-    if (head > 8)
-        write_be64(with->data + 8, with->size);
-    else
-        write_be32(with->data, (uint32_t)with->size);
+    const size_t count = (out->size - begin) / size;
+    if (count > UINT8_MAX)
+        return fail(err, "its item %u has no room for more properties",
+                    list->id);
+    out->data[begin - 1] = (uint8_t)count;
     return 0;
+}
+
+/* Puts a box of lists. Indices beyond 127 need the wide form, and then all have
+ * it. */
+static int put_ipma(struct bytes *out, const struct heif *heif,
+                    const struct box *box, struct err *err)
+{
+    struct heif_cursor c = heif_open(heif, box);
+    const size_t begin = out->size, count = heif_take(&c, 4);
+    bool wide = c.flags & 1;
+    struct heif_cursor ahead = c;
+    for (size_t i = 0; i < count; i++) {
+        const struct heif_list list = heif_take_list(&ahead);
+        const struct heif_item *item = heif_find_item(heif, list.id);
+        for (int k = 0; k < HEIF_KINDS && item && item->change; k++)
+            wide = wide || item->change->slot[k].is > 0x7f;
+    }
+    if (!put_file(out, heif, box->begin, box->body) ||
+        !put(out, (uint64_t)c.version << 24 | c.flags | wide, 4) ||
+        !put(out, count, 4))
+        return fail_room(err);
+    for (size_t i = 0; i < count; i++) {
+        const struct heif_list list = heif_take_list(&c);
+        if (put_list(out, heif, &list, c.version, wide, err))
+            return -1;
+    }
+    return box_resize(out->data + begin, box, out->size - begin, err);
+}
+
+static int put_iprp(struct bytes *out, const struct heif *heif, struct err *err)
+{
+    const struct box *iprp = &heif->box[HEIF_IPRP];
+    const size_t ipco = heif->box[HEIF_IPCO].begin;
+    struct box box;
+    bool room = put_file(out, heif, iprp->begin, iprp->body);
+    for (size_t at = iprp->body; at < iprp->end && room; at = box.end) {
+        const size_t begin = out->size;
+        box_read(&box, heif->file, at, iprp->end);
+        if (at == ipco) {
+            room = put_ipco(out, heif);
+            if (room &&
+                box_resize(out->data + begin, &box, out->size - begin, err))
+                return -1;
+        } else if (!box_is(&box, "ipma")) {
+            room = put_file(out, heif, at, box.end);
+        } else if (put_ipma(out, heif, &box, err)) {
+            return -1;
+        }
+    }
+    return room ? box_resize(out->data, iprp, out->size, err) : fail_room(err);
 }
 
 /* ---- What moves -----------------------------------------------------------*/
 
-void heif_edits_free(struct heif_edits *edits)
-{
-    for (unsigned i = 0; i < edits->count; i++)
-        bytes_free(&edits->edit[i].with);
-    edits->count = 0;
-}
-
-static void add_edit(struct heif_edits *edits, size_t at, size_t end,
-                     struct bytes with)
-{
-    unsigned i = edits->count++;
-    for (; i > 0 && edits->edit[i - 1].at > at; i--)
-        edits->edit[i] = edits->edit[i - 1];
-    edits->edit[i] = (struct heif_edit){ at, end, with };
-}
-
 size_t heif_moved(const struct heif_edits *edits, size_t at)
 {
     size_t moved = at;
-    for (unsigned i = 0; i < edits->count; i++)
+    for (int i = 0; i < HEIF_EDITS; i++)
         if (edits->edit[i].end <= at)
             moved += edits->edit[i].with.size -
                      (edits->edit[i].end - edits->edit[i].at);
     return moved;
-}
-
-/* Returns by how much what is between these becomes longer, as heif_moved()
- * counts: modulo SIZE_MAX + 1. */
-static size_t growth(const struct heif_edits *edits, size_t from, size_t to)
-{
-    return heif_moved(edits, to) - to - (heif_moved(edits, from) - from);
-}
-
-/* What is added behind the properties, in the place of those that are gone. */
-static int edit_properties(struct heif_edits *edits, const struct heif *heif,
-                           struct err *err)
-{
-    struct bytes with = { 0 };
-    size_t end = heif->ipco.body;
-    bool room = true;
-    for (size_t i = 0; i < heif->nproperties; i++) {
-        const struct heif_property *property = &heif->property[i];
-        if (property->begin)
-            end = property->end;
-        else
-            room = room && bytes_append(&with, property->box, property->box[3]);
-    }
-    if (with.size || end < heif->ipco.end)
-        add_edit(edits, end, heif->ipco.end, with);
-    return room ? 0 : fail_room(err);
-}
-
-/* All boxes become the first one. */
-static int edit_lists(struct heif_edits *edits, const struct heif *heif,
-                      const struct heif_plan *plan, struct err *err)
-{
-    const struct box *box = heif->ipma;
-    struct bytes with = { 0 };
-    const int status = make_ipma(&with, heif, plan, err);
-    if (status ||
-        (with.size == box->end - box->begin && heif->nipmas == 1 &&
-         memcmp(with.data, heif->file.data + box->begin, with.size) == 0)) {
-        bytes_free(&with);
-        return status;
-    }
-    add_edit(edits, box->begin, box->end, with);
-    for (unsigned i = 1; i < heif->nipmas; i++)
-        add_edit(edits, box[i].begin, box[i].end, (struct bytes){ 0 });
-    return 0;
 }
 
 /* Takes what the meta box grows by from free space behind it, so that nothing
@@ -189,136 +148,89 @@ static int edit_lists(struct heif_edits *edits, const struct heif *heif,
 static int edit_space(struct heif_edits *edits, const struct heif *heif,
                       struct err *err)
 {
-    static const uint8_t zeros[64];
-    const struct box *space = &heif->space;
-    const size_t more = heif_moved(edits, heif->meta.end) - heif->meta.end;
-    const size_t less = -more, size = space->end - space->begin;
-    struct bytes with = { 0 };
-    if (!more || !space->end || space->open || space->body > space->begin + 8)
+    enum { HEAD = 8, GIVEN_MOST = 64 };
+    static const uint8_t zeros[GIVEN_MOST];
+    struct heif_edit *edit = &edits->edit[1];
+    const struct box *space = &heif->box[HEIF_SPACE];
+    const size_t meta = heif->box[HEIF_META].end;
+    const size_t more = heif_moved(edits, meta) - meta, less = -more;
+    const size_t size = space->end - space->begin, left = size - more;
+    if (!more || !space->end || space->open ||
+        space->body > space->begin + HEAD || left > UINT32_MAX)
         return 0;
-    if (more == size || (more < size && more + 8 <= size)) {
-        const size_t left = size - more;
-        if (left && !put(&with, left, 4))
-            return fail_room(err);
-        add_edit(edits, space->begin, left ? space->begin + 4 : space->end,
-                 with);
-        if (left)
-            add_edit(edits, space->body, space->body + more,
-                     (struct bytes){ 0 });
-    } else if (less <= sizeof zeros) {
-        if (!put(&with, size + less, 4))
-            return fail_room(err);
-        add_edit(edits, space->begin, space->begin + 4, with);
-        with = (struct bytes){ 0 };
-        if (!bytes_append(&with, zeros, less))
-            return fail_room(err);
-        add_edit(edits, space->body, space->body, with);
-    }
-    return 0;
-}
-
-/* ---- What tells where things are ------------------------------------------*/
-
-static int put_size(struct bytes *out, size_t base,
-                    const struct heif_edits *edits, const struct box *box,
-                    struct err *err)
-{
-    const size_t size = box->end - box->begin;
-    const size_t made = size + growth(edits, box->begin, box->end);
-    uint8_t *at = out->data + base + heif_moved(edits, box->begin);
-    if (box->body - box->begin > 8)
-        write_be64(at + 8, made);
-    else if (made > UINT32_MAX)
-        return fail(err, "its %s box would be too large", box->type);
-    else if (!box->open)
-        write_be32(at, (uint32_t)made);
-    return 0;
-}
-
-static bool add_to(uint8_t *field, unsigned size, size_t more)
-{
-    const uint64_t was = size == 4 ? read_be32(field) : read_be64(field);
-    const uint64_t is = was + (uint64_t)more;
-    if (size == 8)
-        write_be64(field, is);
+    if (less <= GIVEN_MOST)
+        edit->end = space->body;
+    else if (more == size || (more < size && left >= HEAD))
+        edit->end = space->begin + more + (left ? HEAD : 0);
     else
-        write_be32(field, (uint32_t)is);
-    return size == 8 || is <= UINT32_MAX;
+        return 0;
+    edit->at = space->begin;
+    return (!left || (put(&edit->with, left, 4) &&
+                      bytes_append(&edit->with, space->type, 4))) &&
+                   (less > GIVEN_MOST || bytes_append(&edit->with, zeros, less))
+               ? 0
+               : fail_room(err);
 }
 
-static int move_data(struct bytes *out, size_t base, const struct heif *heif,
-                     const struct heif_edits *edits,
-                     const struct heif_location *location, struct err *err)
+/* Moves what tells where the data of items begin. */
+static int move_data(uint8_t *to, const struct heif *heif,
+                     const struct heif_edits *edits, struct err *err)
 {
-    const struct heif_iloc *iloc = &heif->iloc;
-    uint8_t *to = out->data + base;
-    struct heif_extent extent;
-    for (unsigned i = 0; i < location->extents; i++) {
-        if (!heif_extent(heif, location, i, &extent))
-            continue;
-        for (unsigned k = 0; k < edits->count && !extent.open; k++)
-            if (extent.begin < edits->edit[k].end &&
-                extent.end > edits->edit[k].at)
+    const struct heif_extent *extent = heif_extents(heif);
+    const struct heif_edit *edit = edits->edit;
+    for (size_t i = 0; i < heif_extent_count(heif); i++, extent++) {
+        for (int k = 0; k < HEIF_EDITS && !extent->open; k++)
+            if (extent->begin < edit[k].end && extent->end > edit[k].at)
                 return fail(err,
                             "the data of its item %u overlaps its meta box",
-                            location->item);
-        const size_t more = heif_moved(edits, extent.begin) - extent.begin;
-        const size_t at = iloc->offset ? extent.at : location->base_at;
-        const unsigned size = iloc->offset ? iloc->offset : iloc->base;
-        if (more && size && (i == 0 || iloc->offset) &&
-            !add_to(to + heif_moved(edits, at), size, more))
+                            extent->item);
+        const uint64_t more =
+            (uint64_t)heif_moved(edits, extent->begin) - extent->begin;
+        uint8_t *field = to + heif_moved(edits, extent->at);
+        if (!more || !extent->at)
+            continue;
+        const bool large = heif->field == 8;
+        const uint64_t is =
+            more + (large ? read_be64(field) : read_be32(field));
+        if (large)
+            write_be64(field, is);
+        else if (is > UINT32_MAX)
             return fail(err,
-                        "the data of its item %u would be beyond what "
-                        "its iloc box can say",
-                        location->item);
+                        "the data of its item %u would be beyond what its iloc "
+                        "box can say",
+                        extent->item);
+        else
+            write_be32(field, (uint32_t)is);
     }
     return 0;
 }
 
-static int move_all(struct bytes *out, size_t base, const struct heif *heif,
-                    const struct heif_edits *edits, struct err *err)
+int heif_write(struct bytes *out, const struct heif *heif,
+               struct heif_edits *edits, struct err *err)
 {
-    struct heif_location location;
-    size_t at = heif->iloc.first;
-    if (put_size(out, base, edits, &heif->meta, err) ||
-        put_size(out, base, edits, &heif->iprp, err) ||
-        put_size(out, base, edits, &heif->ipco, err))
-        return -1;
-    for (uint32_t i = 0; i < heif->iloc.count; i++, at = location.end) {
-        heif_location(heif, at, &location);
-        if (location.method == 0 &&
-            move_data(out, base, heif, edits, &location, err))
-            return -1;
-    }
-    for (size_t i = 0; i < heif->nproperties; i++) {
-        const struct heif_property *property = &heif->property[i];
-        if (property->begin && property->kind < HEIF_KINDS)
-            memcpy(out->data + base + heif_moved(edits, property->body),
-                   property->box + 8, property->box[3] - 8u);
-    }
-    return 0;
-}
-
-int heif_write(struct bytes *out, struct heif *heif,
-               const struct heif_plan *plan, struct heif_edits *edits,
-               struct err *err)
-{
+    const struct box *iprp = &heif->box[HEIF_IPRP], *meta = heif->box;
     const size_t base = out->size;
     size_t at = 0;
-    if (edit_properties(edits, heif, err) ||
-        edit_lists(edits, heif, plan, err) || edit_space(edits, heif, err))
+    *edits = (struct heif_edits){ { { iprp->begin, iprp->end, { 0 } } } };
+    if (put_iprp(&edits->edit[0].with, heif, err) ||
+        edit_space(edits, heif, err))
         return -1;
     if (!bytes_reserve(out, heif_moved(edits, heif->file.size)))
         return fail_room(err);
-    for (unsigned i = 0; i <= edits->count; i++) {
-        const struct heif_edit *edit =
-            i < edits->count ? &edits->edit[i] : NULL;
-        const size_t end = edit ? edit->at : heif->file.size;
-        if (!bytes_append(out, heif->file.data + at, end - at) ||
-            (edit && edit->with.size &&
-             !bytes_append(out, edit->with.data, edit->with.size)))
+    for (int i = 0; i < HEIF_EDITS; i++) {
+        const struct heif_edit *edit = &edits->edit[i];
+        const struct bytes with = edit->with;
+        if (edit->end && (!put_file(out, heif, at, edit->at) ||
+                          !bytes_append(out, with.data, with.size)))
             return fail_room(err);
-        at = edit ? edit->end : end;
+        at = edit->end ? edit->end : at;
     }
-    return move_all(out, base, heif, edits, err);
+    if (!put_file(out, heif, at, heif->file.size))
+        return fail_room(err);
+    uint8_t *to = out->data + base;
+    const size_t end = heif_moved(edits, meta->end);
+    return box_resize(to + meta->begin, meta, end - meta->begin, err) ||
+                   move_data(to, heif, edits, err)
+               ? -1
+               : 0;
 }

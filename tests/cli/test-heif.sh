@@ -21,7 +21,7 @@ check "all are right: $(head -3 wrong)" [ ! -s wrong ]
 # Eight quarter turns are four; and four are none where irot was there, and said to
 # be essential.
 for file in exif6.heic hdr-own0.heic hdr-own3.heic both.heic free18.heic mini.avif \
-    own1.heic own4.heic; do
+    own1.heic own4.heic each.heic reversed.heic; do
     was=$file
     for i in 1 2 3 4 5 6 7 8; do
         gimgxf -q rotate90 $was out/$i-$file
@@ -36,6 +36,10 @@ done
 gimgxf -q fliph plain.heic out/m.heic
 gimgxf -q fliph out/m.heic out/mm.heic
 check 'a mirror that is taken back leaves nothing' same plain.heic out/mm.heic
+
+# A gain map may belong to a picture that is missing.
+gimgxf -q rotate90 lost.heif out/said.heic
+check 'an item without its first input' [ "$($oracle orientation out/said.heic 4)" = 6 ]
 
 # Where there is room nothing moves.
 for file in free18 thumb free3000; do

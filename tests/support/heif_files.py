@@ -52,7 +52,7 @@ class File:
         self.items, self.refs, self.groups = items, refs, groups
         self.how = dict(iloc=1, sizes=0x4440, wide=False, ipma=0, primary=1,
                         brand=b'heic', order='fmd', free=0, head=8, tail=b'',
-                        idat=(), apart=False, extents=1, plain=())
+                        idat=(), apart=False, extents=1, plain=(), lists='one')
         assert not set(how) - set(self.how), how
         self.how.update(how)
 
@@ -67,14 +67,19 @@ class File:
                      number not in self.how['plain'],
                      len(props) if self.how['apart'] else props.index(p) + 1))
         wide, long = self.how['wide'], self.how['ipma']
-        body = struct.pack('>I', len(lists))
-        for number in sorted(lists):
-            body += struct.pack('>IB' if long else '>HB', number,
-                                len(lists[number]))
-            for essential, p in lists[number]:
-                body += struct.pack('>H' if wide else '>B',
-                                    essential << (15 if wide else 7) | p)
-        return box('iprp', box('ipco', *props), full('ipma', long, wide, body))
+        numbers = sorted(lists, reverse=self.how['lists'] == 'reversed')
+        parts = [[n] for n in numbers] if self.how['lists'] == 'each' else [numbers]
+        bodies = []
+        for part in parts:
+            body = struct.pack('>I', len(part))
+            for number in part:
+                body += struct.pack('>IB' if long else '>HB', number,
+                                    len(lists[number]))
+                for essential, p in lists[number]:
+                    body += struct.pack('>H' if wide else '>B',
+                                        essential << (15 if wide else 7) | p)
+            bodies.append(full('ipma', long, wide, body))
+        return box('iprp', box('ipco', *props), *bodies)
 
     def iloc(self, where):
         version, sizes = self.how['iloc'], self.how['sizes']
@@ -179,6 +184,10 @@ def files():
     yield 'middle', File({1: ('hvc1', b'data', [ISPE(80, 48), IROT(1), box(
         'pixi', b'\0\0\0\0\3\x08\x08\x08')])})
     yield 'alpha', File(r3, [('auxl', 2, [1])])
+    for how in 'each', 'reversed':
+        yield 'lists-' + how, File(r3, [('auxl', 2, [1])], lists=how)
+        yield how, File({1: picture(1, IROT(3)), 2: picture(2, IROT(3))},
+                        [('auxl', 2, [1])], lists=how)
     yield 'thumb', File(r3, [('thmb', 2, [1])], free=400)
     yield 'upright-thumb', File({**r3, 2: picture(2, size=(12, 20))},
                                 [('thmb', 2, [1])])
@@ -194,6 +203,8 @@ def files():
     yield 'fallback', File({**tiles, 1: ('grid', GRID, [ISPE(80, 24)])},
                            [('dimg', 1, [2, 3])], [('altr', [1, 2])], idat=(1,))
     yield 'hdr', File(hdr, tmap, [('altr', [3, 1])])
+    yield 'lost', File({**{n: hdr[n] for n in (2, 3)}, 4: picture(4)}, tmap,
+                       [('altr', [3, 4])], primary=4)
     yield 'hdr-flat', File({**hdr, 1: picture(1, IROT(0)),
                             3: ('tmap', noise(3, 62), [ISPE(80, 48), IROT(0)])},
                            tmap)
@@ -268,7 +279,7 @@ def check(op, before, after):
         return
     shown, by_exif = start(a)
     assert (a.items, a.refs, a.groups) == (b.items, b.refs, b.groups)
-    assert all(b.orders), 'ipma is not sorted'
+    assert a.orders == b.orders, 'ipma is sorted in another way'
     kept = [(k, before[x:y]) for k, x, y, _ in a.top if k not in
             ('meta', 'free', 'mdat')]
     assert kept == [(k, after[x:y]) for k, x, y, _ in b.top if k not in
@@ -328,7 +339,8 @@ def main():
     if sys.argv[1] == 'make':
         for name, file in files():
             data = file if isinstance(file, bytes) else file.bytes()
-            with open(name + ('.avif' if name == 'mini' else '.heic'), 'wb') as f:
+            suffix = {'mini': '.avif', 'lost': '.heif'}.get(name, '.heic')
+            with open(name + suffix, 'wb') as f:
                 f.write(data)
         return
     if sys.argv[1] == 'orientation':
