@@ -237,17 +237,18 @@ static int find_part(struct gif_part *part, struct bytes file, struct err *err)
     }
 }
 
-struct gif_rect gif_rect_of(const struct gif *gif, const struct gif_part *frame)
+struct frame_place gif_place_of(const struct gif *gif,
+                                const struct gif_part *frame)
 {
     const uint8_t *p = gif->file.data + frame->begin + 1;
-    return (struct gif_rect){ read_le16(p), read_le16(p + 2), read_le16(p + 4),
-                              read_le16(p + 6) };
+    return (struct frame_place){ read_le16(p), read_le16(p + 2),
+                                 read_le16(p + 4), read_le16(p + 6) };
 }
 
-struct gif_rect gif_rect_shown(const struct gif *gif,
-                               const struct gif_part *frame)
+struct frame_place gif_place_shown(const struct gif *gif,
+                                   const struct gif_part *frame)
 {
-    struct gif_rect r = gif_rect_of(gif, frame);
+    struct frame_place r = gif_place_of(gif, frame);
     if (r.x >= gif->width || r.y >= gif->height) {
         r.x = UINT32_MAX;
         return r;
@@ -262,7 +263,7 @@ struct gif_rect gif_rect_shown(const struct gif *gif,
 static int note_frame(struct gif *gif, const struct gif_part *part,
                       const struct load_opts *opts, struct err *err)
 {
-    const struct gif_rect r = gif_rect_of(gif, part);
+    const struct frame_place r = gif_place_of(gif, part);
     const uint32_t right = r.x + r.width, below = r.y + r.height;
     const uint64_t pixels = (uint64_t)r.width * r.height;
     const size_t coded = part->end - part->body;
@@ -276,7 +277,7 @@ static int note_frame(struct gif *gif, const struct gif_part *part,
                         "larger than 65535",
                         right, below);
     }
-    const struct gif_rect shown = gif_rect_shown(gif, part);
+    const struct frame_place shown = gif_place_shown(gif, part);
     gif->outside += shown.width < r.width || shown.height < r.height;
     if (pixels <= LZW_OF_BYTE * coded)
         return 0;

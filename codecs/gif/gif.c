@@ -35,7 +35,7 @@ static void read_palette(struct image *img, struct gif *gif)
     struct meta *meta = img->meta;
     unsigned n, bits = gif->file.data[gif->frame->body];
     const uint8_t *colors = colors_of(gif, &n);
-    const struct gif_rect r = gif_rect_shown(gif, gif->frame);
+    const struct frame_place r = gif_place_shown(gif, gif->frame);
     const bool all = r.width == gif->width && r.height == gif->height;
     int *clear = &gif->frame->transparent;
     meta->ncolors = bits <= 8 && 1u << bits > n ? 1u << bits : n;
@@ -81,7 +81,7 @@ static int open(struct reader *reader, struct err *err)
 static void compose(const struct image *img, const struct image *frame,
                     const struct gif *gif)
 {
-    const struct gif_rect r = gif_rect_shown(gif, gif->frame);
+    const struct frame_place r = gif_place_shown(gif, gif->frame);
     const int clear = gif->frame->transparent;
     for (unsigned c = 0; c < img->nplanes; c++)
         for (uint32_t y = 0; y < img->height; y++) {
@@ -102,7 +102,7 @@ static int decode(struct reader *reader, struct err *err)
     struct image *img = &reader->img, frame = { 0 };
     const struct gif *gif = reader->state;
     const struct load_opts *opts = reader->opts;
-    const struct gif_rect r = gif_rect_shown(gif, gif->frame);
+    const struct frame_place r = gif_place_shown(gif, gif->frame);
     struct err why;
     unsigned n;
     bool mended = false;

@@ -50,10 +50,6 @@ struct gif {
     uint32_t outside; /* frames that reach over the edges of the screen */
 };
 
-struct gif_rect {
-    uint32_t x, y, width, height;
-};
-
 /* Finds the frames; and, unless meta is NULL, the metadata, which it gets, and
  * what it says of the animation. Tolerant, it ends before a damaged block. The
  * caller calls gif_free(), also on failure. */
@@ -63,10 +59,10 @@ void gif_free(struct gif *gif);
 
 /* Returns where a frame lies, and, of that, what is on the screen; if that is
  * nothing, all of it, with x beyond all screens. */
-struct gif_rect gif_rect_of(const struct gif *gif,
-                            const struct gif_part *frame);
-struct gif_rect gif_rect_shown(const struct gif *gif,
-                               const struct gif_part *frame);
+struct frame_place gif_place_of(const struct gif *gif,
+                                const struct gif_part *frame);
+struct frame_place gif_place_shown(const struct gif *gif,
+                                   const struct gif_part *frame);
 
 /* Returns the bytes of the palette that flags tell of. */
 static inline size_t gif_palette_size(unsigned flags)

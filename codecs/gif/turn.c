@@ -19,8 +19,8 @@ static int take_pixels(struct image *img, const uint8_t *pixels,
                        const struct gif *gif, const struct gif_part *frame,
                        struct err *err)
 {
-    const struct gif_rect all = gif_rect_of(gif, frame),
-                          shown = gif_rect_shown(gif, frame);
+    const struct frame_place all = gif_place_of(gif, frame),
+                             shown = gif_place_shown(gif, frame);
     *img = (struct image){
         .cell = CELL_U8,
         .color = COLOR_INDEXED,
@@ -44,7 +44,7 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
                    const struct gif_part *frame, const struct load_opts *opts,
                    struct err *err)
 {
-    const struct gif_rect r = gif_rect_of(gif, frame);
+    const struct frame_place r = gif_place_of(gif, frame);
     const struct bytes file = { gif->file.data, frame->end, 0 };
     const unsigned bits = file.data[frame->body];
     const size_t n = (size_t)r.width * r.height;
@@ -111,6 +111,7 @@ bool gif_write_frame(struct bytes *out, const struct plane *pixels,
 struct gif_work {
     const struct gif *gif;
     enum xform t;
+    uint32_t width, height;       /* of the turned screen */
     const struct load_opts *opts; /* without a turner nothing is written */
     struct bytes *out;
     size_t at;               /* in the file: what comes next */
@@ -125,7 +126,7 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
 {
     const struct gif_work *work = context;
     const struct gif_part *frame = &work->gif->frame[i];
-    const struct gif_rect shown = gif_rect_shown(work->gif, frame);
+    const struct frame_place shown = gif_place_shown(work->gif, frame);
     const bool empty = shown.width == 0 || shown.height == 0,
                turns = work->t != XFORM_NONE && !empty;
     struct load_opts opts = *work->opts;
@@ -152,15 +153,15 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
 static bool put_head(const struct gif_work *work)
 {
     const struct gif *gif = work->gif;
-    const bool exchanged = xform_transposes(work->t);
     if (!bytes_append(work->out, gif->file.data, gif->begin))
         return false;
     uint8_t *p = work->out->data;
     if (work->t == XFORM_NONE)
         return true;
-    write_le16(p + 6, exchanged ? gif->height : gif->width);
-    write_le16(p + 8, exchanged ? gif->width : gif->height);
-    if (exchanged && p[12]) { /* the shape of a pixel: (it + 15) / 64 */
+    write_le16(p + 6, work->width);
+    write_le16(p + 8, work->height);
+    if (xform_transposes(work->t) &&
+        p[12]) { /* the shape of a pixel: (it + 15) / 64 */
         const int other = (64 * 64 + (p[12] + 15) / 2) / (p[12] + 15) - 15;
         p[12] = (uint8_t)(other < 1 ? 1 : other);
     }
@@ -190,26 +191,6 @@ static bool put_until(struct gif_work *work, size_t end)
     return put;
 }
 
-/* Returns where a frame lies after the turn: one beyond the screen still does.
- */
-static struct gif_rect turn_rect(const struct gif *gif, struct gif_rect r,
-                                 enum xform t)
-{
-    const bool exchanged = xform_transposes(t);
-    const uint32_t width = exchanged ? gif->height : gif->width,
-                   height = exchanged ? gif->width : gif->height;
-    const bool beyond = r.x > UINT16_MAX;
-    if (exchanged)
-        r = (struct gif_rect){ r.y, r.x, r.height, r.width };
-    if (beyond)
-        return (struct gif_rect){ width, 0, r.width, r.height };
-    if (t & XFORM_MIRROR_X)
-        r.x = width - r.width - r.x;
-    if (t & XFORM_MIRROR_Y)
-        r.y = height - r.height - r.y;
-    return r;
-}
-
 static int take_frame(void *context, uint32_t i, struct bytes *made,
                       struct err *err)
 {
@@ -222,8 +203,11 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
     const size_t at = out->size;
     put = put && put_until(work, frame->body);
     if (put && (work->t != XFORM_NONE || made->size)) {
-        const struct gif_rect r =
-            turn_rect(work->gif, gif_rect_shown(work->gif, frame), work->t);
+        struct frame_place r = gif_place_shown(work->gif, frame);
+        const bool beyond = r.x > UINT16_MAX; /* it still is */
+        r = frame_place_turn(r, work->t, work->width, work->height);
+        r.x = beyond ? work->width : r.x;
+        r.y = beyond ? 0 : r.y;
         write_le16(out->data + at + 1, r.x);
         write_le16(out->data + at + 3, r.y);
         write_le16(out->data + at + 5, r.width);
@@ -326,8 +310,10 @@ int gif_turn(struct bytes *out, struct image *img, struct bytes file,
                      ? fail_memory(err, "no memory for metadata")
                      : gif_scan(&gif, meta, file, opts, err) ||
                            check_size(&gif, opts, err);
-    img->width = turned.width = xform_transposes(t) ? gif.height : gif.width;
-    img->height = turned.height = xform_transposes(t) ? gif.width : gif.height;
+    work.width = xform_transposes(t) ? gif.height : gif.width;
+    work.height = xform_transposes(t) ? gif.width : gif.height;
+    img->width = turned.width = work.width;
+    img->height = turned.height = work.height;
     if (status == 0 && meta) {
         struct save_opts save = *opts->save;
         save.orientation = 0; /* that in XMP turns a GIF nowhere */

@@ -4,6 +4,19 @@
 #include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 
+struct frame_place frame_place_turn(struct frame_place place, enum xform t,
+                                    uint32_t width, uint32_t height)
+{
+    if (xform_transposes(t))
+        place =
+            (struct frame_place){ place.y, place.x, place.height, place.width };
+    if (t & XFORM_MIRROR_X)
+        place.x = width - place.width - place.x;
+    if (t & XFORM_MIRROR_Y)
+        place.y = height - place.height - place.y;
+    return place;
+}
+
 void frames_add(struct frames_size *size, uint32_t width, uint32_t height,
                 unsigned of_pixel, uint64_t coded)
 {

@@ -6,6 +6,15 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/turner.h"
 
+/* Where a frame lies on the canvas. */
+struct frame_place {
+    uint32_t x, y, width, height;
+};
+
+/* Returns the place in the turned canvas, which is width x height then. */
+struct frame_place frame_place_turn(struct frame_place place, enum xform t,
+                                    uint32_t width, uint32_t height);
+
 /* The most frames that are in work at a time. */
 enum { FRAMES_AT_ONCE = 32 };
 

@@ -27,19 +27,6 @@ void frame_place_write(uint8_t *fctl, struct frame_place place)
     write_be32(fctl + 16, place.y);
 }
 
-struct frame_place frame_place_turn(struct frame_place place, enum xform t,
-                                    uint32_t width, uint32_t height)
-{
-    if (xform_transposes(t))
-        place =
-            (struct frame_place){ place.y, place.x, place.height, place.width };
-    if (t & XFORM_MIRROR_X)
-        place.x = width - place.width - place.x;
-    if (t & XFORM_MIRROR_Y)
-        place.y = height - place.height - place.y;
-    return place;
-}
-
 /* ---- Chunks -------------------------------------------------------------- */
 
 /* A wrong number is passed over if that is allowed. */

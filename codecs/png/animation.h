@@ -5,8 +5,8 @@
 #define CODECS_PNG_ANIMATION_H
 
 #include "codecs/codec.h"
+#include "codecs/image/frames.h"
 #include "codecs/image/meta.h"
-#include "codecs/image/xform.h"
 
 enum {
     ACTL = 8, /* bytes of its data */
@@ -15,20 +15,11 @@ enum {
     SEQUENCE = 4,    /* bytes of the number that leads fcTL and fdAT */
 };
 
-/* Where a frame lies on the canvas. */
-struct frame_place {
-    uint32_t x, y, width, height;
-};
-
 /* Reads the place in an fcTL of FCTL bytes. */
 struct frame_place frame_place_read(const uint8_t *fctl);
 
 /* Writes it into one. */
 void frame_place_write(uint8_t *fctl, struct frame_place place);
-
-/* Returns the place in the turned canvas, which is width x height then. */
-struct frame_place frame_place_turn(struct frame_place place, enum xform t,
-                                    uint32_t width, uint32_t height);
 
 /* What the chunks so far have said; {.width, .height} of the canvas at first.
  */

@@ -32,11 +32,6 @@ enum {
 
 static const uint8_t end_marker[] = { 0, 0, 0, 0, 0, 0, 0, 1 };
 
-/* How a file was coded. */
-struct qoi_state {
-    uint8_t colorspace;
-};
-
 struct qoi_color {
     uint8_t r, g, b, a;
 };
@@ -113,15 +108,18 @@ static inline void read_color(struct qoi_past *past, const uint8_t *chunk)
     }
 }
 
-/* Pixels past the end of the file are 0. A row has room for 4 bytes a pixel. */
-static void read_rows(struct image *img, struct bytes file, uint8_t *row)
+/* Pixels past the end of the file are 0. */
+static void read_rows(const struct image *img, struct bytes file)
 {
     struct qoi_past past = no_past;
     const uint8_t *at = file.data + HEADER, *end = file.data + file.size;
     unsigned run = 0; /* pixels of the last color that are still to come */
     bool cut = false;
     for (uint32_t y = 0; y < img->height; y++) {
-        uint8_t *to = row;
+        uint8_t *r = plane_row(&img->plane[0], y),
+                *g = plane_row(&img->plane[1], y),
+                *b = plane_row(&img->plane[2], y),
+                *a = img->alpha ? plane_row(&img->plane[3], y) : NULL;
         for (uint32_t x = 0; x < img->width; x++) {
             if (run == 0 && at < end && (size_t)(end - at) >= chunk_size(*at)) {
                 run = chunk_pixels(*at);
@@ -134,10 +132,12 @@ static void read_rows(struct image *img, struct bytes file, uint8_t *row)
                 past.last = (struct qoi_color){ 0 };
             }
             run -= run > 0;
-            memcpy(to, &past.last, sizeof past.last);
-            to += img->nplanes;
+            r[x] = past.last.r;
+            g[x] = past.last.g;
+            b[x] = past.last.b;
+            if (a)
+                a[x] = past.last.a;
         }
-        interleave_split_row(img, y, row);
     }
 }
 
@@ -145,7 +145,6 @@ static int open(struct reader *reader, struct err *err)
 {
     const struct load_opts *opts = reader->opts;
     struct image *img = &reader->img;
-    struct qoi_state *state = img->meta->state;
     const struct bytes file = reader->file;
     const uint8_t *p = file.data;
     if (p[AT_CHANNELS] != 3 && p[AT_CHANNELS] != 4)
@@ -157,7 +156,7 @@ static int open(struct reader *reader, struct err *err)
     if (image_check(read_be32(p + AT_WIDTH), read_be32(p + AT_HEIGHT),
                     p[AT_CHANNELS], CELL_U8, &opts->limits, err))
         return -1;
-    state->colorspace = p[AT_COLORSPACE];
+    *(uint8_t *)img->meta->state = p[AT_COLORSPACE];
     img->width = read_be32(p + AT_WIDTH);
     img->height = read_be32(p + AT_HEIGHT);
     img->nplanes = p[AT_CHANNELS];
@@ -181,19 +180,13 @@ static int open(struct reader *reader, struct err *err)
 
 static int decode(struct reader *reader, struct err *err)
 {
-    struct image *img = &reader->img;
-    const struct qoi_state *state = img->meta->state;
-    uint8_t *row = memory_alloc(sizeof(struct qoi_color) * img->width);
-    if (!row)
-        return fail_memory(err, "no memory for a row");
-    int status = image_alloc(img, reader->opts->mem, err);
-    if (status == 0)
-        read_rows(img, reader->file, row);
-    memory_free(row);
-    if (reader->opts->portable && state->colorspace == LINEAR)
+    if (image_alloc(&reader->img, reader->opts->mem, err))
+        return -1;
+    read_rows(&reader->img, reader->file);
+    if (reader->opts->portable && reader->file.data[AT_COLORSPACE] == LINEAR)
         warn(reader->opts->warnings,
              "its samples are linear, which another format does not say");
-    return status;
+    return 0;
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -234,18 +227,15 @@ static inline size_t put_color(uint8_t *to, struct qoi_color c,
     return 4;
 }
 
-/* Writes the chunks of a row, and returns their size. A run that the row ends
- * with goes on in *runs, unless it is the last row. */
-static inline __attribute__((always_inline)) size_t
-put_row(uint8_t *to, struct qoi_past *past, unsigned *runs, const uint8_t *row,
-        uint32_t width, unsigned channels)
+/* Writes the chunks of a row of colors, and returns where they end. A run that
+ * the row ends with goes on in *runs. */
+static uint8_t *put_row(uint8_t *to, struct qoi_past *past, unsigned *runs,
+                        const struct qoi_color *row, uint32_t width)
 {
-    const uint8_t *const begin = to;
-    struct qoi_color c = { .a = 255 }, last = past->last;
+    struct qoi_color last = past->last;
     unsigned run = *runs;
-    for (uint32_t x = 0; x < width; x++, row += channels) {
-        c = (struct qoi_color){ row[0], row[1], row[2],
-                                channels == 4 ? row[3] : 255 };
+    for (uint32_t x = 0; x < width; x++) {
+        const struct qoi_color c = row[x];
         const bool again = is_same(c, last);
         run += again;
         if (run && (!again || run == LONGEST_RUN)) {
@@ -258,34 +248,40 @@ put_row(uint8_t *to, struct qoi_past *past, unsigned *runs, const uint8_t *row,
     }
     *runs = run;
     past->last = last;
-    return (size_t)(to - begin);
+    return to;
 }
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    const struct qoi_state *state =
-        codec_is_own(&codec_qoi, img) ? img->meta->state : NULL;
     const size_t most = (size_t)img->width * LARGEST_CHUNK + 1;
     struct qoi_past past = no_past;
+    struct image colors = *img; /* of which all have alpha */
     uint8_t head[HEADER] = "qoif";
     unsigned run = 0;
     (void)opts;
     write_be32(head + AT_WIDTH, img->width);
     write_be32(head + AT_HEIGHT, img->height);
     head[AT_CHANNELS] = (uint8_t)img->nplanes;
-    head[AT_COLORSPACE] = state ? state->colorspace : 0;
-    uint8_t *row = memory_alloc((size_t)img->width * img->nplanes);
-    bool room = row && bytes_append(file, head, sizeof head);
-    for (uint32_t y = 0; room && y < img->height; y++) {
-        room = bytes_reserve(file, most);
-        interleave_join_row(img, y, row);
-        if (room)
-            file->size += img->alpha ? put_row(file->data + file->size, &past,
-                                               &run, row, img->width, 4)
-                                     : put_row(file->data + file->size, &past,
-                                               &run, row, img->width, 3);
+    if (codec_is_own(&codec_qoi, img))
+        head[AT_COLORSPACE] = *(const uint8_t *)img->meta->state;
+    struct qoi_color *row = memory_alloc(img->width * sizeof *row);
+    uint8_t *opaque = memory_alloc(img->width);
+    bool room = row && opaque && bytes_append(file, head, sizeof head);
+    if (room && !img->alpha) {
+        memset(opaque, 255, img->width);
+        colors.plane[3] = (struct plane){ .data = opaque };
+        colors.nplanes = 4;
     }
+    for (uint32_t y = 0; room && y < img->height; y++) {
+        interleave_join_row(&colors, y, row);
+        room = bytes_reserve(file, most);
+        if (room)
+            file->size = (size_t)(put_row(file->data + file->size, &past, &run,
+                                          row, img->width) -
+                                  file->data);
+    }
+    memory_free(opaque);
     memory_free(row);
     const uint8_t last = (uint8_t)(OP_RUN | (run - 1));
     if (!room || (run && !bytes_append(file, &last, 1)) ||
@@ -319,7 +315,7 @@ const struct codec codec_qoi = {
         .colors = 1 << COLOR_RGB,
         .alpha = true,
     },
-    .state_size = sizeof(struct qoi_state),
+    .state_size = sizeof(uint8_t), /* its color space */
     .probe = probe,
     .open = open,
     .decode = decode,

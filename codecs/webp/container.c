@@ -39,7 +39,6 @@ struct riff_parser {
     const struct load_opts *opts;
     const uint8_t *alpha; /* an ALPH chunk whose picture follows; or NULL */
     unsigned items;       /* ANIM and frames so far */
-    bool anim;
 };
 
 /* Padding may be missing at the end of the file. */
@@ -88,6 +87,34 @@ static bool read_picture(struct webp_frame *frame,
     return frame->place.width && frame->place.height;
 }
 
+/* Takes a chunk of a frame, up to its picture: then frame->data is set. */
+static int take_picture(struct riff_parser *p, struct webp_frame *frame,
+                        const struct riff_chunk *chunk, struct err *err)
+{
+    const struct frame_place place = frame->place;
+    const size_t number = p->webp->nframes + 1;
+    if (is(chunk, "ALPH") && !p->alpha) {
+        p->alpha = chunk->name;
+        return 0;
+    }
+    if (!is(chunk, "VP8 ") && !is(chunk, "VP8L"))
+        return fail(err, "frame %zu begins with another chunk, %.4s", number,
+                    (const char *)chunk->name);
+    if (!read_picture(frame, chunk) || (p->alpha && frame->lossless))
+        return fail(err, "frame %zu is malformed", number);
+    if (place.width && (place.width != frame->place.width ||
+                        place.height != frame->place.height))
+        return fail(err,
+                    "frame %zu has %u x %u pixels, where its head says %u x %u",
+                    number, frame->place.width, frame->place.height,
+                    place.width, place.height);
+    frame->alpha = frame->alpha || p->alpha;
+    frame->data = p->alpha ? p->alpha : chunk->name;
+    frame->size = (size_t)(p->file.data + chunk->end - frame->data);
+    p->alpha = NULL;
+    return 0;
+}
+
 static int add_frame(struct riff_parser *p, const struct webp_frame *frame,
                      struct err *err)
 {
@@ -105,28 +132,6 @@ static int add_frame(struct riff_parser *p, const struct webp_frame *frame,
     return 0;
 }
 
-/* Takes the picture in a chunk, and the ALPH before it. */
-static int take_picture(struct riff_parser *p, struct webp_frame *frame,
-                        const struct riff_chunk *chunk, struct err *err)
-{
-    const struct webp_place place = frame->place;
-    if (!read_picture(frame, chunk) || (p->alpha && frame->lossless))
-        return fail(err, "frame %zu is malformed", p->webp->nframes + 1);
-    if (place.width && (place.width != frame->place.width ||
-                        place.height != frame->place.height))
-        return fail(err,
-                    "frame %zu has %u x %u pixels, where its head says %u x %u",
-                    p->webp->nframes + 1, frame->place.width,
-                    frame->place.height, place.width, place.height);
-    frame->place.x = place.x;
-    frame->place.y = place.y;
-    frame->alpha = frame->alpha || p->alpha;
-    frame->data = p->alpha ? p->alpha : chunk->name;
-    frame->size = (size_t)(p->file.data + chunk->end - frame->data);
-    p->alpha = NULL;
-    return 0;
-}
-
 /* A frame has its ALPH, its picture, and what is unknown. */
 static int take_anmf(struct riff_parser *p, const struct riff_chunk *anmf,
                      struct err *err)
@@ -135,33 +140,23 @@ static int take_anmf(struct riff_parser *p, const struct riff_chunk *anmf,
     const size_t begin = (size_t)(data - p->file.data),
                  end = begin + anmf->size;
     const struct webp_file *webp = p->webp;
-    struct webp_frame frame = { .data = NULL };
     struct riff_chunk chunk;
     if (anmf->size < ANMF)
         return fail(err, "frame %zu is cut short", webp->nframes + 1);
-    frame.place = (struct webp_place){
-        .x = 2 * read_le24(data),
-        .y = 2 * read_le24(data + 3),
-        .width = read_le24(data + 6) + 1,
-        .height = read_le24(data + 9) + 1,
+    struct webp_frame frame = {
+        .place = { 2 * read_le24(data), 2 * read_le24(data + 3),
+                   read_le24(data + 6) + 1, read_le24(data + 9) + 1 },
+        .duration = read_le24(data + 12),
+        .flags = data[15],
     };
-    frame.duration = read_le24(data + 12);
-    frame.flags = data[15];
     if ((uint64_t)frame.place.x + frame.place.width > webp->width ||
         (uint64_t)frame.place.y + frame.place.height > webp->height)
         return fail(err, "frame %zu is not within the picture of %u x %u",
                     webp->nframes + 1, webp->width, webp->height);
-    for (size_t at = begin + ANMF; at < end && !frame.data; at = chunk.end) {
-        if (read_chunk(&chunk, p, at, end, err))
+    for (size_t at = begin + ANMF; at < end && !frame.data; at = chunk.end)
+        if (read_chunk(&chunk, p, at, end, err) ||
+            take_picture(p, &frame, &chunk, err))
             return -1;
-        if (is(&chunk, "ALPH") && !p->alpha)
-            p->alpha = chunk.name;
-        else if (!is(&chunk, "VP8 ") && !is(&chunk, "VP8L"))
-            return fail(err, "frame %zu begins with another chunk, %.4s",
-                        webp->nframes + 1, (const char *)chunk.name);
-        else if (take_picture(p, &frame, &chunk, err))
-            return -1;
-    }
     if (!frame.data)
         return fail(err, "frame %zu has no picture", webp->nframes + 1);
     frame.rest = p->file.data + chunk.end;
@@ -171,8 +166,8 @@ static int take_anmf(struct riff_parser *p, const struct riff_chunk *anmf,
 
 /* EXIF, XMP and a profile that VP8X does not tell of are passed over by
  * readers, so they are unknown chunks. */
-static int take_block(struct riff_parser *p, const char *name,
-                      const uint8_t *data, size_t size, struct err *err)
+static int take_block(struct riff_parser *p, const struct riff_chunk *chunk,
+                      struct err *err)
 {
     static const struct {
         const char *name;
@@ -184,18 +179,21 @@ static int take_block(struct riff_parser *p, const char *name,
         { "ICCP", BLOCK_ICC, DROP_ICC, WEBP_ICC },
         { "C2PA", BLOCK_JUMBF, 0, 0 },
     };
-    const unsigned flags = p->webp->vp8x[0];
+    char name[5] = "";
+    memcpy(name, chunk->name, 4);
     if (!p->meta)
         return 0;
     struct metadata_block *block =
-        meta_add(p->meta, name, p->items, data, size);
+        meta_add(p->meta, name, p->items, chunk->data, chunk->size);
     if (!block)
         return fail_memory(err, "no memory for so many chunks");
+    block->begin = (size_t)(chunk->name - p->file.data);
+    block->end = block->begin + HEAD + chunk->size;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (memcmp(name, known[i].name, 5) != 0)
+        if (!is(chunk, known[i].name))
             continue;
         block->drop = known[i].drop;
-        if ((flags & known[i].flag) == known[i].flag)
+        if ((p->webp->vp8x[0] & known[i].flag) == known[i].flag)
             block->kind = known[i].kind;
         else
             warn(p->opts->warnings,
@@ -203,58 +201,49 @@ static int take_block(struct riff_parser *p, const char *name,
                  "that readers pass it over",
                  name);
     }
-    block->begin = (size_t)(data - p->file.data) - HEAD;
-    block->end = block->begin + HEAD + size;
     return 0;
 }
 
+/* Takes a chunk behind VP8X, if there is one. */
 static int take_chunk(struct riff_parser *p, const struct riff_chunk *chunk,
                       struct err *err)
 {
     struct webp_file *webp = p->webp;
-    const bool animated = webp_is_animated(webp),
-               picture = is(chunk, "VP8 ") || is(chunk, "VP8L"),
-               still = webp->extended || !webp->nframes;
-    struct webp_frame frame = { .data = NULL };
-    char name[5] = "";
-    memcpy(name, chunk->name, 4);
-    if (animated && is(chunk, "ANIM") && !p->anim && chunk->size >= ANIM) {
+    const bool picture =
+        is(chunk, "VP8 ") || is(chunk, "VP8L") || is(chunk, "ALPH");
+    struct webp_frame frame = { .place = { 0, 0, webp->width, webp->height } };
+    if (!webp_is_animated(webp) && picture && !webp->nframes)
+        return take_picture(p, &frame, chunk, err) ||
+                       (frame.data && add_frame(p, &frame, err))
+                   ? -1
+                   : 0;
+    if (webp_is_animated(webp) && p->items && is(chunk, "ANMF"))
+        return take_anmf(p, chunk, err);
+    if (webp_is_animated(webp) && !p->items && is(chunk, "ANIM") &&
+        chunk->size >= ANIM) {
         memcpy(webp->anim, chunk->data, ANIM);
-        p->anim = true;
         p->items++;
         return 0;
     }
-    if (animated && p->anim && is(chunk, "ANMF"))
-        return take_anmf(p, chunk, err);
-    if (!animated && is(chunk, "ALPH") && still && !webp->nframes &&
-        !p->alpha) {
-        p->alpha = chunk->name;
-        return 0;
-    }
-    if (!animated && picture && !webp->nframes) {
-        frame.place.width = webp->width;
-        frame.place.height = webp->height;
-        return take_picture(p, &frame, chunk, err) || add_frame(p, &frame, err)
-                   ? -1
-                   : 0;
-    }
-    if (still && (picture || is(chunk, "ALPH") || is(chunk, "ANIM") ||
-                  is(chunk, "ANMF") || is(chunk, "VP8X")))
-        return fail(err, "chunk %s stands where it has no meaning", name);
-    return take_block(p, name, chunk->data, chunk->size, err);
+    /* Readers do not look behind the picture of a file without VP8X. */
+    if (webp->extended && (picture || is(chunk, "ANIM") || is(chunk, "ANMF") ||
+                           is(chunk, "VP8X")))
+        return fail(err, "chunk %.4s stands where it has no meaning",
+                    (const char *)chunk->name);
+    return take_block(p, chunk, err);
 }
 
-/* Reads VP8X, if there is one. */
+/* Reads VP8X, or else the picture. */
 static int take_head(struct riff_parser *p, const struct riff_chunk *chunk,
                      struct err *err)
 {
     struct webp_file *webp = p->webp;
     webp->extended = is(chunk, "VP8X");
+    if (is(chunk, "VP8 ") || is(chunk, "VP8L"))
+        return take_chunk(p, chunk, err);
     if (!webp->extended)
-        return is(chunk, "VP8 ") || is(chunk, "VP8L")
-                   ? take_chunk(p, chunk, err)
-                   : fail(err, "its first chunk, %.4s, has no picture",
-                          (const char *)chunk->name);
+        return fail(err, "its first chunk, %.4s, has no picture",
+                    (const char *)chunk->name);
     if (chunk->size < VP8X)
         return fail(err, "chunk VP8X is malformed");
     memcpy(webp->vp8x, chunk->data, 4);
@@ -263,18 +252,16 @@ static int take_head(struct riff_parser *p, const struct riff_chunk *chunk,
     return 0;
 }
 
-/* Readers do not look behind the picture of a file without VP8X. */
+/* Reads all chunks. What is damaged behind a picture without VP8X is none, and
+ * tolerant, the frames before one that is damaged are enough. */
 static int read_chunks(struct riff_parser *p, struct err *err)
 {
     struct webp_file *webp = p->webp;
     struct riff_chunk chunk;
-    struct err why;
     for (size_t at = RIFF_HEAD; at < webp->end; at = chunk.end) {
-        if (read_chunk(&chunk, p, at, webp->end, &why)) {
-            if (!webp->nframes || webp->extended) {
-                *err = why;
+        if (read_chunk(&chunk, p, at, webp->end, err)) {
+            if (!webp->nframes || webp->extended)
                 return -1;
-            }
             webp->end = at;
             break;
         }
@@ -290,6 +277,10 @@ static int read_chunks(struct riff_parser *p, struct err *err)
     }
     if (!webp->nframes || p->alpha)
         return fail(err, "the file holds no picture");
+    if (!webp->extended) {
+        webp->width = webp->frame->place.width;
+        webp->height = webp->frame->place.height;
+    }
     return 0;
 }
 
@@ -308,18 +299,10 @@ static int read_file(struct riff_parser *p, struct err *err)
         return fail(err, "its RIFF header is malformed");
     if (read_chunks(p, err))
         return -1;
-    if (!webp->extended) {
-        webp->width = webp->frame->place.width;
-        webp->height = webp->frame->place.height;
-    }
-    struct meta *meta = p->meta;
-    for (size_t i = 0; meta && i < meta->nblocks; i++)
-        if (meta->block[i].where == p->items)
-            meta->block[i].where = WEBP_BEHIND_FRAMES;
-    if (!meta || webp->end == file.size)
+    if (!p->meta || webp->end == file.size)
         return 0;
     struct metadata_block *block =
-        meta_add(meta, "bytes behind the end", WEBP_BEHIND_FILE,
+        meta_add(p->meta, "bytes behind the end", WEBP_BEHIND_FILE,
                  file.data + webp->end, file.size - webp->end);
     if (!block)
         return fail_memory(err, "no memory for the bytes behind the end");
@@ -366,20 +349,23 @@ static bool put_block(struct bytes *out, const struct metadata_block *block)
                : put_chunk(out, block->name, block->data, block->size);
 }
 
+/* Writes the blocks whose place is among these. */
 static bool put_blocks(struct bytes *out, const struct meta *meta,
-                       unsigned where)
+                       unsigned first, unsigned last)
 {
     bool put = true;
-    for (size_t i = 0; meta && put && i < meta->nblocks; i++)
-        if (meta->block[i].where == where && !meta->block[i].dropped)
-            put = put_block(out, &meta->block[i]);
+    for (size_t i = 0; meta && put && i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (block->where >= first && block->where <= last && !block->dropped)
+            put = put_block(out, block);
+    }
     return put;
 }
 
 static bool put_frame(struct bytes *out, const struct webp_frame *frame,
                       bool animated)
 {
-    const struct webp_place *place = &frame->place;
+    const struct frame_place *place = &frame->place;
     uint8_t head[HEAD + ANMF] = "ANMF";
     const size_t padding = frame->size & 1;
     write_le32(head + 4,
@@ -429,23 +415,22 @@ int webp_write(struct bytes *out, const struct webp_file *webp,
     const bool animated = webp_is_animated(webp);
     uint8_t vp8x[VP8X];
     unsigned items = 0;
-    bool put = bytes_append(out, "RIFF\0\0\0\0WEBP", RIFF_HEAD);
-    if (make_vp8x(vp8x, webp, meta))
-        put = put && put_chunk(out, "VP8X", vp8x, VP8X);
-    put = put && put_blocks(out, meta, items++);
+    bool put =
+        bytes_append(out, "RIFF\0\0\0\0WEBP", RIFF_HEAD) &&
+        (!make_vp8x(vp8x, webp, meta) || put_chunk(out, "VP8X", vp8x, VP8X));
     if (animated)
-        put = put && put_chunk(out, "ANIM", webp->anim, ANIM) &&
-              put_blocks(out, meta, items++);
-    for (size_t i = 0; put && i < webp->nframes; i++)
-        put = put_frame(out, &webp->frame[i], animated) &&
-              put_blocks(out, meta, items++);
-    put = put && put_blocks(out, meta, WEBP_BEHIND_FRAMES);
-    if (!put)
+        put = put && put_blocks(out, meta, items, items) &&
+              put_chunk(out, "ANIM", webp->anim, ANIM);
+    items += animated;
+    for (size_t i = 0; put && i < webp->nframes; i++, items++)
+        put = put_blocks(out, meta, items, items) &&
+              put_frame(out, &webp->frame[i], animated);
+    if (!put || !put_blocks(out, meta, items, WEBP_BEHIND_FRAMES))
         return fail_memory(err, "no memory for the file");
     if (out->size - HEAD > UINT32_MAX - 1)
         return fail(err, "a WebP file can have no more than 4 GiB");
     write_le32(out->data + 4, (uint32_t)(out->size - HEAD));
-    return put_blocks(out, meta, WEBP_BEHIND_FILE)
+    return put_blocks(out, meta, WEBP_BEHIND_FILE, WEBP_BEHIND_FILE)
                ? 0
                : fail_memory(err, "no memory for the file");
 }

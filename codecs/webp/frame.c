@@ -156,23 +156,6 @@ static int on_progress(int percent, const WebPPicture *picture)
     return !account_is_over();
 }
 
-static int refuse(WebPEncodingError why, struct err *err)
-{
-    switch (why) {
-    case VP8_ENC_ERROR_OUT_OF_MEMORY:
-    case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
-    case VP8_ENC_ERROR_BAD_WRITE:
-        return fail_memory(err, "no memory for the encoder");
-    case VP8_ENC_ERROR_BAD_DIMENSION:
-        return fail(err,
-                    "a WebP picture can have no more than %d pixels to a "
-                    "side",
-                    WEBP_SIDE);
-    default:
-        return fail(err, "libwebp cannot encode it (error %d)", (int)why);
-    }
-}
-
 static int encode(struct bytes *made, WebPPicture *picture, WebPConfig *config,
                   float least, struct err *err)
 {
@@ -190,10 +173,17 @@ static int encode(struct bytes *made, WebPPicture *picture, WebPConfig *config,
         config->quality += (100 - config->quality) / 3;
     } while (done && !enough);
     lib.WebPPictureFree(picture);
-    return done ? 0 : refuse(picture->error_code, err);
+    const int why = picture->error_code;
+    if (done)
+        return 0;
+    return why == VP8_ENC_ERROR_OUT_OF_MEMORY ||
+                   why == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY ||
+                   why == VP8_ENC_ERROR_BAD_WRITE
+               ? fail_memory(err, "no memory for the encoder")
+               : fail(err, "libwebp cannot encode it (error %d)", why);
 }
 
-/* Lossless files are made as cwebp -lossless makes them, */
+/* Lossless files are made as cwebp -lossless -exact makes them. */
 int webp_encode(struct bytes *made, struct webp_frame *frame,
                 const struct image *img, float quality, float least,
                 struct err *err)
@@ -205,6 +195,11 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
     WebPConfig config;
     WebPPicture picture;
     size_t taken;
+    if (img->width > WEBP_SIDE || img->height > WEBP_SIDE)
+        return fail(err,
+                    "%u x %u pixels: a WebP picture can have no more than %d "
+                    "to a side",
+                    img->width, img->height, WEBP_SIDE);
     lib.WebPConfigInitInternal(&config, WEBP_PRESET_DEFAULT,
                                frame->lossless ? 75 : quality,
                                WEBP_ENCODER_ABI_VERSION);
@@ -234,18 +229,11 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
     memory_give(taken);
     if (status || webp_read(&file, NULL, *made, &strict, err))
         return -1;
-    const struct webp_place place = frame->place;
-    *frame = (struct webp_frame){ .place = place,
-                                  .duration = frame->duration,
-                                  .flags = frame->flags,
-                                  .rest = frame->rest,
-                                  .rest_size = frame->rest_size,
-                                  .lossless = frame->lossless,
-                                  .alpha = file.frame->alpha,
-                                  .data = file.frame->data,
-                                  .image = file.frame->image,
-                                  .size = file.frame->size,
-                                  .image_size = file.frame->image_size };
+    frame->alpha = file.frame->alpha;
+    frame->data = file.frame->data;
+    frame->size = file.frame->size;
+    frame->image = file.frame->image;
+    frame->image_size = file.frame->image_size;
     webp_free(&file);
     /* The header of VP8L tells whether there may be alpha, as it did. */
     if (frame->lossless) {

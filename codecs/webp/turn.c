@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 #include "codecs/metadata/metadata.h"
 
@@ -18,39 +17,21 @@
 struct webp_work {
     const struct load_opts *opts;
     const struct save_opts *save; /* NULL: they are only decoded */
-    struct webp_file *webp;
-    struct image canvas;     /* if they are composed: ARGB, as stored */
-    struct webp_place dirty; /* of it: where there is what the turned
-                                animation has cleared; or empty */
+    struct webp_file *webp;       /* its frames become what they are turned */
     enum xform t;
-};
-
-struct webp_task {
-    const struct webp_work *work;
-    struct webp_frame frame; /* as it becomes */
-    struct image pixels;     /* to be encoded; or none: those of the frame */
-    struct bytes made;
-    struct warnings warnings;
-    struct err err;
-    int status;
+    uint32_t width, height; /* of the turned canvas */
+    struct bytes *made;     /* what frames borrow then */
+    /* Of those in work, what is to be encoded; or none: what the frame has. */
+    struct image *pixels;
+    struct image canvas;      /* if they are composed: ARGB, as stored */
+    struct frame_place dirty; /* of it: where there is what the turned
+                                animation has cleared; or empty */
 };
 
 /* ---- Places ---------------------------------------------------------------*/
 
-static struct webp_place place_turn(struct webp_place p, enum xform t,
-                                    const struct webp_file *webp)
-{
-    if (xform_reverses_x(t))
-        p.x = webp->width - p.width - p.x;
-    if (xform_reverses_y(t))
-        p.y = webp->height - p.height - p.y;
-    return xform_transposes(t)
-               ? (struct webp_place){ p.y, p.x, p.height, p.width }
-               : p;
-}
-
-static struct webp_place place_grow(struct webp_place p, enum xform t,
-                                    const struct webp_file *webp)
+static struct frame_place place_grow(struct frame_place p, enum xform t,
+                                     const struct webp_file *webp)
 {
     p.width += xform_reverses_x(t) && (webp->width - p.width - p.x) & 1;
     p.height += xform_reverses_y(t) && (webp->height - p.height - p.y) & 1;
@@ -67,13 +48,13 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static struct webp_place place_join(struct webp_place a, struct webp_place b)
+static struct frame_place place_join(struct frame_place a, struct frame_place b)
 {
     if (b.width == 0)
         return a;
     const uint32_t x = least(a.x, b.x), y = least(a.y, b.y);
-    return (struct webp_place){ x, y, most(a.x + a.width, b.x + b.width) - x,
-                                most(a.y + a.height, b.y + b.height) - y };
+    return (struct frame_place){ x, y, most(a.x + a.width, b.x + b.width) - x,
+                                 most(a.y + a.height, b.y + b.height) - y };
 }
 
 /* ---- Composing ------------------------------------------------------------*/
@@ -115,7 +96,7 @@ static bool draw(const struct image *canvas, const struct image *own,
 }
 
 /* Clears a place, or only looks whether there is anything in it. */
-static bool scan(const struct image *canvas, struct webp_place p, bool clear)
+static bool scan(const struct image *canvas, struct frame_place p, bool clear)
 {
     uint32_t any = 0;
     for (uint32_t y = p.y; y < p.y + p.height; y++) {
@@ -143,7 +124,7 @@ static int argb_alloc(struct image *img, uint32_t width, uint32_t height,
 /* Makes `to` a part of the canvas; or a frame with transparent pixels beside it
  * that make it so large. */
 static int take_part(struct image *to, const struct image *from,
-                     struct webp_place part, struct err *err)
+                     struct frame_place part, struct err *err)
 {
     if (argb_alloc(to, part.width, part.height, err))
         return -1;
@@ -156,28 +137,29 @@ static int take_part(struct image *to, const struct image *from,
 
 /* Lays the next frame on the canvas, and gives it the pixels that it needs in
  * the turned animation. */
-static int compose(struct webp_work *work, struct webp_task *task)
+static int compose(void *context, uint32_t i, struct err *err)
 {
-    struct webp_frame *frame = &task->frame;
-    const struct webp_place was = frame->place, dirty = work->dirty;
-    const struct webp_place is =
+    struct webp_work *work = context;
+    struct webp_frame *frame = &work->webp->frame[i];
+    struct image *pixels = &work->pixels[i % FRAMES_AT_ONCE], own;
+    const struct frame_place was = frame->place, dirty = work->dirty;
+    const struct frame_place is =
         place_grow(place_join(was, dirty), work->t, work->webp);
     const bool replaces = frame->flags & WEBP_REPLACES,
                same = memcmp(&was, &is, sizeof is) == 0;
-    struct image own;
     int status = 0;
-    if (webp_decode(&own, frame, true, work->opts, &task->err))
+    if (webp_decode(&own, frame, true, work->opts, err))
         return -1;
     const bool opaque = draw(&work->canvas, &own, frame);
     if (!dirty.width && !same && (opaque || !replaces)) {
         frame->flags &= (uint8_t)~WEBP_REPLACES;
-        status = take_part(&task->pixels, &own,
-                           (struct webp_place){ 0, 0, is.width, is.height },
-                           &task->err);
+        status =
+            take_part(pixels, &own,
+                      (struct frame_place){ 0, 0, is.width, is.height }, err);
     } else if (!same || (dirty.width && !replaces && !opaque)) {
         frame->flags |= WEBP_REPLACES;
         frame->lossless = true; /* edges of frames are sharper than 4:2:0 */
-        status = take_part(&task->pixels, &work->canvas, is, &task->err);
+        status = take_part(pixels, &work->canvas, is, err);
     }
     image_free(&own);
     work->dirty.width = 0;
@@ -187,164 +169,78 @@ static int compose(struct webp_work *work, struct webp_task *task)
             work->dirty = is;
     }
     frame->place = is;
-    frame->alpha = frame->alpha || task->pixels.nplanes;
+    frame->alpha = frame->alpha || pixels->nplanes;
     return status;
 }
 
-/* ---- One frame ------------------------------------------------------------*/
+/* ---- Frames ---------------------------------------------------------------*/
 
 /* What loses more than this is encoded at a higher quality than it had: mosaics
  * of few colors, and what had next to none. Of frames that are made of pixels,
  * whose chroma is averaged anew before that is measured, less is allowed. */
 enum { LEAST_PSNR = 34, LEAST_OF_PIXELS = 37 };
 
-static int turn_pixels(struct webp_task *task, float quality)
-{
-    const struct webp_work *work = task->work;
-    const struct turner *turner = work->opts->turner;
-    struct image turned = { 0 };
-    if (work->t != XFORM_NONE) {
-        if (image_like(&turned, &task->pixels, work->t, mem_plain,
-                       &task->err) ||
-            turner->turn(turner->context, &turned, &task->pixels, work->t,
-                         &task->err)) {
-            image_free(&turned);
-            return -1;
-        }
-        image_free(&task->pixels);
-        task->pixels = turned;
-    }
-    task->frame.place = place_turn(task->frame.place, work->t, work->webp);
-    return webp_encode(&task->made, &task->frame, &task->pixels, quality,
-                       work->save->quality         ? 0
-                       : task->pixels.nplanes == 1 ? LEAST_OF_PIXELS
-                                                   : LEAST_PSNR,
-                       &task->err);
-}
-
 /* A lossy frame stays as it is stored, Y, U and V, where the chroma samples of
  * the turned one are at the same places. */
-static void do_frame(void *context, size_t i)
+static int make_frame(void *context, uint32_t i, struct bytes *made,
+                      struct warnings *warnings, struct err *err)
 {
-    struct webp_task *task = (struct webp_task *)context + i;
-    const struct webp_work *work = task->work;
+    const struct webp_work *work = context;
     const struct save_opts *save = work->save;
-    struct webp_frame *frame = &task->frame;
+    const struct webp_file *webp = work->webp;
+    struct webp_frame *frame = &webp->frame[i];
+    struct image *pixels = &work->pixels[i % FRAMES_AT_ONCE];
     struct load_opts load = *work->opts;
-    float quality = 0;
-    load.warnings = &task->warnings;
+    float quality = 0, least = 0;
+    load.warnings = warnings;
     if (!frame->lossless && save)
         quality = save->quality ? (float)save->quality : webp_quality(frame);
     frame->lossless = frame->lossless || (save && save->lossless);
     const bool argb = frame->lossless ||
                       (xform_reverses_x(work->t) && frame->place.width & 1) ||
                       (xform_reverses_y(work->t) && frame->place.height & 1);
-    if (task->status == 0)
-        task->status =
-            account_check_time(load.limits.account, &task->err) ||
-            (!task->pixels.nplanes &&
-             webp_decode(&task->pixels, frame, argb, &load, &task->err)) ||
-            (save && turn_pixels(task, quality));
-    image_free(&task->pixels);
-}
-
-/* ---- All frames -----------------------------------------------------------*/
-
-enum { TASKS = 16 }; /* at a time */
-
-/* Takes what a task has made. */
-static int end_task(struct webp_work *work, struct webp_task *task,
-                    size_t number, struct err *err)
-{
-    struct webp_file *webp = work->webp;
-    for (unsigned i = 0; i < task->warnings.count && i < WARNINGS_MAX; i++)
-        warn(work->opts->warnings, "frame %zu: %s", number + 1,
-             task->warnings.list[i].text);
-    if (task->status && webp_is_animated(webp))
-        return fail_with(err, &task->err, "frame %zu: %s", number + 1,
-                         task->err.text);
-    if (task->status)
-        *err = task->err;
-    if (task->status || !work->save)
-        return task->status;
-    webp->frame[number] = task->frame;
-    if (task->frame.alpha)
-        webp->vp8x[0] |= webp->extended ? WEBP_ALPHA : 0;
-    return 0;
-}
-
-/* Makes all frames anew, to `made`, one for each; or decodes them. */
-static int do_all(struct webp_work *work, struct bytes *made, unsigned most,
-                  struct err *err)
-{
-    const size_t all = work->webp->nframes;
-    const struct turner *turner = work->opts->turner;
-    struct webp_task *tasks = memory_alloc(TASKS * sizeof *tasks);
+    if (!pixels->nplanes && webp_decode(pixels, frame, argb, &load, err))
+        return -1;
     int status = 0;
-    if (!tasks)
-        return fail_memory(err, "no memory for the frames");
-    for (size_t at = 0, n; at < all && status == 0; at += n) {
-        n = all - at < most ? all - at : most;
-        for (size_t i = 0; i < n; i++) {
-            tasks[i] = (struct webp_task){ .work = work,
-                                           .frame = work->webp->frame[at + i] };
-            if (work->canvas.nplanes)
-                tasks[i].status = compose(work, &tasks[i]);
-        }
-        thread_pool_run(!turner || turner->parallel ? work->opts->pool : NULL,
-                        do_frame, tasks, n);
-        for (size_t i = 0; i < n; i++) {
-            if (status == 0)
-                status = end_task(work, &tasks[i], at + i, err);
-            if (made)
-                made[at + i] = tasks[i].made;
-        }
+    if (save) {
+        frame->place =
+            frame_place_turn(frame->place, work->t, work->width, work->height);
+        if (!save->quality)
+            least = pixels->nplanes == 1 ? LEAST_OF_PIXELS : LEAST_PSNR;
+        status = frame_turn(pixels, load.turner, work->t, err) ||
+                 webp_encode(made, frame, pixels, quality, least, err);
     }
-    memory_free(tasks);
+    image_free(pixels);
     return status;
 }
 
-/* A byte of a frame becomes hardly more than so many but of a flat one: many of
- * these cost work that their file does not show. */
-enum { FLAT_FROM = 500 };
+static int take_frame(void *context, uint32_t i, struct bytes *made,
+                      struct err *err)
+{
+    const struct webp_work *work = context;
+    (void)err;
+    work->made[i] = *made;
+    *made = (struct bytes){ 0 };
+    return 0;
+}
 
-/* Finds how many frames memory holds at a time. */
-static int check_size(const struct webp_work *work, bool composes,
-                      unsigned *side_by_side, struct err *err)
+static int check_size(struct frames_size *size, const struct webp_work *work,
+                      bool composes, struct err *err)
 {
     enum { BYTES = 64 }; /* of a pixel, with what libwebp needs */
     const struct webp_file *webp = work->webp;
     struct limits limits = work->opts->limits;
-    const unsigned threads = thread_pool_threads(work->opts->pool);
-    uint64_t pixels = 0, coded = 0, largest = 0;
     limits.reserve = NULL;
     for (size_t i = 0; i < webp->nframes; i++) {
         const struct webp_frame *frame = &webp->frame[i];
-        const uint64_t of_frame =
-            (uint64_t)frame->place.width * frame->place.height;
-        if (image_check(frame->place.width, frame->place.height, 4, CELL_U8,
-                        &limits, err))
+        const struct frame_place *p = &frame->place;
+        if (image_check(p->width, p->height, 4, CELL_U8, &limits, err))
             return -1;
-        coded += frame->size;
-        pixels += of_frame;
-        largest = of_frame > largest ? of_frame : largest;
+        frames_add(size, p->width, p->height, BYTES, frame->size);
     }
-    if (composes &&
-        image_check(webp->width, webp->height, 4, CELL_U8, &limits, err))
-        return -1;
-    if (pixels > limits.pixels)
-        return limit_refuse_frames((uint32_t)webp->nframes, pixels, &limits,
-                                   err);
-    if (webp->nframes > 1 && 4 * pixels > FLAT_FROM * coded &&
-        account_check_work(limits.account, 4 * pixels - FLAT_FROM * coded, err))
-        return -1;
-    const uint64_t fit = limits.bytes / (BYTES * largest);
-    *side_by_side = fit < threads ? (unsigned)fit + !fit : threads;
-    *side_by_side = least(*side_by_side, TASKS);
-    if (work->opts->limits.reserve)
-        work->opts->limits.reserve(limits.context,
-                                   *side_by_side * BYTES * largest);
-    return 0;
+    return (composes &&
+            image_check(webp->width, webp->height, 4, CELL_U8, &limits, err)) ||
+           frames_check(size, &work->opts->limits, work->opts->pool, err);
 }
 
 /* Says what becomes of lossy frames. Returns whether frames are made anew. */
@@ -374,38 +270,41 @@ static bool tell_of_loss(const struct webp_work *work)
     return true;
 }
 
-/* Turns the frames, and writes the file. */
-static int turn_frames(struct bytes *out, struct webp_work *work,
-                       const struct meta *meta, struct err *err)
+/* Makes all frames anew; without work->save it only tries them. */
+static int turn_frames(struct webp_work *work, struct err *err)
 {
     struct webp_file *webp = work->webp;
-    const size_t n = webp->nframes;
-    bool composes = false;
-    unsigned most = 1;
-    for (size_t i = 0; i < n; i++) {
-        const struct webp_place *p = &webp->frame[i].place,
-                                is = place_grow(*p, work->t, webp);
-        composes = composes || is.width != p->width || is.height != p->height;
+    const struct turner *turner = work->opts->turner;
+    struct thread_pool *pool =
+        !turner || turner->parallel ? work->opts->pool : NULL;
+    struct frames_size size = { .frames = 0 };
+    struct frame_maker maker = { .make = make_frame,
+                                 .take = take_frame,
+                                 .context = work,
+                                 .account = work->opts->limits.account };
+    for (size_t i = 0; i < webp->nframes; i++) {
+        const struct frame_place *p = &webp->frame[i].place,
+                                 is = place_grow(*p, work->t, webp);
+        if (is.width != p->width || is.height != p->height)
+            maker.prepare = compose;
     }
-    struct bytes *made = memory_alloc_zeroed(n, sizeof *made);
-    int status = made ? 0 : fail_memory(err, "no memory for the frames");
-    if (status == 0)
-        status = check_size(work, composes, &most, err);
-    if (status == 0 && composes)
+    if (check_size(&size, work, maker.prepare, err))
+        return -1;
+    work->made = memory_alloc_zeroed(webp->nframes, sizeof *work->made);
+    work->pixels = memory_alloc_zeroed(FRAMES_AT_ONCE, sizeof *work->pixels);
+    int status = work->made && work->pixels
+                     ? 0
+                     : fail_memory(err, "no memory for the frames");
+    if (status == 0 && maker.prepare)
         status = argb_alloc(&work->canvas, webp->width, webp->height, err);
     if (status == 0)
-        status = do_all(work, made, most, err);
-    if (status == 0 && work->save && xform_transposes(work->t)) {
-        const uint32_t width = webp->width;
-        webp->width = webp->height;
-        webp->height = width;
-    }
-    if (status == 0 && work->save)
-        status = webp_write(out, webp, meta, err);
-    for (size_t i = 0; made && i < n; i++)
-        bytes_free(&made[i]);
-    memory_free(made);
+        status = frames_make(&maker, &size, pool, work->opts->warnings, err);
+    for (size_t i = 0; work->pixels && i < FRAMES_AT_ONCE; i++)
+        image_free(&work->pixels[i]);
+    memory_free(work->pixels);
     image_free(&work->canvas);
+    webp->width = work->width;
+    webp->height = work->height;
     return status;
 }
 
@@ -415,7 +314,7 @@ int webp_turn(struct bytes *out, struct image *img, struct bytes file,
     const struct save_opts *save = opts->turner ? opts->save : NULL;
     struct webp_file webp = { .frame = NULL };
     struct webp_work work = { .opts = opts, .save = save, .webp = &webp };
-    struct image whole = { .meta = meta_new(&codec_webp), .nplanes = 4 };
+    struct image whole = { .meta = codec_new_meta(&codec_webp), .nplanes = 4 };
     int status = -1;
     if (!whole.meta)
         return fail_memory(err, "no memory for the decoder");
@@ -429,25 +328,25 @@ int webp_turn(struct bytes *out, struct image *img, struct bytes file,
     const bool exchanged = xform_transposes(work.t),
                tags = !opts->as_stored &&
                       (whole.orientation != 1 || whole.meta->orientation.other);
-    img->width = whole.width = exchanged ? webp.height : webp.width;
-    img->height = whole.height = exchanged ? webp.width : webp.height;
+    work.width = exchanged ? webp.height : webp.width;
+    work.height = exchanged ? webp.width : webp.height;
+    img->width = whole.width = work.width;
+    img->height = whole.height = work.height;
     img->orientation = opts->as_stored ? whole.orientation : 1;
-    if (!save)
-        status = turn_frames(out, &work, NULL, err);
-    else if (tell_of_loss(&work))
-        status = metadata_turn(&whole, &codec_webp, save, err) ||
-                         turn_frames(out, &work, whole.meta, err)
-                     ? -1
-                     : 0;
-    else if (save->strip || save->drop || tags)
-        status = metadata_turn(&whole, &codec_webp, save, err) ||
-                         webp_write(out, &webp, whole.meta, err)
-                     ? -1
-                     : 0;
-    else
-        status = 0;
+    const bool anew = save && tell_of_loss(&work),
+               changes = anew || (save && (save->strip || save->drop || tags));
+    status = 0;
+    if (changes)
+        status = metadata_turn(&whole, &codec_webp, save, err);
+    if (status == 0 && (anew || !save))
+        status = turn_frames(&work, err);
+    if (status == 0 && changes)
+        status = webp_write(out, &webp, whole.meta, err);
 out:
+    for (size_t i = 0; work.made && i < webp.nframes; i++)
+        bytes_free(&work.made[i]);
+    memory_free(work.made);
     webp_free(&webp);
     image_free(&whole);
-    return status;
+    return status ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/metadata/metadata.h"
 
@@ -14,14 +15,6 @@ static bool probe(const uint8_t *head, size_t size)
 }
 
 /* ---- Reading --------------------------------------------------------------*/
-
-static void note_animation(struct animation *a, const struct webp_file *webp)
-{
-    *a = (struct animation){ .frames = (uint32_t)webp->nframes,
-                             .plays = webp->anim[4] | webp->anim[5] << 8u };
-    for (size_t i = 0; i < webp->nframes; i++)
-        animation_add(a, webp->frame[i].duration / 1000.0, i == 0);
-}
 
 static void close(struct reader *reader)
 {
@@ -34,6 +27,7 @@ static int open(struct reader *reader, struct err *err)
 {
     struct webp_file *webp = memory_alloc_zeroed(1, sizeof *webp);
     struct image *img = &reader->img;
+    struct animation *a = &img->meta->animation;
     reader->state = webp;
     if (!webp)
         return fail_memory(err, "no memory for the decoder");
@@ -50,12 +44,18 @@ static int open(struct reader *reader, struct err *err)
                  first->place.width != webp->width ||
                  first->place.height != webp->height;
     img->nplanes = img->alpha ? 4 : 3;
-    if (webp_is_animated(webp))
-        note_animation(&img->meta->animation, webp);
     img->meta->coding.coding = first->lossless ? "lossless" : "lossy";
     reader->info.lossy = false;
-    for (size_t i = 0; i < webp->nframes; i++)
-        reader->info.lossy = reader->info.lossy || !webp->frame[i].lossless;
+    for (size_t i = 0; i < webp->nframes; i++) {
+        const struct webp_frame *frame = &webp->frame[i];
+        reader->info.lossy = reader->info.lossy || !frame->lossless;
+        if (webp_is_animated(webp))
+            animation_add(a, frame->duration / 1000.0, i == 0);
+    }
+    if (webp_is_animated(webp)) {
+        a->frames = (uint32_t)webp->nframes;
+        a->plays = read_le16(webp->anim + 4);
+    }
     return image_check(img->width, img->height, img->nplanes, img->cell,
                        &reader->opts->limits, err);
 }
@@ -64,7 +64,7 @@ static int open(struct reader *reader, struct err *err)
 static int decode(struct reader *reader, struct err *err)
 {
     const struct webp_file *webp = reader->state;
-    const struct webp_place place = webp->frame->place;
+    const struct frame_place place = webp->frame->place;
     struct image *img = &reader->img, argb;
     if ((reader->opts->portable &&
          metadata_read_portable(img->meta, &webp_blocks, reader->opts, err)) ||
@@ -104,11 +104,6 @@ static int encode(struct bytes *file, const struct image *img,
                           .height = img->height,
                           .nplanes = 1 };
     struct bytes made = { 0 };
-    if (img->width > WEBP_SIDE || img->height > WEBP_SIDE)
-        return fail(err,
-                    "%u x %u pixels: a WebP picture can have no more than %d "
-                    "to a side",
-                    img->width, img->height, WEBP_SIDE);
     if (webp_load(err) || image_alloc(&argb, mem_plain, err))
         return -1;
     for (uint32_t y = 0; y < img->height; y++) {
@@ -149,43 +144,35 @@ static int check(struct bytes file, const struct image *img,
 /* ---- The orientation alone ------------------------------------------------*/
 
 /* The stage makes the blocks, and the container is written around them. */
-static int retag_blocks(struct webp_file *webp, struct image *img,
-                        struct bytes file, struct retag *retag, struct err *err)
-{
-    struct bytes unused = { 0 };
-    for (size_t i = 0; i < img->meta->nblocks; i++)
-        if (strcmp(img->meta->block[i].name, "EXIF") == 0 &&
-            img->meta->block[i].kind != BLOCK_EXIF)
-            return fail(err, "it has EXIF that VP8X does not tell of, so that "
-                             "readers would not agree on another one");
-    retag->exif_at = webp->end;
-    int status = metadata_retag(&unused, file, img, retag, err);
-    bytes_free(&unused);
-    return status;
-}
-
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
-    struct image img = { .meta = meta_new(&codec_webp) };
+    struct meta *meta = meta_new(&codec_webp);
+    struct image img = { .meta = meta };
     struct retag retag = { .op = op, .warnings = opts->warnings };
     struct webp_file webp = { .frame = NULL };
-    int status = -1;
-    if (!img.meta)
+    struct bytes unused = { 0 };
+    if (!meta)
         return fail_memory(err, "no memory for the decoder");
-    img.meta->account = opts->limits.account;
-    if (webp_read(&webp, img.meta, file, opts, err) == 0 &&
-        metadata_read_orientation(&img, &webp_blocks, err) == 0) {
-        info->width = img.width = webp.width;
-        info->height = img.height = webp.height;
-        info->orientation = img.meta->orientation;
-        status = retag_blocks(&webp, &img, file, &retag, err);
-    }
+    meta->account = opts->limits.account;
+    int status = webp_read(&webp, meta, file, opts, err) ||
+                 metadata_read_orientation(&img, &webp_blocks, err);
+    for (size_t i = 0; i < meta->nblocks && status == 0; i++)
+        if (strcmp(meta->block[i].name, "EXIF") == 0 &&
+            meta->block[i].kind != BLOCK_EXIF)
+            status = fail(err, "it has EXIF that VP8X does not tell of, so "
+                               "that readers would not agree on another one");
+    info->width = img.width = webp.width;
+    info->height = img.height = webp.height;
+    info->orientation = meta->orientation;
+    retag.exif_at = webp.end;
     if (status == 0)
-        status = webp_write(out, &webp, img.meta, err);
+        status = metadata_retag(&unused, file, &img, &retag, err) ||
+                 webp_write(out, &webp, meta, err);
+    bytes_free(&unused);
     webp_free(&webp);
-    meta_free(img.meta);
-    return status;
+    meta_free(meta);
+    return status ? -1 : 0;
 }
 
 const struct codec codec_webp = {

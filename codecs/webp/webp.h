@@ -14,6 +14,7 @@
 #define CODECS_WEBP_WEBP_H
 
 #include "codecs/codec.h"
+#include "codecs/image/frames.h"
 
 /* ---- The container: container.c ------------------------------------------ */
 
@@ -40,13 +41,8 @@ enum {
     WEBP_BEHIND_FILE = 0x7fffffff, /* these bytes are no chunk */
 };
 
-/* A part of the canvas. */
-struct webp_place {
-    uint32_t x, y, width, height; /* x and y are even in a file */
-};
-
 struct webp_frame {
-    struct webp_place place;
+    struct frame_place place; /* x and y are even in a file */
     uint32_t duration;
     uint8_t flags;
     bool lossless, alpha;
