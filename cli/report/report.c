@@ -232,8 +232,10 @@ void report_job(const struct job *job, const struct result *result,
 {
     bool piped = strcmp(job->output, "-") == 0;
     const struct options *opts = job->opts;
-    report_warnings(job->input, opts, &result->warnings,
-                    left_out(job, result, err));
+    /* What a file would have lost is of no use if it fails: one line says why. */
+    if (!err || opts->verbose)
+        report_warnings(job->input, opts, &result->warnings,
+                        left_out(job, result, err));
     if (err) /* names the file that is at fault */
         report_error(result->last == STAGE_WRITE ? job->output : job->input,
                      err->text);

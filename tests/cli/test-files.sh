@@ -50,6 +50,12 @@ check 'and nothing is lost' [ "$(cat keep.png)" = keep ]
 gives 1 'gimgxf: /dev/full: cannot be written: No space left on device' \
     rotate90 in.png /dev/full --format png
 check 'a device stays a device' [ -c /dev/full ]
+# What would be lost is not said of a file that fails, but with -v.
+full='gimgxf: /dev/full: cannot be written: No space left on device'
+gives 1 "$full" rotate90 "$samples/f-sideways.jpg" /dev/full --format ppm
+gives 1 "gimgxf: $samples/f-sideways.jpg: warning: PNM cannot hold, so it is not \
+kept: EXIF
+$full" -v rotate90 "$samples/f-sideways.jpg" /dev/full --format ppm
 check 'nothing is left' no_temporary .
 
 # Into what is no file: a pipe, a stream by its name; not into a closed one.
