@@ -6,7 +6,7 @@
  *
  *     probe    which format begins so                      codec_probe()
  *     open     parse what comes before the pixels          codec_open()
- *     plan     the turn, the representation, the edges     cli/job/plan.h
+ *     plan     the turn, the representation, the edges     cli/job/plan.c
  *     decode   as planned, into planes; rows that come     codec_decode()
  *              in order are turned in bands on their way
  *     turn     what is left of the turn                    cuda/backend.h

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/plan.h"
+#include "cli/job/stages.h"
 #include "cli/job/watch.h"
 #include "cli/json/json.h"
 #include "cli/report/report.h"

@@ -3,8 +3,60 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
+#include "cli/job/watch.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 #include "codecs/metadata/metadata.h"
+
+/* ---- The backend of a job as codecs see it --------------------------------
+ */
+
+/* On a CPU a tile before and after the turn stays in a second-level cache; a
+ * GPU is sent as much as makes the copies to it fast. */
+static const size_t tile_of_cpu = 256 << 10, tile_of_gpu = 64 << 20;
+
+static int turn_part(void *context, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
+{
+    struct turner_context *c = context;
+    const struct job *job = c->job;
+    if (c->rows)
+        watch_part(job->watch,
+                   atomic_fetch_add(&c->done, src->height) + src->height,
+                   c->rows);
+    if (account_check_time(c->account, err))
+        return -1;
+    return c->cpu ? backend_cpu.apply(c->cpu, dst, src, t, NULL, err)
+                  : job->backend->apply(job->lane, dst, src, t, NULL, err);
+}
+
+int job_open_cpu(struct turner_context *context, struct err *err)
+{
+    const struct lane_opts cpu = { .workers = 0 };
+    return context->job->backend->parts
+               ? 0
+               : backend_cpu.open(&context->cpu, &cpu, err);
+}
+
+void job_close_cpu(struct turner_context *context)
+{
+    if (context->cpu)
+        backend_cpu.close(context->cpu);
+}
+
+/* Several threads may turn small tiles at a time where the backend lets them,
+ * else one thread turns large ones. */
+struct turner job_turner(struct turner_context *context)
+{
+    bool parts = context->cpu || context->job->backend->parts;
+    return (struct turner){
+        .turn = turn_part,
+        .context = context,
+        .tile = parts ? tile_of_cpu : tile_of_gpu,
+        .parallel = parts,
+    };
+}
+
+/* ---- Without decoding ---------------------------------------------------- */
 
 /* Tells that tags disagree: all of them say the same afterwards. */
 static void warn_of_tags(struct job_state *state, struct orientation o)
@@ -20,8 +72,6 @@ static void warn_of_tags(struct job_state *state, struct orientation o)
         warn(warnings, "the orientation %u does not count, since %s says it",
              o.other, orientation_place(o.other_place));
 }
-
-/* ---- Without decoding ---------------------------------------------------- */
 
 /* Fails unless the output is read as the input is, but turned. */
 static int check_oriented(const struct job_state *state,
@@ -200,15 +250,10 @@ static bool drops_tag(const struct options *opts, enum tag_place place)
            (place == TAG_XMP && opts->drop & DROP_XMP);
 }
 
-/* An orientation that stands behind damaged pixels may not be what the plan was
- * made for. */
-static int take_orientation(struct job_state *state, struct err *err)
+static int check_orientation(const struct job_state *state, struct err *err)
 {
     const struct options *opts = state->opts;
     const struct image *img = &state->img;
-    warn_of_tags(state, img->meta->orientation);
-    if (!state->plan.tag)
-        state->plan.decode.turn = job_plan_turn(opts, img->orientation);
     if (opts->ignore_orientation && img->orientation != 1 &&
         drops_tag(opts, img->meta->orientation.place))
         return fail(err,
@@ -258,5 +303,6 @@ int job_decode(struct job_state *state, struct err *err)
     state->result->progressive = state->img.meta->progressive;
     if (!state->plan.own)
         metadata_drop_portable(state->img.meta, opts->drop);
-    return take_orientation(state, err);
+    warn_of_tags(state, state->img.meta->orientation);
+    return check_orientation(state, err);
 }

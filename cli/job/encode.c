@@ -8,6 +8,14 @@
 
 /* ---- Turning ------------------------------------------------------------- */
 
+/* Returns the turn of the picture: that of the plan, but for an orientation
+ * that stands behind damaged pixels, so that it was found after them. */
+static enum xform turn_of(const struct job_state *state)
+{
+    return state->plan.tag ? XFORM_NONE
+                           : job_plan_turn(state->opts, state->img.orientation);
+}
+
 bool job_has_nothing_to_do(const struct job_state *state)
 {
     const struct options *opts = state->opts;
@@ -22,10 +30,9 @@ bool job_has_nothing_to_do(const struct job_state *state)
                      !img->meta->orientation.other);
     bool same_kind =
         !result->to->kinds || strcasecmp(suffix, state->job->format_name) == 0;
-    return plan->own && plan->decode.turn == XFORM_NONE && same_tag &&
-           same_kind && !lost && !opts->strip && !opts->drop &&
-           !opts->quality && !opts->effort && !opts->optimize &&
-           !opts->no_restart;
+    return plan->own && turn_of(state) == XFORM_NONE && same_tag && same_kind &&
+           !lost && !opts->strip && !opts->drop && !opts->quality &&
+           !opts->effort && !opts->optimize && !opts->no_restart;
 }
 
 /* Drops all warnings but that it is left by its tag. */
@@ -37,6 +44,19 @@ static void keep_edge_warning(struct result *result)
     if (result->edge_warning)
         warnings->list[0] = warnings->list[result->edge_warning - 1];
     warnings->count = result->edge_warning = result->edge_warning ? 1 : 0;
+}
+
+struct convert_opts job_convert_opts(const struct job_state *state)
+{
+    const struct options *opts = state->opts;
+    return (struct convert_opts){
+        .depth = opts->depth,
+        .background = opts->background,
+        .over = { opts->over[0], opts->over[1], opts->over[2] },
+        .limits = &opts->limits,
+        .mem = state->job->backend->memory(state->job->lane),
+        .warnings = &state->result->warnings,
+    };
 }
 
 static int convert(struct job_state *state, struct err *err)
@@ -83,9 +103,9 @@ static int turn_planes(struct job_state *state, enum xform t, struct err *err)
 int job_turn(struct job_state *state, struct err *err)
 {
     struct result *result = state->result;
-    enum xform t = state->plan.decode.turn;
     if (state->output.made)
         return 0;
+    enum xform t = turn_of(state);
     if (job_has_nothing_to_do(state)) {
         keep_edge_warning(result); /* what else would be lost is not */
         result->width = state->img.width;

@@ -19,7 +19,7 @@
  *   job_plan_picture() plans the turn. Then the codec decodes. It gives rows to
  *   a row_sink (codecs/image), which decides by the limits whether they go to
  *   memory or to a temporary file, and turns them some hundred at a time by one
- *   function pointer, that of job_turner() in turner.c, if the backend turns
+ *   function pointer, that of job_turner() in decode.c, if the backend turns
  *   parts of a picture. The scans of a JPEG may go to a device instead.
  * - STAGE_TURN, job_turn() in encode.c: samples become what the output can hold
  *   (codecs/convert), and the backend turns the whole picture if that has not
@@ -29,7 +29,7 @@
  *   a file that becomes the output. job_check() in verify.c looks whether that
  *   is a whole file; --verify and --digest decode input and output again.
  * - STAGE_WRITE, job_write_output() in output.c: the output is written beside
- *   its place and renamed, and sidecars follow it (sidecar.h). Until then no
+ *   its place and renamed, and sidecars follow it (sidecar.c). Until then no
  *   file has changed. */
 #ifndef CLI_JOB_JOB_H
 #define CLI_JOB_JOB_H
@@ -37,6 +37,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "cli/files/path.h"
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
 #include "codecs/compare/compare.h"
@@ -259,5 +260,15 @@ struct description {
 int job_describe(const char *input, struct root *root,
                  const struct options *opts, struct description *description,
                  struct err *err);
+
+/* ---- Sidecars: files of XMP beside a picture, IMG.jpg.xmp or IMG.xmp, that
+ * say how it lies. Programs that read them believe them rather than the picture
+ * - */
+
+enum { SIDECARS = 2 };
+
+/* Names the i-th sidecar that a picture may have, below SIDECARS. Returns false
+ * if it cannot have it. */
+bool sidecar_name(struct path_text *name, const char *picture, unsigned i);
 
 #endif

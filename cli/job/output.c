@@ -5,7 +5,6 @@
 #include "cli/files/file_write.h"
 #include "cli/files/files.h"
 #include "cli/files/path.h"
-#include "cli/job/sidecar.h"
 #include "cli/job/stages.h"
 #include "cli/options/hint.h"
 

@@ -144,16 +144,21 @@ int job_write(struct job_state *state, struct err *err)
     return run_stages(state, STAGE_WRITE, STAGE_WRITE, err);
 }
 
-void job_end(struct job_state *state)
+void job_free_state(struct job_state *state)
 {
-    if (!state)
-        return;
-    struct account *before = account_enter(&state->account);
     image_free(&state->img);
     permissions_free(&state->input.source);
     bytes_free(&state->input.file);
     bytes_free(&state->output.file);
     scratch_file_close(&state->scratch.early);
+}
+
+void job_end(struct job_state *state)
+{
+    if (!state)
+        return;
+    struct account *before = account_enter(&state->account);
+    job_free_state(state);
     account_enter(before);
     free(state);
 }

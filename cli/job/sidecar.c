@@ -1,5 +1,5 @@
 /* Sidecars: files of XMP beside a picture. */
-#include "cli/job/sidecar.h"
+#include "cli/job/stages.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,10 +6,55 @@
 #include <stdatomic.h>
 
 #include "cli/files/attributes.h"
+#include "cli/files/file_write.h"
 #include "cli/files/scratch_file.h"
-#include "cli/job/plan.h"
+#include "cli/job/job.h"
 #include "codecs/base/account.h"
+#include "codecs/codec.h"
 #include "codecs/convert/convert.h"
+
+/* ---- The plan (plan.c) ----
+ *
+ * What is decided about a picture before it is decoded, by the options, by the
+ * formats of input and output, and by what the file says before its pixels. */
+
+struct job_plan {
+    bool own;    /* the output has the format of the input, and its depth */
+    bool within; /* it is turned within its format: struct codec.turn */
+    bool tags; /* only what says how it is shown changes: struct codec.retag */
+    struct decode_plan decode;
+    unsigned tag; /* 1..8: the pixels stay, and this tag turns them; 0: they are
+                     turned */
+};
+
+/* Returns the turn of the stored pixels: that of the orientation tag, 0 if
+ * there is none, then the operation. */
+enum xform job_plan_turn(const struct options *opts, unsigned orientation);
+
+/* Plans what the formats alone decide: result->from and result->to are known,
+ * result->how is set. On failure --lossless refuses that. */
+int job_plan_formats(struct job_plan *plan, const struct options *opts,
+                     struct result *result, struct err *err);
+
+/* Returns the first option that was given and means something for JPEG alone,
+ * or for `to`, unless that is NULL; or NULL. */
+const char *job_plan_jpeg_option(const struct options *opts,
+                                 const struct codec *to);
+
+/* Plans the rest by what the file says, and sets result->how. On failure an
+ * option refuses what would have to be done. */
+int job_plan_picture(struct job_plan *plan, const struct options *opts,
+                     const struct stream_info *info, struct result *result,
+                     struct err *err);
+
+/* Returns the bytes that a job takes whose picture takes `bytes` of cells
+ * before and after the turn. Converted, it is there in between, and after the
+ * turn instead. */
+uint64_t job_plan_memory(const struct job_plan *plan,
+                         const struct options *opts,
+                         const struct result *result, uint64_t bytes);
+
+/* ---- What a job holds on its way ---- */
 
 /* What reading hands over. */
 struct job_input {
@@ -46,6 +91,11 @@ struct job_state {
     struct job_output output;
     struct job_scratch scratch;
 };
+
+/* ---- Stages, and what they share ---- */
+
+/* Frees what the state holds, in whose account the thread is. */
+void job_free_state(struct job_state *state);
 
 /* Lets a picture that is more than the memory of these limits go through a
  * file, if that is possible for what is planned. */
@@ -161,5 +211,31 @@ int job_digest(struct job_state *state, struct err *err);
 
 /* Writes the output to its place. */
 int job_write_output(struct job_state *state, struct err *err);
+
+/* ---- Sidecars (sidecar.c) ---- */
+
+/* The sidecars of an output, from when it is made until it is written. {0} is
+ * fine to end. */
+struct sidecars {
+    struct sidecar {
+        struct path_text name;
+        struct permissions permissions;
+        struct write_opts write;
+        struct file_draft *draft; /* what it becomes; NULL: it stays */
+    } list[SIDECARS];
+};
+
+/* Looks at the sidecars of the output, which is about to be written; `replaces`
+ * says that it replaces the input. With --sidecar they are made true of it,
+ * beside their places: on failure the picture is not to be written. Otherwise
+ * those that say another orientation get a warning. */
+int sidecars_begin(struct sidecars *sidecars, const struct job_state *state,
+                   bool replaces, struct err *err);
+
+/* The picture is written: puts them in their places, with a warning if that
+ * fails. */
+void sidecars_settle(struct sidecars *sidecars, struct result *result);
+
+void sidecars_end(struct sidecars *sidecars);
 
 #endif

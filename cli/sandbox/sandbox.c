@@ -10,7 +10,7 @@
 
 #include "cli/files/path.h"
 #include "cli/files/scratch_file.h"
-#include "cli/job/sidecar.h"
+#include "cli/job/job.h"
 #include "cli/report/report.h"
 #include "codecs/codec.h"
 

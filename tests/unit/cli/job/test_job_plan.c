@@ -1,5 +1,5 @@
 /* What a job plans by the options, the formats and the head of a file. */
-#include "cli/job/plan.h"
+#include "cli/job/stages.h"
 
 #include <string.h>
 
