@@ -1,11 +1,8 @@
 /* HEIC and AVIF: two codecs that differ in how a file is recognized. */
 #include "codecs/heif/heif.h"
 
-#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
-#include "codecs/base/memory.h"
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/xmp.h"
 
 /* ---- Recognizing ----------------------------------------------------------*/
 
@@ -39,59 +36,6 @@ static bool probe_heic(const uint8_t *head, size_t size)
            !has_brand(head, size, "avifaviscrx jpx jp2 ");
 }
 
-/* ---- EXIF and XMP ---------------------------------------------------------*/
-
-/* Appends an item that describes the picture to `data`, which is empty, and
- * stays so if the item is another one, or its data goes on to the end. */
-static int read_metadata(struct bytes *data, const struct heif *heif,
-                         const struct heif_item *item, struct account *account,
-                         struct err *err)
-{
-    const struct heif_extent *extent = heif_extents(heif) + item->extent;
-    const bool ours = item->is.ours || !item->is.tells;
-    bool open = false;
-    if (!ours || (strcmp(item->type, "Exif") != 0 && !item->is.xmp))
-        return 0;
-    for (size_t i = 0; i < item->extents; i++)
-        open = open || extent[i].open;
-    for (size_t i = 0; i < item->extents && !open; i++) {
-        const size_t size = extent[i].end - extent[i].begin;
-        if (account && account_spend(account, size, err))
-            return -1;
-        if (!bytes_append(data, heif->file.data + extent[i].begin, size))
-            return fail_memory(err, "no memory for metadata");
-    }
-    return 0;
-}
-
-/* Sets the orientations in EXIF and XMP to 1, in the file as it is written. */
-static int retag_metadata(uint8_t *to, const struct heif *heif,
-                          const struct heif_edits *edits, enum xform op,
-                          struct account *account, struct err *err)
-{
-    int status = 0;
-    for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++) {
-        const struct heif_item *item = &heif_items(heif)[i];
-        const struct heif_extent *extent = heif_extents(heif) + item->extent;
-        struct bytes data = { 0 };
-        status = read_metadata(&data, heif, item, account, err);
-        const size_t begin =
-            item->is.xmp ? 0 : exif_item_begin(data.data, data.size);
-        if (status == 0 && item->is.xmp && data.size)
-            xmp_turn(data.data, data.size, XFORM_NONE, 1);
-        else if (status == 0 && begin < data.size)
-            exif_retag(data.data + begin, data.size - begin, 1, op);
-        for (size_t from = 0; status == 0 && from < data.size; extent++) {
-            const size_t size = extent->end - extent->begin;
-            memcpy(to + heif_moved(edits, extent->begin), data.data + from,
-                   size);
-            from += size;
-        }
-        bytes_free(&data);
-    }
-    return status;
-}
-
 /* ---- Reading --------------------------------------------------------------*/
 
 /* What a file says of its picture. */
@@ -114,34 +58,35 @@ static void describe_mini(struct heif_picture *picture, const struct heif *heif)
     picture->transforms = true;
 }
 
-/* Describes the picture, and marks what is shown with it. Adds the metadata to
- * `meta`, unless that is NULL. */
-static int describe(struct heif_picture *picture, struct heif *heif,
-                    struct account *account, struct meta *meta, struct err *err)
+/* Reads the file, describes its picture, and marks what is shown with it. Adds
+ * the metadata to `meta`, unless that is NULL. */
+static int look(struct heif_picture *picture, struct heif *heif,
+                struct meta *meta)
 {
-    struct heif_shown shown;
     enum tag_place place = TAG_EXIF;
     *picture = (struct heif_picture){ 0 };
+    if (heif_read(heif))
+        return -1;
     if (heif->box[HEIF_MINI].end) {
         describe_mini(picture, heif);
         return 0;
     }
-    const uint8_t *ispe = heif_find(heif, heif->primary, HEIF_ISPE);
-    if (heif_mark(heif, err) || heif_shown(heif, heif->primary, &shown, err))
+    if (heif_mark(heif))
         return -1;
+    const struct heif_shown *shown = &heif->primary->shown;
+    const uint8_t *ispe = heif_size(heif, heif->primary);
     picture->width = read_be32(ispe + 12);
     picture->height = read_be32(ispe + 16);
     picture->transforms =
-        shown.property[HEIF_IROT] || shown.property[HEIF_IMIR];
+        shown->property[HEIF_IROT] || shown->property[HEIF_IMIR];
     if (picture->transforms)
         orientation_note(&picture->orientation, TAG_TRANSFORMS,
-                         xform_to_exif(shown.turn));
+                         xform_to_exif(shown->turn));
     for (size_t i = 0; i < heif_item_count(heif); i++) {
         const struct heif_item *item = &heif_items(heif)[i];
         struct bytes data = { 0 };
-        int status = read_metadata(&data, heif, item, account, err);
-        const size_t begin =
-            item->is.xmp ? data.size : exif_item_begin(data.data, data.size);
+        size_t begin;
+        int status = heif_metadata(&data, &begin, heif, item);
         if (status == 0 && begin < data.size) {
             orientation_note(&picture->orientation, place,
                              exif_tag(data.data + begin, data.size - begin));
@@ -150,7 +95,7 @@ static int describe(struct heif_picture *picture, struct heif *heif,
         if (status == 0 && meta && data.size &&
             !meta_add(meta, item->is.xmp ? "XMP" : "Exif", 0, data.data,
                       data.size))
-            status = fail_memory(err, "no memory for metadata");
+            status = fail_memory(heif->err, "no memory for metadata");
         bytes_free(&data);
         if (status)
             return -1;
@@ -159,8 +104,7 @@ static int describe(struct heif_picture *picture, struct heif *heif,
 }
 
 /* Lists the pictures beside the first one. */
-static int list_pictures(const struct heif *heif, struct meta *meta,
-                         struct err *err)
+static int list_pictures(const struct heif *heif, struct meta *meta)
 {
     for (size_t i = 0; i < heif_item_count(heif); i++) {
         const struct heif_item *item = &heif_items(heif)[i];
@@ -170,39 +114,34 @@ static int list_pictures(const struct heif *heif, struct meta *meta,
         else if (!item->is.turned && heif_stands_alone(heif, item))
             name = "another picture";
         if (name && !meta_is_full(meta) && !meta_add(meta, name, 0, "", 0))
-            return fail_memory(err, "no memory for metadata");
+            return fail_memory(heif->err, "no memory for metadata");
     }
     return 0;
 }
 
 static int open(struct reader *reader, struct err *err)
 {
-    struct heif heif;
+    struct heif heif = { .file = reader->file,
+                         .opts = reader->opts,
+                         .err = err };
     struct heif_picture picture;
     struct meta *meta = reader->img.meta;
-    int status = heif_read(&heif, reader->file, err);
-    if (status == 0)
-        status =
-            describe(&picture, &heif, reader->opts->limits.account, meta, err);
-    if (status == 0)
-        status = list_pictures(&heif, meta, err);
-    if (status == 0) {
-        reader->img.width = picture.width;
-        reader->img.height = picture.height;
-        meta->orientation = picture.orientation;
-        reader->img.orientation =
-            picture.orientation.value ? picture.orientation.value : 1;
-    }
+    const int status =
+        look(&picture, &heif, meta) || list_pictures(&heif, meta) ? -1 : 0;
+    reader->img.width = picture.width;
+    reader->img.height = picture.height;
+    meta->orientation = picture.orientation;
+    reader->img.orientation =
+        picture.orientation.value ? picture.orientation.value : 1;
     heif_free(&heif);
     return status;
 }
 
 /* ---- Turning --------------------------------------------------------------*/
 
-static void warn_of_turn(const struct heif *heif,
-                         const struct heif_picture *picture, bool only_exif,
-                         struct warnings *warnings)
+static void warn_of_turn(const struct heif *heif)
 {
+    struct warnings *warnings = heif->opts->warnings;
     const struct heif_item *spoilt = NULL;
     size_t others = 0;
     for (size_t i = 0; i < heif_item_count(heif); i++) {
@@ -211,11 +150,6 @@ static void warn_of_turn(const struct heif *heif,
         if (item->is.made && !heif_follows(item))
             spoilt = item;
     }
-    if (only_exif)
-        warn(warnings,
-             "only EXIF said the orientation, %u, which not all programs obey; "
-             "now irot and imir say it",
-             picture->orientation.value);
     if (others)
         warn(warnings,
              "it has %zu other picture%s, which stay%s as stored; --all turns "
@@ -231,52 +165,31 @@ static void warn_of_turn(const struct heif *heif,
                        "for the turned one");
 }
 
-static int turn_items(struct bytes *out, struct heif *heif,
-                      struct heif_plan *plan, enum xform op,
-                      struct account *account, struct err *err)
+/* Turns what look() has read. */
+static int turn(struct bytes *out, struct heif *heif,
+                const struct heif_picture *picture, enum xform op)
 {
+    const unsigned was = picture->orientation.value;
+    const bool only_exif = !picture->transforms && was > 1;
+    const enum xform t = only_exif ? xform_then(xform_from_exif(was), op) : op;
+    const struct box *mini = &heif->box[HEIF_MINI];
     const size_t base = out->size;
-    struct heif_edits edits = { 0 };
-    int status = plan->turn == XFORM_NONE ? 0 : heif_plan(heif, plan, err);
-    if (status == 0)
-        status = heif_write(out, heif, &edits, err);
-    if (status == 0)
-        status =
-            retag_metadata(out->data + base, heif, &edits, op, account, err);
-    for (int i = 0; i < HEIF_EDITS; i++)
-        bytes_free(&edits.edit[i].with);
-    memory_free(plan->change);
-    return status;
-}
-
-static int turn(struct bytes *out, struct stream_info *info, struct heif *heif,
-                enum xform op, const struct load_opts *opts, struct err *err)
-{
-    struct account *account = opts->limits.account;
-    struct heif_picture picture;
-    struct heif_plan plan = {
-        .avif = probe_avif(heif->file.data, heif->file.size),
-        .turn = op,
-    };
-    heif->all = opts->all;
-    if (describe(&picture, heif, account, NULL, err))
-        return -1;
-    info->width = picture.width;
-    info->height = picture.height;
-    info->orientation = picture.orientation;
-    const unsigned was = picture.orientation.value;
-    const bool only_exif = !picture.transforms && was > 1;
     if (only_exif)
-        plan.turn = xform_then(xform_from_exif(was), op);
+        warn(heif->opts->warnings,
+             "only EXIF said the orientation, %u, which not all programs obey; "
+             "now irot and imir say it",
+             was);
     if (op != XFORM_NONE || only_exif)
-        warn_of_turn(heif, &picture, only_exif, opts->warnings);
-    if (!heif->box[HEIF_MINI].end && (op != XFORM_NONE || only_exif))
-        return turn_items(out, heif, &plan, op, account, err);
-    const size_t base = out->size;
+        warn_of_turn(heif);
+    if (!mini->end && (op != XFORM_NONE || only_exif))
+        return (t != XFORM_NONE && heif_plan(heif, t)) ||
+                       heif_write(out, heif, op)
+                   ? -1
+                   : 0;
     if (!bytes_append(out, heif->file.data, heif->file.size))
-        return fail_memory(err, "no memory for the file");
-    if (heif->box[HEIF_MINI].end) {
-        uint8_t *bits = out->data + base + heif->box[HEIF_MINI].body + 1;
+        return fail_memory(heif->err, "no memory for the file");
+    if (mini->end) {
+        uint8_t *bits = out->data + base + mini->body + 1;
         *bits = (uint8_t)((*bits & ~7u) | (xform_retag(was, op) - 1));
     }
     return 0;
@@ -285,10 +198,17 @@ static int turn(struct bytes *out, struct stream_info *info, struct heif *heif,
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
-    struct heif heif;
-    int status = heif_read(&heif, file, err);
+    struct heif heif = { .file = file,
+                         .opts = opts,
+                         .err = err,
+                         .avif = probe_avif(file.data, file.size) };
+    struct heif_picture picture;
+    int status = look(&picture, &heif, NULL);
+    info->width = picture.width;
+    info->height = picture.height;
+    info->orientation = picture.orientation;
     if (status == 0)
-        status = turn(out, info, &heif, op, opts, err);
+        status = turn(out, &heif, &picture, op);
     heif_free(&heif);
     return status;
 }

@@ -62,11 +62,26 @@ struct heif_item {
         bool tells;  /* it describes an item */
         bool ours;   /* it describes one that is turned */
     } is;
-    struct heif_list list;      /* at 0: it has none */
-    size_t extent, extents;     /* of the extents, those of its data */
-    struct heif_item *base;     /* the first item that it is made of; or NULL */
-    struct heif_item *master;   /* that it is shown with; or NULL */
-    struct heif_change *change; /* in the plan; NULL: it stays */
+    struct heif_list list; /* at 0: it has none */
+    struct heif_shown {
+        enum xform turn;
+        enum xform uncut;    /* as much of it as is done before it is cut */
+        enum heif_kind last; /* of what it has of these: */
+        bool any;            /* it has a transforming property */
+        bool out_of_order;   /* or more than one of a kind */
+        bool strange;        /* it is cut twice, or scaled once it is rotated */
+        uint16_t property[HEIF_KINDS]; /* numbers; 0: none */
+    } shown;
+    size_t extent, extents;   /* of the extents, those of its data */
+    struct heif_item *base;   /* the first item that it is made of; or NULL */
+    struct heif_item *master; /* that it is shown with; or NULL */
+    struct heif_slot *slot;   /* what becomes of its list; NULL: it stays */
+};
+
+/* What an item gets of a kind of property. */
+struct heif_slot {
+    uint16_t was, is;           /* numbers; 0: none */
+    uint8_t box[HEIF_PROPERTY]; /* zeros: none */
 };
 
 /* A piece of the data of an item. */
@@ -108,15 +123,19 @@ enum heif_box {
 };
 
 struct heif {
-    struct bytes file;          /* borrowed */
+    struct bytes file; /* borrowed */
+    const struct load_opts *opts;
+    struct err *err;
+    bool avif;
+    bool sealed;                /* C2PA signs the bytes */
     struct box box[HEIF_BOXES]; /* end 0: there is none */
-    bool all;    /* pictures that are shown alone are turned, too */
-    bool sealed; /* C2PA signs the bytes */
     struct heif_item *primary;
     unsigned field; /* the size of those that tell where data begin */
     struct heif_tables {
         struct bytes item, reference, property, extent; /* structs of these */
     } table;
+    struct heif_slot *slot; /* HEIF_KINDS for each item that changes */
+    size_t slots;
 };
 
 /* The rows of its tables: items in the order of their ids; properties by their
@@ -137,14 +156,14 @@ HEIF_ROWS(extent, extents)
 
 /* ---- model.c --------------------------------------------------------------*/
 
-/* Reads the file, and checks that all is where it says. heif_free() is to be
- * called whatever it returns. */
-int heif_read(struct heif *heif, struct bytes file, struct err *err);
+/* Reads heif->file, of which no more is set than err and opts, and checks that
+ * all is where it says. heif_free() is to be called whatever it returns. */
+int heif_read(struct heif *heif);
 void heif_free(struct heif *heif);
 
 /* Appends a row to a table, whose rows may move. */
-int heif_add(struct bytes *table, const void *row, size_t size,
-             struct err *err);
+int heif_add(struct heif *heif, struct bytes *table, const void *row,
+             size_t size);
 
 /* Returns the item with this id; NULL if there is none. */
 struct heif_item *heif_find_item(const struct heif *heif, uint32_t id);
@@ -166,84 +185,51 @@ struct heif_cursor heif_open(const struct heif *heif, const struct box *box);
 /* Takes a list of an ipma box. */
 struct heif_list heif_take_list(struct heif_cursor *c);
 
-/* Returns what such a list has: the number of a property, from `essential` on
- * in the upper bit. */
+/* Returns what such a list has: the number of a property, and a bit that it is
+ * essential. */
+enum { HEIF_NUMBER = 0x7fff, HEIF_ESSENTIAL = 0x8000 };
 unsigned heif_listed(const struct heif *heif, const struct heif_list *list,
-                     size_t i, bool *essential);
+                     size_t i);
 
-/* Returns the bytes of the first property of this kind that an item lists;
- * zeros if there is none. */
-const uint8_t *heif_find(const struct heif *heif, const struct heif_item *item,
-                         enum heif_kind kind);
+/* Returns the box with the size of an item; zeros if there is none. */
+static inline const uint8_t *heif_size(const struct heif *heif,
+                                       const struct heif_item *item)
+{
+    return heif_properties(heif)[item->shown.property[HEIF_ISPE]].box;
+}
 
 /* Returns whether four bytes are one of these types, four letters each. */
 bool heif_is_one_of(const void *type, const char *types);
 
+extern const enum xform heif_angles[4], heif_axes[2];
+
 /* ---- turn.c ---------------------------------------------------------------*/
 
-/* How an item is shown. */
-struct heif_shown {
-    enum xform turn;
-    bool any;                      /* it has a transforming property */
-    bool in_order;                 /* at most one of each, in MIAF's order */
-    uint16_t property[HEIF_KINDS]; /* numbers; 0: none */
-    uint8_t clap[HEIF_PROPERTY];   /* as if it came first */
-};
-int heif_shown(const struct heif *heif, const struct heif_item *item,
-               struct heif_shown *shown, struct err *err);
-
-/* What becomes of the list of an item. */
-struct heif_change {
-    bool in_order;
-    struct heif_slot {
-        uint16_t was, is;           /* properties; 0: none */
-        uint8_t box[HEIF_PROPERTY]; /* that it is to have; zeros: none */
-    } slot[HEIF_KINDS];
-};
-
-struct heif_plan {
-    enum xform turn; /* of the picture as shown by irot and imir */
-    bool avif;
-    struct heif_change *change;
-    size_t count;
-};
-
 /* Marks the items that are shown with the picture as `turned`. */
-int heif_mark(struct heif *heif, struct err *err);
+int heif_mark(struct heif *heif);
 
-/* Returns whether an item is made of a turned one, and is to show what it shows
- * all the same. */
+/* Returns whether an item shows a turned one, and is to show it as it was. */
 bool heif_follows(const struct heif_item *item);
 
 /* Returns whether it is a picture of its own. */
 bool heif_stands_alone(const struct heif *heif, const struct heif_item *item);
 
-/* Plans plan->turn of the marked items, and gives the properties of the model
+/* Plans how the marked items are turned, and gives the properties of the model
  * their new values, with new ones at their end; some at their end may be gone.
- * The caller frees plan->change. */
-int heif_plan(struct heif *heif, struct heif_plan *plan, struct err *err);
+ */
+int heif_plan(struct heif *heif, enum xform turn);
 
 /* ---- write.c --------------------------------------------------------------*/
 
-/* What stands in the place of bytes of the file. */
-struct heif_edit {
-    size_t at, end; /* end 0: there is none */
-    struct bytes with;
-};
-
-/* Of the iprp box, and of free space behind meta. */
-enum { HEIF_EDITS = 2 };
-struct heif_edits {
-    struct heif_edit edit[HEIF_EDITS];
-};
-
 /* Appends the file to `out`, with the properties and the changed lists of the
- * model. The edits, whose bytes the caller frees, tell where the bytes of the
- * file are then. */
-int heif_write(struct bytes *out, const struct heif *heif,
-               struct heif_edits *edits, struct err *err);
+ * model, and the orientations in EXIF and XMP set to 1, of which that of a
+ * thumbnail is turned on by op. */
+int heif_write(struct bytes *out, const struct heif *heif, enum xform op);
 
-/* Returns where the byte at `at` is afterwards. */
-size_t heif_moved(const struct heif_edits *edits, size_t at);
+/* Appends an item that describes the picture to `data`, which is empty, and
+ * stays so if the item is another one, or goes on to the end of the file.
+ * *begin is where EXIF begins in it; its end if it is none. */
+int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
+                  const struct heif_item *item);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/heif/heif.h"
 
 /* The most bytes of a table, and of a box that it is read from: no grid has
@@ -35,13 +36,15 @@ static uint32_t take_id(struct heif_cursor *c, bool large)
     return (uint32_t)heif_take(c, large ? 4 : 2);
 }
 
-int heif_add(struct bytes *table, const void *row, size_t size, struct err *err)
+int heif_add(struct heif *heif, struct bytes *table, const void *row,
+             size_t size)
 {
     if (table->size > TABLE_MOST)
-        return fail(err, "its meta box has more entries than any real file");
+        return fail(heif->err,
+                    "its meta box has more entries than any real file");
     return bytes_append(table, row, size)
                ? 0
-               : fail_memory(err, "no memory for its items");
+               : fail_memory(heif->err, "no memory for its items");
 }
 
 void heif_free(struct heif *heif)
@@ -50,6 +53,7 @@ void heif_free(struct heif *heif)
     bytes_free(&heif->table.reference);
     bytes_free(&heif->table.property);
     bytes_free(&heif->table.extent);
+    memory_free(heif->slot);
 }
 
 static int by_id(const void *a, const void *b)
@@ -74,23 +78,21 @@ bool heif_is_one_of(const void *type, const char *types)
     return false;
 }
 
-static int fail_box(const char *type, struct err *err)
+static int fail_box(const struct heif *heif, const char *type)
 {
-    return fail(err, "its %.4s box is malformed", type);
+    return fail(heif->err, "its %.4s box is malformed", type);
 }
 
 /* Calls `read` for each box from `at` up to the end of another one, which must
  * be all boxes, and where a size of 0 has no meaning. */
 static int each_box(struct heif *heif, size_t at, const struct box *parent,
-                    int (*read)(struct heif *heif, const struct box *box,
-                                struct err *err),
-                    struct err *err)
+                    int (*read)(struct heif *heif, const struct box *box))
 {
     struct box box;
     for (; at < parent->end; at = box.end) {
         if (!box_read(&box, heif->file, at, parent->end) || box.open)
-            return fail_box(parent->type, err);
-        if (read(heif, &box, err))
+            return fail_box(heif, parent->type);
+        if (read(heif, &box))
             return -1;
     }
     return 0;
@@ -98,7 +100,7 @@ static int each_box(struct heif *heif, size_t at, const struct box *parent,
 
 /* ---- Items, and how they refer to each other ------------------------------*/
 
-static int read_infe(struct heif *heif, const struct box *box, struct err *err)
+static int read_infe(struct heif *heif, const struct box *box)
 {
     static const char xmp[] = "application/rdf+xml";
     struct heif_item item = { 0 };
@@ -111,7 +113,7 @@ static int read_infe(struct heif *heif, const struct box *box, struct err *err)
     if (c.version >= 2)
         write_be32((uint8_t *)item.type, (uint32_t)heif_take(&c, 4));
     if (c.bad || c.version > 3)
-        return fail_box("infe", err);
+        return fail_box(heif, "infe");
     /* A name, a type of content, and how that is compressed, if it is. */
     const uint8_t *type = memchr(c.data + c.at, 0, c.end - c.at);
     if (strcmp(item.type, "mime") == 0 && type++ &&
@@ -119,16 +121,16 @@ static int read_infe(struct heif *heif, const struct box *box, struct err *err)
         memcmp(type, xmp, sizeof xmp) == 0)
         item.is.xmp = type + sizeof xmp == c.data + c.end || !type[sizeof xmp];
     item.is.blend = heif_is_one_of(item.type, "tmapsato");
-    return heif_add(&heif->table.item, &item, sizeof item, err);
+    return heif_add(heif, &heif->table.item, &item, sizeof item);
 }
 
-static int read_iinf(struct heif *heif, struct err *err)
+static int read_iinf(struct heif *heif)
 {
     struct heif_cursor c = heif_open(heif, &heif->box[HEIF_IINF]);
     take_id(&c, c.version);
     if (c.bad)
-        return fail_box("iinf", err);
-    if (each_box(heif, c.at, &heif->box[HEIF_IINF], read_infe, err))
+        return fail_box(heif, "iinf");
+    if (each_box(heif, c.at, &heif->box[HEIF_IINF], read_infe))
         return -1;
     struct heif_item *item = heif_items(heif);
     const size_t count = heif_item_count(heif);
@@ -136,15 +138,15 @@ static int read_iinf(struct heif *heif, struct err *err)
         qsort(item, count, sizeof *item, by_id);
     for (size_t i = 1; i < count; i++)
         if (item[i].id == item[i - 1].id)
-            return fail(err, "it has two items with the number %u", item[i].id);
+            return fail(heif->err, "it has two items with the number %u",
+                        item[i].id);
     return 0;
 }
 
 /* Notes a reference from an item to another one, either of which may be
  * missing, and what follows from it whatever is turned. */
 static int add_reference(struct heif *heif, const char *type,
-                         struct heif_item *from, struct heif_item *to,
-                         struct err *err)
+                         struct heif_item *from, struct heif_item *to)
 {
     struct heif_reference one = { .from = from, .to = to };
     if (heif_is_one_of(type, "thmbauxl"))
@@ -168,10 +170,10 @@ static int add_reference(struct heif *heif, const char *type,
         to->is.within = to->is.within || !from->is.blend;
         from->base = from->base ? from->base : to;
     }
-    return heif_add(&heif->table.reference, &one, sizeof one, err);
+    return heif_add(heif, &heif->table.reference, &one, sizeof one);
 }
 
-static int read_iref(struct heif *heif, struct err *err)
+static int read_iref(struct heif *heif)
 {
     const struct box *box = &heif->box[HEIF_IREF];
     struct heif_cursor c = heif_open(heif, box);
@@ -179,22 +181,22 @@ static int read_iref(struct heif *heif, struct err *err)
     bool good = !c.bad && c.version <= 1;
     for (size_t at = c.at; good && at < box->end; at = one.end) {
         if (!box_read(&one, heif->file, at, box->end) || one.open)
-            return fail_box("iref", err);
+            return fail_box(heif, "iref");
         struct heif_cursor in = { c.data, one.body, one.end, .bad = false };
         struct heif_item *from = heif_find_item(heif, take_id(&in, c.version));
         for (size_t n = heif_take(&in, 2); n > 0 && !in.bad; n--) {
             const uint32_t to = take_id(&in, c.version);
-            if (!in.bad && add_reference(heif, one.type, from,
-                                         heif_find_item(heif, to), err))
+            if (!in.bad &&
+                add_reference(heif, one.type, from, heif_find_item(heif, to)))
                 return -1;
         }
         good = !in.bad;
     }
-    return good ? 0 : fail_box("iref", err);
+    return good ? 0 : fail_box(heif, "iref");
 }
 
 /* Pictures of the same: each refers to the first one. */
-static int read_group(struct heif *heif, const struct box *box, struct err *err)
+static int read_group(struct heif *heif, const struct box *box)
 {
     struct heif_cursor c = heif_open(heif, box);
     struct heif_item *first = NULL;
@@ -204,28 +206,28 @@ static int read_group(struct heif *heif, const struct box *box, struct err *err)
          i++) {
         struct heif_item *item = heif_find_item(heif, take_id(&c, true));
         if (c.bad)
-            return fail_box("grpl", err);
+            return fail_box(heif, "grpl");
         first = i ? first : item;
-        if (add_reference(heif, box->type, item, first, err))
+        if (add_reference(heif, box->type, item, first))
             return -1;
     }
     return 0;
 }
 
-static int read_pitm(struct heif *heif, struct err *err)
+static int read_pitm(struct heif *heif)
 {
     struct heif_cursor c = heif_open(heif, &heif->box[HEIF_PITM]);
     const uint32_t id = take_id(&c, c.version);
     heif->primary = heif_find_item(heif, id);
-    return c.bad           ? fail_box("pitm", err)
-           : heif->primary ? 0
-                           : fail(err, "its primary item, %u, is missing", id);
+    return c.bad ? fail_box(heif, "pitm")
+           : heif->primary
+               ? 0
+               : fail(heif->err, "its primary item, %u, is missing", id);
 }
 
 /* ---- Properties -----------------------------------------------------------*/
 
-static int read_property(struct heif *heif, const struct box *box,
-                         struct err *err)
+static int read_property(struct heif *heif, const struct box *box)
 {
     static const struct {
         char type[5];
@@ -246,13 +248,13 @@ static int read_property(struct heif *heif, const struct box *box,
         if (!box_is(box, kinds[i].type))
             continue;
         if (box->end - box->body != size - 8)
-            return fail_box(box->type, err);
+            return fail_box(heif, box->type);
         property.kind = (enum heif_kind)i;
         write_be32(property.box, (uint32_t)size);
         memcpy(property.box + 4, kinds[i].type, 4);
         memcpy(property.box + 8, heif->file.data + box->body, size - 8);
     }
-    return heif_add(&heif->table.property, &property, sizeof property, err);
+    return heif_add(heif, &heif->table.property, &property, sizeof property);
 }
 
 struct heif_list heif_take_list(struct heif_cursor *c)
@@ -267,15 +269,44 @@ struct heif_list heif_take_list(struct heif_cursor *c)
 }
 
 unsigned heif_listed(const struct heif *heif, const struct heif_list *list,
-                     size_t i, bool *essential)
+                     size_t i)
 {
     const uint8_t *at = heif->file.data + list->at + (list->wide ? 2 * i : i);
-    const unsigned bits = list->wide ? read_be16(at) : *at;
-    *essential = bits >> (list->wide ? 15 : 7);
-    return bits & (list->wide ? 0x7fff : 0x7f);
+    return list->wide ? read_be16(at) : (*at & 0x80u) << 8 | (*at & 0x7f);
 }
 
-static int read_ipma(struct heif *heif, const struct box *box, struct err *err)
+/* An angle is in quarter turns against the clock (HEIF, 6.5.10). */
+const enum xform heif_angles[4] = { XFORM_NONE, XFORM_ROTATE_270,
+                                    XFORM_ROTATE_180, XFORM_ROTATE_90 };
+
+/* Axis 0 exchanges top and bottom, 1 left and right (HEIF, 6.5.12). */
+const enum xform heif_axes[2] = { XFORM_MIRROR_Y, XFORM_MIRROR_X };
+
+/* Takes note of how an item is shown, of which the next property is this. */
+static void note_shown(struct heif_shown *shown, unsigned n,
+                       const struct heif_property *property)
+{
+    const enum heif_kind kind = property->kind;
+    if ((kind == HEIF_ISCL && shown->last >= HEIF_IROT) ||
+        (kind == HEIF_CLAP && shown->property[kind]))
+        shown->strange = true;
+    if (kind >= HEIF_KINDS || (kind == HEIF_ISPE && shown->property[kind]))
+        return;
+    shown->property[kind] = (uint16_t)n;
+    if (kind == HEIF_ISPE)
+        return;
+    shown->out_of_order |= shown->any && kind <= shown->last;
+    shown->any = true;
+    shown->last = kind;
+    if (kind == HEIF_CLAP)
+        shown->uncut = shown->turn;
+    else
+        shown->turn = xform_then(
+            shown->turn, kind == HEIF_IROT ? heif_angles[property->box[8] & 3]
+                                           : heif_axes[property->box[8] & 1]);
+}
+
+static int read_ipma(struct heif *heif, const struct box *box)
 {
     struct heif_cursor c = heif_open(heif, box);
     if (!box_is(box, "ipma"))
@@ -283,46 +314,36 @@ static int read_ipma(struct heif *heif, const struct box *box, struct err *err)
     for (size_t n = heif_take(&c, 4); n > 0 && !c.bad; n--) {
         const struct heif_list list = heif_take_list(&c);
         struct heif_item *item = heif_find_item(heif, list.id);
-        bool essential;
-        for (size_t i = 0; i < list.count && !c.bad; i++)
-            if (heif_listed(heif, &list, i, &essential) >=
-                heif_property_count(heif))
-                return fail_box("ipma", err);
-        if (item && item->list.at)
-            return fail_box("ipma", err);
+        if (c.bad || (item && item->list.at))
+            return fail_box(heif, "ipma");
         if (item)
             item->list = list;
+        for (size_t i = 0; i < list.count; i++) {
+            const unsigned number = heif_listed(heif, &list, i) & HEIF_NUMBER;
+            if (number >= heif_property_count(heif))
+                return fail_box(heif, "ipma");
+            if (item)
+                note_shown(&item->shown, number,
+                           &heif_properties(heif)[number]);
+        }
     }
-    return c.bad || c.at != box->end ? fail_box("ipma", err) : 0;
+    return c.bad || c.at != box->end ? fail_box(heif, "ipma") : 0;
 }
 
-static int read_iprp(struct heif *heif, struct err *err)
+static int read_iprp(struct heif *heif)
 {
     const struct heif_property none = { .kind = HEIF_KINDS };
     const struct box *iprp = &heif->box[HEIF_IPRP];
     struct box *ipco = &heif->box[HEIF_IPCO], ipma;
     const bool has = box_find(ipco, "ipco", heif->file, iprp->body, iprp->end);
     if (!has || !box_find(&ipma, "ipma", heif->file, iprp->body, iprp->end))
-        return fail(err, "its iprp box lacks the %s box",
+        return fail(heif->err, "its iprp box lacks the %s box",
                     has ? "ipma" : "ipco");
-    return heif_add(&heif->table.property, &none, sizeof none, err) ||
-                   each_box(heif, ipco->body, ipco, read_property, err) ||
-                   each_box(heif, iprp->body, iprp, read_ipma, err)
+    return heif_add(heif, &heif->table.property, &none, sizeof none) ||
+                   each_box(heif, ipco->body, ipco, read_property) ||
+                   each_box(heif, iprp->body, iprp, read_ipma)
                ? -1
                : 0;
-}
-
-const uint8_t *heif_find(const struct heif *heif, const struct heif_item *item,
-                         enum heif_kind kind)
-{
-    const struct heif_property *property = heif_properties(heif);
-    bool essential;
-    for (size_t i = 0; i < item->list.count; i++) {
-        const unsigned n = heif_listed(heif, &item->list, i, &essential);
-        if (property[n].kind == kind)
-            return property[n].box;
-    }
-    return property->box;
 }
 
 /* ---- Where the data is ----------------------------------------------------*/
@@ -334,7 +355,7 @@ struct iloc_sizes {
 
 /* Reads where the data of an item is. */
 static int read_location(struct heif *heif, struct heif_cursor *c,
-                         const struct iloc_sizes *sizes, struct err *err)
+                         const struct iloc_sizes *sizes)
 {
     struct heif_extent extent = { .item = take_id(c, c->version == 2) };
     const unsigned method = c->version ? heif_take(c, 2) & 15 : 0;
@@ -362,22 +383,22 @@ static int read_location(struct heif *heif, struct heif_cursor *c,
             continue;
         if (base > room || offset > room - base ||
             length > room - base - offset)
-            return fail(err,
+            return fail(heif->err,
                         "the data of its item %u would be beyond the end; the "
                         "file is cut short or damaged",
                         extent.item);
         extent.begin = from + (size_t)(base + offset);
         extent.open = length == 0;
         extent.end = length ? extent.begin + (size_t)length : from + room;
-        if (heif_add(&heif->table.extent, &extent, sizeof extent, err))
+        if (heif_add(heif, &heif->table.extent, &extent, sizeof extent))
             return -1;
         if (item)
             item->extents++;
     }
-    return c->bad ? fail_box("iloc", err) : 0;
+    return c->bad ? fail_box(heif, "iloc") : 0;
 }
 
-static int read_iloc(struct heif *heif, struct err *err)
+static int read_iloc(struct heif *heif)
 {
     struct heif_cursor c = heif_open(heif, &heif->box[HEIF_ILOC]);
     const unsigned all = (unsigned)heif_take(&c, 2);
@@ -387,10 +408,10 @@ static int read_iloc(struct heif *heif, struct err *err)
     const bool good = !(bits & 0x3333) && !(bits & bits << 1 & 0x8888);
     size_t count = take_id(&c, c.version == 2);
     if (c.bad || c.version > 2 || !good)
-        return fail_box("iloc", err);
+        return fail_box(heif, "iloc");
     heif->field = sizes.offset ? sizes.offset : sizes.base;
     for (; count > 0; count--)
-        if (read_location(heif, &c, &sizes, err))
+        if (read_location(heif, &c, &sizes))
             return -1;
     return 0;
 }
@@ -398,15 +419,15 @@ static int read_iloc(struct heif *heif, struct err *err)
 /* ---- The file -------------------------------------------------------------*/
 
 static int note_once(struct heif *heif, enum heif_box kind,
-                     const struct box *box, struct err *err)
+                     const struct box *box)
 {
     if (heif->box[kind].end)
-        return fail(err, "it has two %s boxes", box->type);
+        return fail(heif->err, "it has two %s boxes", box->type);
     heif->box[kind] = *box;
     return 0;
 }
 
-static int read_meta(struct heif *heif, struct err *err)
+static int read_meta(struct heif *heif)
 {
     static const char names[HEIF_BOXES][5] = {
         [HEIF_HDLR] = "hdlr", [HEIF_PITM] = "pitm", [HEIF_IINF] = "iinf",
@@ -417,27 +438,27 @@ static int read_meta(struct heif *heif, struct err *err)
     struct box box;
     for (size_t at = meta->body + 4; at < meta->end; at = box.end) {
         if (!box_read(&box, heif->file, at, meta->end) || box.open)
-            return fail_box("meta", err);
+            return fail_box(heif, "meta");
         for (int i = HEIF_HDLR; i <= HEIF_IDAT; i++)
-            if (box_is(&box, names[i]) && note_once(heif, i, &box, err))
+            if (box_is(&box, names[i]) && note_once(heif, i, &box))
                 return -1;
     }
     for (int i = HEIF_HDLR; i < HEIF_IDAT; i++)
         if (b[i].end - b[i].begin > TABLE_MOST)
-            return fail(err, "its %s box is larger than that of any real file",
+            return fail(heif->err,
+                        "its %s box is larger than that of any real file",
                         names[i]);
     if (b[HEIF_HDLR].end - b[HEIF_HDLR].body < 12 ||
         memcmp(heif->file.data + b[HEIF_HDLR].body + 8, "pict", 4) != 0)
-        return fail(err, "its meta box is not one of pictures");
+        return fail(heif->err, "its meta box is not one of pictures");
     for (int i = HEIF_PITM; i <= HEIF_IPRP; i++)
         if (!b[i].end)
-            return fail(err, "its meta box lacks the %s box", names[i]);
-    return read_iinf(heif, err) || read_iloc(heif, err) ||
-                   read_iprp(heif, err) ||
-                   (b[HEIF_IREF].end && read_iref(heif, err)) ||
-                   each_box(heif, b[HEIF_GRPL].body, &b[HEIF_GRPL], read_group,
-                            err) ||
-                   read_pitm(heif, err)
+            return fail(heif->err, "its meta box lacks the %s box", names[i]);
+    return read_iinf(heif) || read_iloc(heif) || read_iprp(heif) ||
+                   (b[HEIF_IREF].end && read_iref(heif)) ||
+                   each_box(heif, b[HEIF_GRPL].body, &b[HEIF_GRPL],
+                            read_group) ||
+                   read_pitm(heif)
                ? -1
                : 0;
 }
@@ -452,22 +473,23 @@ static bool is_seal(const struct heif *heif, const struct box *box)
            memcmp(heif->file.data + box->body, uuid, sizeof uuid) == 0;
 }
 
-int heif_read(struct heif *heif, struct bytes file, struct err *err)
+int heif_read(struct heif *heif)
 {
+    const struct bytes file = heif->file;
     struct box box, *meta = &heif->box[HEIF_META];
     struct box *mini = &heif->box[HEIF_MINI], *space = &heif->box[HEIF_SPACE];
     bool data = false;
     size_t at = 0;
-    *heif = (struct heif){ .file = file };
     for (; at < file.size && box_read(&box, file, at, file.size);
          at = box.end) {
         if (at && (meta->end || mini->end) && box_is(&box, "ftyp"))
             box.end = file.size; /* of another file, such as a film */
         if (box_is(&box, "moov"))
-            return fail_unread(err, "an image sequence (a moov box), which is "
-                                    "not turned");
-        if ((box_is(&box, "meta") && note_once(heif, HEIF_META, &box, err)) ||
-            (box_is(&box, "mini") && note_once(heif, HEIF_MINI, &box, err)))
+            return fail_unread(heif->err,
+                               "an image sequence (a moov box), which is "
+                               "not turned");
+        if ((box_is(&box, "meta") && note_once(heif, HEIF_META, &box)) ||
+            (box_is(&box, "mini") && note_once(heif, HEIF_MINI, &box)))
             return -1;
         heif->sealed = heif->sealed || is_seal(heif, &box);
         data = data || heif_is_one_of(box.type, "mdatimda");
@@ -480,16 +502,16 @@ int heif_read(struct heif *heif, struct bytes file, struct err *err)
     if (file.size - at >= 8 &&
         heif_is_one_of(file.data + at + 4, "ftypmetamdatfreeskipmoovmini"
                                            "idatimdauuidmpvdsefdwide"))
-        return fail(err,
+        return fail(heif->err,
                     "the file is cut short: its %.4s box goes on beyond the "
                     "end",
                     (const char *)file.data + at + 4);
     if (meta->end && mini->end)
-        return fail_unread(err, "it has several meta boxes, which is not "
-                                "understood");
+        return fail_unread(heif->err, "it has several meta boxes, which is not "
+                                      "understood");
     if (mini->end)
-        return mini->end - mini->body < 6 ? fail_box("mini", err) : 0;
-    return meta->end
-               ? read_meta(heif, err)
-               : fail(err, "it has no meta box; it is cut short or damaged");
+        return mini->end - mini->body < 6 ? fail_box(heif, "mini") : 0;
+    return meta->end ? read_meta(heif)
+                     : fail(heif->err,
+                            "it has no meta box; it is cut short or damaged");
 }

@@ -5,13 +5,6 @@
 
 /* ---- Properties as turns --------------------------------------------------*/
 
-/* An angle is in quarter turns against the clock (HEIF, 6.5.10). */
-static const enum xform angles[] = { XFORM_NONE, XFORM_ROTATE_270,
-                                     XFORM_ROTATE_180, XFORM_ROTATE_90 };
-
-/* Axis 0 exchanges top and bottom, 1 left and right (HEIF, 6.5.12). */
-static const enum xform axes[] = { XFORM_MIRROR_Y, XFORM_MIRROR_X };
-
 /* A clap box cuts to a width and a height, each a fraction of two numbers, and
  * has two such fractions for how far its center is from that of the picture.
  * Makes it cut the same of the picture turned by t. */
@@ -29,42 +22,6 @@ static void turn_clap(uint8_t *box, enum xform t)
         if (t & (i ? XFORM_MIRROR_Y : XFORM_MIRROR_X))
             write_be32(box + X + to, -offset);
     }
-}
-
-int heif_shown(const struct heif *heif, const struct heif_item *item,
-               struct heif_shown *shown, struct err *err)
-{
-    int last = -1;
-    bool essential;
-    *shown = (struct heif_shown){ .in_order = true };
-    for (size_t i = 0; i < item->list.count; i++) {
-        const unsigned n = heif_listed(heif, &item->list, i, &essential);
-        const struct heif_property *property = &heif_properties(heif)[n];
-        const enum heif_kind kind = property->kind;
-        if ((kind == HEIF_ISCL && last >= HEIF_IROT) ||
-            (kind == HEIF_CLAP && shown->property[kind]))
-            return fail_unread(
-                err, "item %u is %s, which is not understood", item->id,
-                kind == HEIF_CLAP ? "cut twice (clap)"
-                                  : "scaled (iscl) after it is rotated");
-        if (kind >= HEIF_KINDS || (kind == HEIF_ISPE && shown->property[kind]))
-            continue;
-        shown->property[kind] = (uint16_t)n;
-        if (kind == HEIF_ISPE)
-            continue;
-        shown->any = true;
-        shown->in_order = shown->in_order && (int)kind > last;
-        last = (int)kind;
-        if (kind == HEIF_CLAP) {
-            memcpy(shown->clap, property->box, sizeof shown->clap);
-            turn_clap(shown->clap, xform_inverse(shown->turn));
-        } else {
-            shown->turn = xform_then(
-                shown->turn, kind == HEIF_IROT ? angles[property->box[8] & 3]
-                                               : axes[property->box[8] & 1]);
-        }
-    }
-    return 0;
 }
 
 /* ---- What is shown with the picture ---------------------------------------*/
@@ -108,27 +65,40 @@ static void note_turned(struct heif *heif)
             r[i].from->is.ours |= r[i].to->is.turned || r[i].to->is.inside;
 }
 
-bool heif_stands_alone(const struct heif *heif, const struct heif_item *item)
+bool heif_follows(const struct heif_item *item)
 {
-    return !item->is.hidden && !item->is.part &&
-           heif_find(heif, item, HEIF_ISPE)[3];
+    return item->is.made &&
+           (item->is.blend || heif_is_one_of(item->type, "iden"));
 }
 
-int heif_mark(struct heif *heif, struct err *err)
+bool heif_stands_alone(const struct heif *heif, const struct heif_item *item)
+{
+    return !item->is.hidden && !item->is.part && heif_size(heif, item)[3];
+}
+
+int heif_mark(struct heif *heif)
 {
     struct heif_item *item = heif_items(heif);
     bool more = true;
     heif->primary->is.turned = true;
-    for (size_t i = 0; i < heif_item_count(heif) && heif->all; i++)
+    for (size_t i = 0; i < heif_item_count(heif) && heif->opts->all; i++)
         item[i].is.turned |= heif_stands_alone(heif, &item[i]);
     for (int pass = 0; more; pass++) {
         if (pass == 16)
-            return fail(err, "its items refer to each other in long chains");
+            return fail(heif->err,
+                        "its items refer to each other in long chains");
         more = false;
         for (size_t i = 0; i < heif_reference_count(heif); i++)
             more |= mark(&heif_references(heif)[i]);
     }
     note_turned(heif);
+    for (size_t i = 0; i < heif_item_count(heif); i++)
+        if ((item[i].is.turned || heif_follows(&item[i])) &&
+            item[i].shown.strange)
+            return fail_unread(heif->err,
+                               "item %u is cut twice (clap), or scaled (iscl) "
+                               "after it is rotated, which is not understood",
+                               item[i].id);
     return 0;
 }
 
@@ -141,44 +111,39 @@ static int shape_of(const uint8_t *ispe)
     return (width > height) - (width < height);
 }
 
-/* Finds whose transforms count for an item: its own; or, if it has none, those
+/* Returns what transforms count for an item: its own; or, if it has none, those
  * of the picture that it is shown with, unless it lies as that is shown
  * already: a high thumbnail of a picture that is broad as stored. */
-static int find_source(const struct heif *heif, const struct heif_item *item,
-                       struct heif_shown *source, struct err *err)
+static struct heif_shown find_source(const struct heif *heif,
+                                     const struct heif_item *item)
 {
-    const uint8_t *own = heif_find(heif, item, HEIF_ISPE);
-    if (heif_shown(heif, item, source, err))
-        return -1;
-    for (int depth = 0; !source->any && item->master && depth < 16; depth++) {
-        struct heif_shown shown;
+    const uint8_t *own = heif_size(heif, item);
+    struct heif_shown source = item->shown;
+    while (!source.any && item->master) {
         item = item->master;
-        if (heif_shown(heif, item, &shown, err))
-            return -1;
-        const uint8_t *ispe = heif_find(heif, item, HEIF_ISPE);
-        if (xform_transposes(shown.turn) && shape_of(own) * shape_of(ispe) < 0)
+        const uint8_t *size = heif_size(heif, item);
+        if (xform_transposes(item->shown.turn) &&
+            shape_of(own) * shape_of(size) < 0)
             break;
-        *source = shown;
+        source = item->shown;
         /* What is cut of another size would be cut wrongly. */
-        if (!own[3] || memcmp(own, ispe, 20) != 0)
-            source->property[HEIF_CLAP] = 0;
+        if (!own[3] || memcmp(own, size, 20) != 0)
+            source.property[HEIF_CLAP] = 0;
     }
-    return 0;
+    return source;
 }
 
-static void want(struct heif_change *change, enum heif_kind kind,
-                 unsigned value)
+static void want(struct heif_slot *slot, const char *type, unsigned value)
 {
-    uint8_t *box = change->slot[kind].box;
-    box[3] = 9;
-    memcpy(box + 4, kind == HEIF_IROT ? "irot" : "imir", 4);
-    box[8] = (uint8_t)value;
+    slot->box[3] = 9;
+    memcpy(slot->box + 4, type, 4);
+    slot->box[8] = (uint8_t)value;
 }
 
 /* Says t by irot and imir. An irot that is there stays, also if it rotates by
  * nothing, and a mirror keeps its axis where it can, so that four quarter turns
  * make the same file again. */
-static void want_turn(struct heif_change *change, const struct heif *heif,
+static void want_turn(struct heif_slot *slot, const struct heif *heif,
                       const struct heif_shown *source, enum xform t)
 {
     const struct heif_property *property = heif_properties(heif);
@@ -188,87 +153,63 @@ static void want_turn(struct heif_change *change, const struct heif *heif,
     unsigned angle = 0, axis = property[imir].box[8] & 1;
     if ((t ^ t >> 1 ^ t >> 2) & 1) { /* it reflects */
         for (unsigned i = 0; i < 2 && !(irot && imir); i++)
-            if (xform_then(angles[was], axes[i]) == t)
+            if (xform_then(heif_angles[was], heif_axes[i]) == t)
                 axis = i;
-        want(change, HEIF_IMIR, axis);
-        t = xform_then(t, axes[axis]);
+        want(&slot[HEIF_IMIR], "imir", axis);
+        t = xform_then(t, heif_axes[axis]);
     }
-    while (angles[angle] != t)
+    while (heif_angles[angle] != t)
         angle++;
     if (irot || angle)
-        want(change, HEIF_IROT, angle);
+        want(&slot[HEIF_IROT], "irot", angle);
 }
 
-/* The size of an item that is made of the turned one is exchanged. That of one
+/* The size of an item that is made of a turned one is exchanged. That of one
  * that blends only if it is the size as shown: some say the size as stored
  * instead, which AVIF asks for. */
-static int turn_size(const struct heif *heif, const struct heif_plan *plan,
-                     const struct heif_item *item, struct heif_change *change,
-                     struct err *err)
+static void want_size(struct heif_slot *slot, const struct heif *heif,
+                      const struct heif_item *item, enum xform turn)
 {
-    const uint8_t *ispe = heif_find(heif, item, HEIF_ISPE);
-    const uint8_t *stored = heif_find(heif, item->base, HEIF_ISPE);
-    struct heif_shown shown;
-    uint8_t *box = change->slot[HEIF_ISPE].box;
-    if (!ispe[3] || !xform_transposes(plan->turn))
-        return 0;
-    if (item->is.blend) {
-        if (heif_shown(heif, item->base, &shown, err))
-            return -1;
-        const int across = xform_transposes(shown.turn) ? 4 : 0;
-        if (!stored[3] || memcmp(stored + 12 + across, ispe + 12, 4) != 0 ||
-            memcmp(stored + 16 - across, ispe + 16, 4) != 0 ||
-            (plan->avif && !across))
-            return 0;
-    }
-    memcpy(box, ispe, 20);
-    memcpy(box + 12, ispe + 16, 4);
-    memcpy(box + 16, ispe + 12, 4);
-    return 0;
+    const uint8_t *ispe = heif_size(heif, item);
+    const uint8_t *stored = heif_size(heif, item->base);
+    const int across = xform_transposes(item->base->shown.turn) ? 4 : 0;
+    if (!xform_transposes(turn) ||
+        (item->is.blend && (!stored[3] || (heif->avif && !across) ||
+                            memcmp(stored + 12 + across, ispe + 12, 4) != 0 ||
+                            memcmp(stored + 16 - across, ispe + 16, 4) != 0)))
+        return;
+    memcpy(slot->box, ispe, 12);
+    memcpy(slot->box + 12, ispe + 16, 4);
+    memcpy(slot->box + 16, ispe + 12, 4);
 }
 
-/* An item that shows another one as it is can show it so, too, when that is
- * turned. */
-bool heif_follows(const struct heif_item *item)
-{
-    return item->is.made &&
-           (item->is.blend || heif_is_one_of(item->type, "iden"));
-}
-
-/* Sets what becomes of an item. Returns -1 on failure, 1 if it changes. */
-static int plan_item(const struct heif *heif, const struct heif_plan *plan,
-                     const struct heif_item *item, struct heif_change *change,
-                     struct err *err)
+/* Sets what becomes of an item. Returns whether it changes. */
+static bool plan_item(const struct heif *heif, const struct heif_item *item,
+                      enum xform turn, struct heif_slot slot[HEIF_KINDS])
 {
     const struct heif_property *property = heif_properties(heif);
+    const struct heif_shown source = find_source(heif, item);
     const bool follows = heif_follows(item);
-    struct heif_slot *slot = change->slot;
-    struct heif_shown own, source;
-    *change = (struct heif_change){ .in_order = false };
-    if (heif_shown(heif, item, &own, err) ||
-        find_source(heif, item, &source, err) ||
-        (follows && turn_size(heif, plan, item, change, err)))
-        return -1;
+    uint8_t *clap = slot[HEIF_CLAP].box;
+    bool changes = item->shown.out_of_order;
     enum xform t = source.turn;
-    if (follows)
-        t = xform_then(xform_inverse(plan->turn), t);
-    if (item->is.turned)
-        t = xform_then(t, plan->turn);
-    want_turn(change, heif, &source, t);
-    if (source.property[HEIF_CLAP]) {
-        memcpy(slot[HEIF_CLAP].box, source.clap, HEIF_PROPERTY);
-        if (follows)
-            turn_clap(slot[HEIF_CLAP].box, plan->turn);
+    memset(slot, 0, HEIF_KINDS * sizeof *slot);
+    if (follows) {
+        t = xform_then(xform_inverse(turn), t);
+        want_size(&slot[HEIF_ISPE], heif, item, turn);
     }
-    bool same = own.in_order;
-    change->in_order = own.in_order;
+    want_turn(slot, heif, &source, item->is.turned ? xform_then(t, turn) : t);
+    memcpy(clap, property[source.property[HEIF_CLAP]].box, HEIF_PROPERTY);
+    turn_clap(clap, xform_inverse(source.uncut));
+    if (follows)
+        turn_clap(clap, turn);
     for (int i = 0; i < HEIF_KINDS; i++) {
         if (i != HEIF_ISPE || slot[i].box[3])
-            slot[i].was = own.property[i];
-        same = same && memcmp(slot[i].box, property[slot[i].was].box,
-                              HEIF_PROPERTY) == 0;
+            slot[i].was = item->shown.property[i];
+        changes |=
+            memcmp(slot[i].box, property[slot[i].was].box, HEIF_PROPERTY) != 0;
     }
-    return !same;
+    return changes;
 }
 
 /* ---- Properties for all ---------------------------------------------------*/
@@ -282,14 +223,13 @@ static bool is_same(const struct heif *heif, unsigned n,
 /* Notes which properties lists keep as they are, and which some leave. */
 static void note_kept(struct heif *heif, const struct heif_item *item)
 {
-    bool essential;
     for (size_t i = 0; i < item->list.count; i++) {
-        const unsigned n = heif_listed(heif, &item->list, i, &essential);
+        const unsigned n = heif_listed(heif, &item->list, i) & HEIF_NUMBER;
         struct heif_property *property = &heif_properties(heif)[n];
         if (property->kind >= HEIF_KINDS)
             continue;
         struct heif_slot *slot =
-            item->change ? &item->change->slot[property->kind] : NULL;
+            item->slot ? &item->slot[property->kind] : NULL;
         if (!slot || (property->kind == HEIF_ISPE && slot->was != n)) {
             property->kept++;
         } else if (slot->was == n && !slot->is && is_same(heif, n, slot)) {
@@ -327,7 +267,7 @@ static unsigned find_unused(const struct heif *heif, enum heif_kind kind)
  * else has it; or, of any, one that is so, one that nobody has, or a new one.
  */
 static int choose(struct heif *heif, struct heif_slot *slot,
-                  enum heif_kind kind, bool any, struct err *err)
+                  enum heif_kind kind, bool any)
 {
     enum { MOST = 0x8000 };
     const struct heif_property fresh = { .kind = kind };
@@ -344,8 +284,8 @@ static int choose(struct heif *heif, struct heif_slot *slot,
     if (!n) {
         n = (unsigned)heif_property_count(heif);
         if (n == MOST)
-            return fail(err, "it has no room for another property");
-        if (heif_add(&heif->table.property, &fresh, sizeof fresh, err))
+            return fail(heif->err, "it has no room for another property");
+        if (heif_add(heif, &heif->table.property, &fresh, sizeof fresh))
             return -1;
     }
     slot->is = (uint16_t)n;
@@ -356,29 +296,27 @@ static int choose(struct heif *heif, struct heif_slot *slot,
 
 /* Takes the last properties away where that is all that is left of an earlier
  * turn: nobody lists them, or an earlier one is the same. */
-static void drop_last(struct heif *heif, const struct heif_plan *plan)
+static void drop_last(struct heif *heif)
 {
     struct heif_property *property = heif_properties(heif);
     for (size_t last; (last = heif_property_count(heif) - 1) > 0;) {
         unsigned same = 0;
         if (!property[last].left || property[last].kept)
             return;
-        for (size_t i = 0; i < plan->count * HEIF_KINDS; i++) {
-            struct heif_slot *slot =
-                &plan->change[i / HEIF_KINDS].slot[i % HEIF_KINDS];
-            if (slot->is != last)
+        for (size_t i = 0; i < heif->slots; i++) {
+            if (heif->slot[i].is != last)
                 continue;
-            same = same ? same : find_same(heif, slot, last);
+            same = same ? same : find_same(heif, &heif->slot[i], last);
             if (!same)
                 return;
-            slot->is = (uint16_t)same;
+            heif->slot[i].is = (uint16_t)same;
             property[same].users++;
         }
         heif->table.property.size -= sizeof *property;
     }
 }
 
-int heif_plan(struct heif *heif, struct heif_plan *plan, struct err *err)
+int heif_plan(struct heif *heif, enum xform turn)
 {
     enum { TURNED_MAX = 2048 };
     struct heif_item *item = heif_items(heif);
@@ -387,30 +325,29 @@ int heif_plan(struct heif *heif, struct heif_plan *plan, struct err *err)
     for (size_t i = 0; i < items; i++)
         count += item[i].is.turned || heif_follows(&item[i]);
     if (count > TURNED_MAX)
-        return fail(err, "more than %d items are shown with the picture",
+        return fail(heif->err, "more than %d items are shown with the picture",
                     TURNED_MAX);
-    plan->change = memory_alloc_zeroed(count, sizeof *plan->change);
-    if (!plan->change)
-        return fail_memory(err, "no memory for its items");
+    heif->slot = memory_alloc_zeroed(count, HEIF_KINDS * sizeof *heif->slot);
+    if (!heif->slot)
+        return fail_memory(heif->err, "no memory for its items");
     for (size_t i = 0; i < items; i++) {
-        struct heif_change *change = &plan->change[plan->count];
-        if (!item[i].is.turned && !heif_follows(&item[i]))
+        struct heif_slot *slot = &heif->slot[heif->slots];
+        if ((!item[i].is.turned && !heif_follows(&item[i])) ||
+            !plan_item(heif, &item[i], turn, slot))
             continue;
-        const int changes = plan_item(heif, plan, &item[i], change, err);
-        if (changes < 0)
-            return -1;
-        item[i].change = changes ? change : NULL;
-        plan->count += changes > 0;
+        if (!item[i].list.at)
+            return fail(heif->err, "its item %u has no properties (ipma)",
+                        item[i].id);
+        item[i].slot = slot;
+        heif->slots += HEIF_KINDS;
     }
     for (size_t i = 0; i < items; i++)
         note_kept(heif, &item[i]);
-    for (size_t i = 0; i < 2 * plan->count * HEIF_KINDS; i++) {
-        const size_t k = i % (plan->count * HEIF_KINDS);
-        const enum heif_kind kind = k % HEIF_KINDS;
-        struct heif_slot *slot = &plan->change[k / HEIF_KINDS].slot[kind];
-        if (slot->box[3] && !slot->is && choose(heif, slot, kind, i != k, err))
-            return -1;
-    }
-    drop_last(heif, plan);
+    for (int any = 0; any < 2; any++)
+        for (size_t i = 0; i < heif->slots; i++)
+            if (heif->slot[i].box[3] && !heif->slot[i].is &&
+                choose(heif, &heif->slot[i], i % HEIF_KINDS, any))
+                return -1;
+    drop_last(heif);
     return 0;
 }

@@ -1,11 +1,14 @@
 /* Writes a HEIF file whose properties and lists have changed: with another iprp
  * box, and with what follows from its size. */
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/heif/heif.h"
+#include "codecs/metadata/exif.h"
+#include "codecs/metadata/xmp.h"
 
-static int fail_room(struct err *err)
+static int fail_room(const struct heif *heif)
 {
-    return fail_memory(err, "no memory for the file");
+    return fail_memory(heif->err, "no memory for the file");
 }
 
 static bool put(struct bytes *out, uint64_t value, unsigned size)
@@ -46,36 +49,35 @@ static bool put_ipco(struct bytes *out, const struct heif *heif)
  * place, if that is in order; what is added comes last, but before what must
  * follow it. */
 static int put_list(struct bytes *out, const struct heif *heif,
-                    const struct heif_list *list, unsigned version, bool wide,
-                    struct err *err)
+                    const struct heif_list *list, unsigned version, bool wide)
 {
-    const unsigned size = wide ? 2 : 1, upper = wide ? 15 : 7;
+    const unsigned size = wide ? 2 : 1, upper = wide ? 0x8000 : 0x80;
     const struct heif_item *item = heif_find_item(heif, list->id);
-    const struct heif_change *change = item ? item->change : NULL;
+    const struct heif_slot *slot = item ? item->slot : NULL;
     unsigned next = HEIF_CLAP; /* of the transforms */
     bool room = put(out, list->id, version ? 4 : 2) && put(out, 0, 1);
     const size_t begin = out->size;
     for (size_t i = 0; i <= list->count && room; i++) {
         const bool ends = i == list->count;
-        bool essential = false;
-        unsigned n = ends ? 0 : heif_listed(heif, list, i, &essential);
+        const unsigned bits = ends ? 0 : heif_listed(heif, list, i);
+        unsigned n = bits & HEIF_NUMBER;
         const unsigned kind = ends ? HEIF_IMIR : heif_properties(heif)[n].kind;
-        for (; change && kind < HEIF_ISPE && next <= kind &&
-               (ends || change->in_order);
+        for (; slot && kind < HEIF_ISPE && next <= kind &&
+               (ends || !item->shown.out_of_order);
              next++)
-            if (change->slot[next].is)
-                room =
-                    room && put(out, 1u << upper | change->slot[next].is, size);
-        if (change && kind == HEIF_ISPE && change->slot[kind].was == n)
-            n = change->slot[kind].is;
-        if (!ends && (!change || kind >= HEIF_ISPE))
-            room = room && put(out, (unsigned)essential << upper | n, size);
+            if (slot[next].is)
+                room = room && put(out, upper | slot[next].is, size);
+        if (slot && kind == HEIF_ISPE && slot[kind].was == n)
+            n = slot[kind].is;
+        if (!ends && (!slot || kind >= HEIF_ISPE))
+            room =
+                room && put(out, bits & HEIF_ESSENTIAL ? upper | n : n, size);
     }
     if (!room)
-        return fail_room(err);
+        return fail_room(heif);
     const size_t count = (out->size - begin) / size;
     if (count > UINT8_MAX)
-        return fail(err, "its item %u has no room for more properties",
+        return fail(heif->err, "its item %u has no room for more properties",
                     list->id);
     out->data[begin - 1] = (uint8_t)count;
     return 0;
@@ -84,7 +86,7 @@ static int put_list(struct bytes *out, const struct heif *heif,
 /* Puts a box of lists. Indices beyond 127 need the wide form, and then all have
  * it. */
 static int put_ipma(struct bytes *out, const struct heif *heif,
-                    const struct box *box, struct err *err)
+                    const struct box *box)
 {
     struct heif_cursor c = heif_open(heif, box);
     const size_t begin = out->size, count = heif_take(&c, 4);
@@ -93,22 +95,22 @@ static int put_ipma(struct bytes *out, const struct heif *heif,
     for (size_t i = 0; i < count; i++) {
         const struct heif_list list = heif_take_list(&ahead);
         const struct heif_item *item = heif_find_item(heif, list.id);
-        for (int k = 0; k < HEIF_KINDS && item && item->change; k++)
-            wide = wide || item->change->slot[k].is > 0x7f;
+        for (int k = 0; k < HEIF_KINDS && item && item->slot; k++)
+            wide = wide || item->slot[k].is > 0x7f;
     }
     if (!put_file(out, heif, box->begin, box->body) ||
         !put(out, (uint64_t)c.version << 24 | c.flags | wide, 4) ||
         !put(out, count, 4))
-        return fail_room(err);
+        return fail_room(heif);
     for (size_t i = 0; i < count; i++) {
         const struct heif_list list = heif_take_list(&c);
-        if (put_list(out, heif, &list, c.version, wide, err))
+        if (put_list(out, heif, &list, c.version, wide))
             return -1;
     }
-    return box_resize(out->data + begin, box, out->size - begin, err);
+    return box_resize(out->data + begin, box, out->size - begin, heif->err);
 }
 
-static int put_iprp(struct bytes *out, const struct heif *heif, struct err *err)
+static int put_iprp(struct bytes *out, const struct heif *heif)
 {
     const struct box *iprp = &heif->box[HEIF_IPRP];
     const size_t ipco = heif->box[HEIF_IPCO].begin;
@@ -119,41 +121,54 @@ static int put_iprp(struct bytes *out, const struct heif *heif, struct err *err)
         box_read(&box, heif->file, at, iprp->end);
         if (at == ipco) {
             room = put_ipco(out, heif);
-            if (room &&
-                box_resize(out->data + begin, &box, out->size - begin, err))
+            if (room && box_resize(out->data + begin, &box, out->size - begin,
+                                   heif->err))
                 return -1;
         } else if (!box_is(&box, "ipma")) {
             room = put_file(out, heif, at, box.end);
-        } else if (put_ipma(out, heif, &box, err)) {
+        } else if (put_ipma(out, heif, &box)) {
             return -1;
         }
     }
-    return room ? box_resize(out->data, iprp, out->size, err) : fail_room(err);
+    return room ? box_resize(out->data, iprp, out->size, heif->err)
+                : fail_room(heif);
 }
 
 /* ---- What moves -----------------------------------------------------------*/
 
-size_t heif_moved(const struct heif_edits *edits, size_t at)
+/* What stands in the place of bytes of the file. */
+struct heif_edit {
+    size_t at, end; /* end 0: there is none */
+    struct bytes with;
+};
+
+/* Of the iprp box, and of free space behind meta. */
+enum { EDITS = 2 };
+struct heif_edits {
+    struct heif_edit edit[EDITS];
+};
+
+/* Returns where the byte at `at` is afterwards. */
+static size_t moved_to(const struct heif_edits *edits, size_t at)
 {
-    size_t moved = at;
-    for (int i = 0; i < HEIF_EDITS; i++)
+    size_t to = at;
+    for (int i = 0; i < EDITS; i++)
         if (edits->edit[i].end <= at)
-            moved += edits->edit[i].with.size -
-                     (edits->edit[i].end - edits->edit[i].at);
-    return moved;
+            to += edits->edit[i].with.size -
+                  (edits->edit[i].end - edits->edit[i].at);
+    return to;
 }
 
 /* Takes what the meta box grows by from free space behind it, so that nothing
  * else moves, or gives it back. */
-static int edit_space(struct heif_edits *edits, const struct heif *heif,
-                      struct err *err)
+static int edit_space(struct heif_edits *edits, const struct heif *heif)
 {
     enum { HEAD = 8, GIVEN_MOST = 64 };
     static const uint8_t zeros[GIVEN_MOST];
     struct heif_edit *edit = &edits->edit[1];
     const struct box *space = &heif->box[HEIF_SPACE];
     const size_t meta = heif->box[HEIF_META].end;
-    const size_t more = heif_moved(edits, meta) - meta, less = -more;
+    const size_t more = moved_to(edits, meta) - meta, less = -more;
     const size_t size = space->end - space->begin, left = size - more;
     if (!more || !space->end || space->open ||
         space->body > space->begin + HEAD || left > UINT32_MAX)
@@ -169,24 +184,24 @@ static int edit_space(struct heif_edits *edits, const struct heif *heif,
                       bytes_append(&edit->with, space->type, 4))) &&
                    (less > GIVEN_MOST || bytes_append(&edit->with, zeros, less))
                ? 0
-               : fail_room(err);
+               : fail_room(heif);
 }
 
 /* Moves what tells where the data of items begin. */
 static int move_data(uint8_t *to, const struct heif *heif,
-                     const struct heif_edits *edits, struct err *err)
+                     const struct heif_edits *edits)
 {
     const struct heif_extent *extent = heif_extents(heif);
     const struct heif_edit *edit = edits->edit;
     for (size_t i = 0; i < heif_extent_count(heif); i++, extent++) {
-        for (int k = 0; k < HEIF_EDITS && !extent->open; k++)
+        for (int k = 0; k < EDITS && !extent->open; k++)
             if (extent->begin < edit[k].end && extent->end > edit[k].at)
-                return fail(err,
+                return fail(heif->err,
                             "the data of its item %u overlaps its meta box",
                             extent->item);
         const uint64_t more =
-            (uint64_t)heif_moved(edits, extent->begin) - extent->begin;
-        uint8_t *field = to + heif_moved(edits, extent->at);
+            (uint64_t)moved_to(edits, extent->begin) - extent->begin;
+        uint8_t *field = to + moved_to(edits, extent->at);
         if (!more || !extent->at)
             continue;
         const bool large = heif->field == 8;
@@ -195,7 +210,7 @@ static int move_data(uint8_t *to, const struct heif *heif,
         if (large)
             write_be64(field, is);
         else if (is > UINT32_MAX)
-            return fail(err,
+            return fail(heif->err,
                         "the data of its item %u would be beyond what its iloc "
                         "box can say",
                         extent->item);
@@ -205,32 +220,88 @@ static int move_data(uint8_t *to, const struct heif *heif,
     return 0;
 }
 
-int heif_write(struct bytes *out, const struct heif *heif,
-               struct heif_edits *edits, struct err *err)
+/* ---- EXIF and XMP ---------------------------------------------------------*/
+
+int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
+                  const struct heif_item *item)
 {
-    const struct box *iprp = &heif->box[HEIF_IPRP], *meta = heif->box;
-    const size_t base = out->size;
+    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    struct account *account = heif->opts->limits.account;
+    bool wanted = (item->is.xmp || strcmp(item->type, "Exif") == 0) &&
+                  (item->is.ours || !item->is.tells);
+    *begin = 0;
+    for (size_t i = 0; i < item->extents; i++)
+        wanted = wanted && !extent[i].open;
+    for (size_t i = 0; i < item->extents && wanted; i++, extent++) {
+        if (account &&
+            account_spend(account, extent->end - extent->begin, heif->err))
+            return -1;
+        if (!put_file(data, heif, extent->begin, extent->end))
+            return fail_memory(heif->err, "no memory for metadata");
+    }
+    *begin =
+        item->is.xmp ? data->size : exif_item_begin(data->data, data->size);
+    return 0;
+}
+
+/* Sets the orientations in the EXIF or XMP of an item to 1. */
+static int retag(uint8_t *to, const struct heif *heif,
+                 const struct heif_edits *edits, const struct heif_item *item,
+                 enum xform op)
+{
+    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    struct bytes data = { 0 };
+    size_t begin;
+    const int status = heif_metadata(&data, &begin, heif, item);
+    if (status == 0 && begin < data.size)
+        exif_retag(data.data + begin, data.size - begin, 1, op);
+    else if (status == 0 && item->is.xmp && data.size)
+        xmp_turn(data.data, data.size, XFORM_NONE, 1);
+    for (size_t at = 0; at < data.size && status == 0; extent++) {
+        const size_t size = extent->end - extent->begin;
+        memcpy(to + moved_to(edits, extent->begin), data.data + at, size);
+        at += size;
+    }
+    bytes_free(&data);
+    return status;
+}
+
+/* Appends the file as the edits say. */
+static int put_edited(struct bytes *out, const struct heif *heif,
+                      struct heif_edits *edits)
+{
     size_t at = 0;
-    *edits = (struct heif_edits){ { { iprp->begin, iprp->end, { 0 } } } };
-    if (put_iprp(&edits->edit[0].with, heif, err) ||
-        edit_space(edits, heif, err))
+    if (put_iprp(&edits->edit[0].with, heif) || edit_space(edits, heif))
         return -1;
-    if (!bytes_reserve(out, heif_moved(edits, heif->file.size)))
-        return fail_room(err);
-    for (int i = 0; i < HEIF_EDITS; i++) {
+    if (!bytes_reserve(out, moved_to(edits, heif->file.size)))
+        return fail_room(heif);
+    for (int i = 0; i < EDITS; i++) {
         const struct heif_edit *edit = &edits->edit[i];
-        const struct bytes with = edit->with;
         if (edit->end && (!put_file(out, heif, at, edit->at) ||
-                          !bytes_append(out, with.data, with.size)))
-            return fail_room(err);
+                          !bytes_append(out, edit->with.data, edit->with.size)))
+            return fail_room(heif);
         at = edit->end ? edit->end : at;
     }
-    if (!put_file(out, heif, at, heif->file.size))
-        return fail_room(err);
-    uint8_t *to = out->data + base;
-    const size_t end = heif_moved(edits, meta->end);
-    return box_resize(to + meta->begin, meta, end - meta->begin, err) ||
-                   move_data(to, heif, edits, err)
-               ? -1
-               : 0;
+    return put_file(out, heif, at, heif->file.size) ? 0 : fail_room(heif);
+}
+
+int heif_write(struct bytes *out, const struct heif *heif, enum xform op)
+{
+    const struct box *iprp = &heif->box[HEIF_IPRP];
+    const struct box *meta = &heif->box[HEIF_META];
+    const struct heif_item *item = heif_items(heif);
+    struct heif_edits edits = { { { iprp->begin, iprp->end, { 0 } } } };
+    const size_t base = out->size;
+    int status = put_edited(out, heif, &edits);
+    if (status == 0)
+        status =
+            box_resize(out->data + base + meta->begin, meta,
+                       moved_to(&edits, meta->end) - meta->begin, heif->err);
+    if (status == 0)
+        status = move_data(out->data + base, heif, &edits);
+    for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++)
+        status = retag(out->data + base, heif, &edits, &item[i], op);
+    for (int i = 0; i < EDITS; i++)
+        bytes_free(&edits.edit[i].with);
+    return status;
 }
