@@ -38,49 +38,37 @@ static bool probe_heic(const uint8_t *head, size_t size)
 
 /* ---- Reading --------------------------------------------------------------*/
 
-/* What a file says of its picture. */
-struct heif_picture {
-    uint32_t width, height; /* as stored */
-    struct orientation orientation;
-    bool transforms; /* irot or imir says it */
-};
-
 /* Reads the bits of a mini box: three of them are the orientation, and then
  * come the sizes. */
-static void describe_mini(struct heif_picture *picture, const struct heif *heif)
+static void describe_mini(struct stream_info *info, const struct heif *heif)
 {
     const uint8_t *bits = heif->file.data + heif->box[HEIF_MINI].body;
     const uint32_t sizes = read_be32(bits + 2);
     const bool large = sizes >> 31;
-    orientation_note(&picture->orientation, TAG_TRANSFORMS, (bits[1] & 7u) + 1);
-    picture->width = 1 + (large ? sizes >> 16 & 0x7fff : sizes >> 24 & 0x7f);
-    picture->height = 1 + (large ? sizes >> 1 & 0x7fff : sizes >> 17 & 0x7f);
-    picture->transforms = true;
+    orientation_note(&info->orientation, TAG_TRANSFORMS, (bits[1] & 7u) + 1);
+    info->width = 1 + (large ? sizes >> 16 & 0x7fff : sizes >> 24 & 0x7f);
+    info->height = 1 + (large ? sizes >> 1 & 0x7fff : sizes >> 17 & 0x7f);
 }
 
-/* Reads the file, describes its picture, and marks what is shown with it. Adds
- * the metadata to `meta`, unless that is NULL. */
-static int look(struct heif_picture *picture, struct heif *heif,
-                struct meta *meta)
+/* Reads the file, says what it says of its picture, and marks what is shown
+ * with that. Adds the metadata to `meta`, unless that is NULL. */
+static int look(struct heif *heif, struct stream_info *info, struct meta *meta)
 {
     enum tag_place place = TAG_EXIF;
-    *picture = (struct heif_picture){ 0 };
     if (heif_read(heif))
         return -1;
     if (heif->box[HEIF_MINI].end) {
-        describe_mini(picture, heif);
+        describe_mini(info, heif);
         return 0;
     }
     if (heif_mark(heif))
         return -1;
     const struct heif_shown *shown = &heif->primary->shown;
     const uint8_t *ispe = heif_size(heif, heif->primary);
-    picture->width = read_be32(ispe + 12);
-    picture->height = read_be32(ispe + 16);
-    picture->transforms =
-        shown->property[HEIF_IROT] || shown->property[HEIF_IMIR];
-    if (picture->transforms)
-        orientation_note(&picture->orientation, TAG_TRANSFORMS,
+    info->width = read_be32(ispe + 12);
+    info->height = read_be32(ispe + 16);
+    if (shown->property[HEIF_IROT] || shown->property[HEIF_IMIR])
+        orientation_note(&info->orientation, TAG_TRANSFORMS,
                          xform_to_exif(shown->turn));
     for (size_t i = 0; i < heif_item_count(heif); i++) {
         const struct heif_item *item = &heif_items(heif)[i];
@@ -88,7 +76,7 @@ static int look(struct heif_picture *picture, struct heif *heif,
         size_t begin;
         int status = heif_metadata(&data, &begin, heif, item);
         if (status == 0 && begin < data.size) {
-            orientation_note(&picture->orientation, place,
+            orientation_note(&info->orientation, place,
                              exif_tag(data.data + begin, data.size - begin));
             place = TAG_MORE_EXIF;
         }
@@ -124,15 +112,15 @@ static int open(struct reader *reader, struct err *err)
     struct heif heif = { .file = reader->file,
                          .opts = reader->opts,
                          .err = err };
-    struct heif_picture picture;
-    struct meta *meta = reader->img.meta;
+    struct image *img = &reader->img;
+    struct stream_info info = { 0 };
     const int status =
-        look(&picture, &heif, meta) || list_pictures(&heif, meta) ? -1 : 0;
-    reader->img.width = picture.width;
-    reader->img.height = picture.height;
-    meta->orientation = picture.orientation;
-    reader->img.orientation =
-        picture.orientation.value ? picture.orientation.value : 1;
+        look(&heif, &info, img->meta) || list_pictures(&heif, img->meta) ? -1
+                                                                         : 0;
+    img->width = info.width;
+    img->height = info.height;
+    img->meta->orientation = info.orientation;
+    img->orientation = info.orientation.value ? info.orientation.value : 1;
     heif_free(&heif);
     return status;
 }
@@ -167,10 +155,10 @@ static void warn_of_turn(const struct heif *heif)
 
 /* Turns what look() has read. */
 static int turn(struct bytes *out, struct heif *heif,
-                const struct heif_picture *picture, enum xform op)
+                const struct orientation *orientation, enum xform op)
 {
-    const unsigned was = picture->orientation.value;
-    const bool only_exif = !picture->transforms && was > 1;
+    const unsigned was = orientation->value;
+    const bool only_exif = orientation->place != TAG_TRANSFORMS && was > 1;
     const enum xform t = only_exif ? xform_then(xform_from_exif(was), op) : op;
     const struct box *mini = &heif->box[HEIF_MINI];
     const size_t base = out->size;
@@ -202,13 +190,10 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                          .opts = opts,
                          .err = err,
                          .avif = probe_avif(file.data, file.size) };
-    struct heif_picture picture;
-    int status = look(&picture, &heif, NULL);
-    info->width = picture.width;
-    info->height = picture.height;
-    info->orientation = picture.orientation;
-    if (status == 0)
-        status = turn(out, &heif, &picture, op);
+    *info = (struct stream_info){ 0 };
+    const int status =
+        look(&heif, info, NULL) || turn(out, &heif, &info->orientation, op) ? -1
+                                                                            : 0;
     heif_free(&heif);
     return status;
 }

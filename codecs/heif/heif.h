@@ -93,18 +93,18 @@ struct heif_extent {
     bool open; /* it goes on to the end of the file */
 };
 
-enum heif_relation {
-    HEIF_SHOWN_WITH, /* a thumbnail or an auxiliary picture, with a picture */
-    HEIF_MADE_OF,
-    HEIF_DESCRIBES,
-    HEIF_ALIKE, /* one of a group, to the first of it */
-    HEIF_RELATIONS
-};
-
+/* "from" is a `type` of "to". Of a group each item is one of the first. */
 struct heif_reference {
-    enum heif_relation relation;
+    char type[4];
     struct heif_item *from, *to;
 };
+
+/* The types: a thumbnail or an auxiliary picture, which are shown with a
+ * picture; what is made of it; what describes it; one that is alike. */
+#define HEIF_SHOWN_WITH "thmbauxl"
+#define HEIF_MADE_OF    "dimg"
+#define HEIF_DESCRIBES  "cdsc"
+#define HEIF_ALIKE      "altrsterpymd"
 
 enum heif_box {
     HEIF_META,

@@ -7,7 +7,7 @@
 
 /* The most bytes of a table, and of a box that it is read from: no grid has
  * more than 65,536 tiles. */
-enum { TABLE_MOST = 8 << 20 };
+enum { TABLE_MOST = 12 << 20 };
 
 /* ---- Numbers, and tables --------------------------------------------------*/
 
@@ -149,27 +149,20 @@ static int add_reference(struct heif *heif, const char *type,
                          struct heif_item *from, struct heif_item *to)
 {
     struct heif_reference one = { .from = from, .to = to };
-    if (heif_is_one_of(type, "thmbauxl"))
-        one.relation = HEIF_SHOWN_WITH;
-    else if (heif_is_one_of(type, "dimg"))
-        one.relation = HEIF_MADE_OF;
-    else if (heif_is_one_of(type, "cdsc"))
-        one.relation = HEIF_DESCRIBES;
-    else if (heif_is_one_of(type, "altrsterpymd"))
-        one.relation = HEIF_ALIKE;
-    else
-        return 0;
-    if (from && one.relation == HEIF_SHOWN_WITH)
+    if (from && heif_is_one_of(type, HEIF_SHOWN_WITH))
         from->is.part = true;
-    if (from && one.relation == HEIF_DESCRIBES)
+    if (from && heif_is_one_of(type, HEIF_DESCRIBES))
         from->is.tells = true;
-    if (!from || !to || from == to)
+    if (!from || !to || from == to ||
+        !heif_is_one_of(type,
+                        HEIF_SHOWN_WITH HEIF_MADE_OF HEIF_DESCRIBES HEIF_ALIKE))
         return 0;
-    if (one.relation == HEIF_MADE_OF) {
+    if (heif_is_one_of(type, HEIF_MADE_OF)) {
         to->is.part = true;
         to->is.within = to->is.within || !from->is.blend;
         from->base = from->base ? from->base : to;
     }
+    memcpy(one.type, type, sizeof one.type);
     return heif_add(heif, &heif->table.reference, &one, sizeof one);
 }
 
@@ -202,7 +195,7 @@ static int read_group(struct heif *heif, const struct box *box)
     struct heif_item *first = NULL;
     heif_take(&c, 4);
     const size_t count = heif_take(&c, 4);
-    for (size_t i = 0; i < count && heif_is_one_of(box->type, "altrsterpymd");
+    for (size_t i = 0; i < count && heif_is_one_of(box->type, HEIF_ALIKE);
          i++) {
         struct heif_item *item = heif_find_item(heif, take_id(&c, true));
         if (c.bad)

@@ -32,17 +32,17 @@ static bool mark(const struct heif_reference *r)
     struct heif_item *from = r->from, *to = r->to;
     if (from->is.turned == to->is.turned)
         return false;
-    if (r->relation == HEIF_SHOWN_WITH) {
+    if (heif_is_one_of(r->type, HEIF_SHOWN_WITH)) {
         if (!to->is.turned)
             return false;
         from->master = to;
-    } else if (r->relation == HEIF_MADE_OF && from->is.blend) {
+    } else if (heif_is_one_of(r->type, HEIF_MADE_OF) && from->is.blend) {
         /* The first item that it is made of makes it turn, and then all. */
         if (to != from->base && to->is.turned)
             return false;
         if (to != from->base)
             to->master = from->base;
-    } else if (r->relation != HEIF_ALIKE ||
+    } else if (!heif_is_one_of(r->type, HEIF_ALIKE) ||
                (from->is.turned ? to : from)->is.within) {
         /* A tile of a grid may stand for it where a reader knows no grids. */
         return false;
@@ -56,12 +56,12 @@ static void note_turned(struct heif *heif)
     const struct heif_reference *r = heif_references(heif);
     const size_t count = heif_reference_count(heif);
     for (size_t i = 0; i < count; i++)
-        if (r[i].relation == HEIF_MADE_OF) {
+        if (heif_is_one_of(r[i].type, HEIF_MADE_OF)) {
             r[i].from->is.made |= r[i].to->is.turned;
             r[i].to->is.inside |= r[i].from->is.turned;
         }
     for (size_t i = 0; i < count; i++)
-        if (r[i].relation == HEIF_DESCRIBES)
+        if (heif_is_one_of(r[i].type, HEIF_DESCRIBES))
             r[i].from->is.ours |= r[i].to->is.turned || r[i].to->is.inside;
 }
 
