@@ -13,10 +13,6 @@ enum { BLOCK = 4 << 20 };
  * worth a call of the system. */
 enum { BAND_MOST = 256, BAND_LEAST = 1 << 20 };
 
-/* Shorter rows of a turned block, in bytes, would be little beside what pads
- * them to a stride. */
-enum { NARROW = 32 };
-
 /* Returns how many rows of so many bytes fit in, from 1 to `most`. */
 static uint32_t rows_in(uint64_t memory, uint64_t row, uint32_t most)
 {
@@ -114,19 +110,12 @@ static const uint8_t *place_row(const struct bands *bands,
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static bool is_narrow(const struct band_place *at)
-{
-    return at->columns && at->row <= NARROW;
-}
-
 /* A band is turned in blocks: some columns of it, which become rows, or some
  * rows. Columns come in whole strides, so that blocks are aligned. */
 static uint32_t block_of(const struct bands *bands, const struct band_place *at)
 {
-    uint64_t row =
-        is_narrow(at) ? at->row * bands->kind.nplanes
-                      : image_row_bytes(&bands->kind,
-                                        at->columns ? at->count : bands->width);
+    const uint64_t row =
+        image_row_bytes(&bands->kind, at->columns ? at->count : bands->width);
     uint32_t n = rows_in(BLOCK, row, UINT32_MAX);
     if (!at->columns)
         return n < at->count ? n : at->count;
@@ -163,8 +152,7 @@ int bands_write(const struct bands *bands, uint32_t begin,
     struct image block = image_kind(&bands->kind);
     block.width = place.columns ? place.count : bands->width;
     block.height = n;
-    int status = is_narrow(&place) ? image_alloc_packed(&block, err)
-                                   : image_alloc(&block, mem_plain, err);
+    int status = image_alloc(&block, mem_plain, err);
     for (uint32_t at = 0; at < all && status == 0; at += n) {
         n = n < all - at ? n : all - at;
         const struct image part = image_part(band, place.columns, at, n);

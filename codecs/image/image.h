@@ -190,8 +190,7 @@ struct image image_part(const struct image *img, bool columns, uint32_t first,
 int image_alloc(struct image *img, struct mem mem, struct err *err);
 
 /* The same for samples whose rows get no padding, which would be most of a
- * narrow picture. They are read by codecs; what turns pictures makes them only
- * of rows that become columns (codecs/image/turner.h). */
+ * narrow picture. They are read by codecs; nothing turns them. */
 int image_alloc_packed(struct image *img, struct err *err);
 
 /* Allocates dst for what t makes of src. Its cells are undefined, and it has no

@@ -6,8 +6,7 @@
 
 struct turner {
     /* Turns src into dst, which has the shape that image_like() gives; both may
-     * be parts of pictures. Where rows become columns, those of dst may be
-     * packed. It keeps no thread busy but the caller's. */
+     * be parts of pictures. It keeps no thread busy but the caller's. */
     int (*turn)(void *context, struct image *dst, const struct image *src,
                 enum xform t, struct err *err);
     void *context;

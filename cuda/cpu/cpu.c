@@ -93,27 +93,6 @@ static struct sides sides_of(enum cell cell, size_t piece)
     return sides;
 }
 
-/* For rows of dst that are packed, since they are so short that a line would
- * reach into the next ones. */
-static inline __attribute__((always_inline)) void
-put_cells(const struct cpu_block *b, size_t size)
-{
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t j = 0; j < b->cells; j++)
-            memcpy(b->to + (ptrdiff_t)i * b->to_stride + j * size,
-                   b->from + (ptrdiff_t)j * b->from_stride + i * size, size);
-}
-
-static void packed_columns(const struct cpu_block *b, enum cell cell)
-{
-    if (cell == CELL_U8)
-        put_cells(b, sizeof(uint8_t));
-    else if (cell == CELL_U16)
-        put_cells(b, sizeof(uint16_t));
-    else
-        put_cells(b, sizeof(float));
-}
-
 /* Rows of dst are columns of src: (x, y) of dst is (y, x) of src, where each
  * mirror exchanges rows, of src and of dst, and never cells within them. */
 static void columns_piece(const struct turn *turn, const struct plane *dst,
@@ -142,10 +121,7 @@ static void columns_piece(const struct turn *turn, const struct plane *dst,
         block.to = to + (ptrdiff_t)y * block.to_stride;
         block.from = from + y * size;
         block.rows = least(sides.down, end - y);
-        if (dst->stride % IMAGE_STRIDE)
-            packed_columns(&block, turn->src->cell);
-        else
-            turn->opts->tiles->columns[turn->src->cell](&block);
+        turn->opts->tiles->columns[turn->src->cell](&block);
     }
 }
 
