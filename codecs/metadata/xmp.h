@@ -134,7 +134,7 @@ bool xmp_tells_place(const uint8_t *data, size_t size);
 /* Gives values of any length to what is no longer true after a change: the
  * lengths of pictures behind the first one; the sizes of a trimmed picture,
  * unless they are smaller already; and the regions of the Metadata Working
- * Group and of Microsoft, which move with the picture.
+ * Group, which move with the picture.
  *
  * The padding before the trailer of a packet grows and shrinks so that the
  * packet, which owns its memory, keeps its size, as far as it suffices (XMP

@@ -1,10 +1,10 @@
 /* Values of an XMP packet that change their length.
  *
  * The areas of the Metadata Working Group (mwg-rs, Guidelines for Handling
- * Image Metadata 2.0, 5.9) and the rectangles of Microsoft (MPReg) count in
- * shares of the picture as it is stored, and are moved with it. The image
- * regions of IPTC (Photo Metadata Standard, 15.5) and crops of Camera Raw are
- * not, and a warning says so. */
+ * Image Metadata 2.0, 5.9) count in shares of the picture as it is stored, and
+ * are moved with it. The image regions of IPTC (Photo Metadata Standard, 15.5),
+ * rectangles of Microsoft (MPReg) and crops of Camera Raw are not, and a
+ * warning says so. */
 #include "codecs/metadata/xmp.h"
 
 #include <math.h>
@@ -19,83 +19,30 @@ struct xmp_ratio {
     int decimals; /* how many digits follow the point */
 };
 
-/* Buffer size for one printed ratio, including its NUL. */
-enum { XMP_RATIO_TEXT = 40 };
-
 /* 17 digits tell any two doubles apart; 6 tell any two pixels apart. */
 enum { DECIMALS_MAX = 17, DECIMALS_OF_POWER = 9, DECIMALS_SCALED = 6 };
 
-/* Reads a number such as "0.25", with blanks around it, up to the character
- * `end`, and sets *text behind that. Returns false if it is malformed. */
-static bool ratio_read(const char **text, char end, struct xmp_ratio *ratio)
-{
-    const char *at = *text;
-    char *behind;
-    ratio->value = strtod(at, &behind);
-    const char *point = at + strcspn(at, ".,");
-    ratio->decimals = 0;
-    if (behind == at || !(fabs(ratio->value) < 1e6))
-        return false;
-    if (*point == '.' && point < behind)
-        ratio->decimals = (int)strspn(point + 1, "0123456789");
-    if (memchr(at, 'e', (size_t)(behind - at)) ||
-        memchr(at, 'E', (size_t)(behind - at)))
-        ratio->decimals = DECIMALS_OF_POWER;
-    if (ratio->decimals > DECIMALS_MAX)
-        ratio->decimals = DECIMALS_MAX;
-    behind += strspn(behind, " \t\r\n");
-    *text = behind + 1;
-    return *behind == end;
-}
+/* Buffer size for one ratio, including its NUL. */
+enum { XMP_RATIO_TEXT = 40 };
 
-/* Copies a value as a string. Returns false if it is too long for numbers. */
-static bool copy_value(char *to, size_t room, const uint8_t *text,
-                       struct xml_span value)
-{
-    if (value.size >= room || memchr(text + value.at, 0, value.size))
-        return false;
-    memcpy(to, text + value.at, value.size);
-    to[value.size] = '\0';
-    return true;
-}
-
-/* Reads a value that is nothing but a number. Returns false if it is not. */
+/* Reads a value that is nothing but a number, such as "0.25". Returns false if
+ * it is not. */
 static bool ratio_of(const uint8_t *text, struct xml_span value,
                      struct xmp_ratio *ratio)
 {
-    char copy[XMP_RATIO_TEXT];
-    const char *at = copy;
-    return copy_value(copy, sizeof copy, text, value) &&
-           ratio_read(&at, '\0', ratio);
-}
-
-static struct xmp_ratio ratio_scaled(struct xmp_ratio ratio, double by)
-{
-    if (by == 1)
-        return ratio;
-    ratio.value *= by;
-    if (ratio.decimals < DECIMALS_SCALED)
-        ratio.decimals = DECIMALS_SCALED;
-    return ratio;
-}
-
-/* Returns where a length that begins at `from` begins in the mirrored picture.
- */
-static struct xmp_ratio ratio_mirrored(struct xmp_ratio from,
-                                       struct xmp_ratio length)
-{
-    struct xmp_ratio ratio = { 1 - from.value - length.value, from.decimals };
-    if (length.decimals > from.decimals)
-        ratio.decimals = length.decimals;
-    return ratio;
-}
-
-static void ratio_print(char text[XMP_RATIO_TEXT], struct xmp_ratio ratio)
-{
-    double value = ratio.value;
-    if (fabs(value) < 0.5 * pow(10, -ratio.decimals))
-        value = 0; /* never "-0.00" */
-    snprintf(text, XMP_RATIO_TEXT, "%.*f", ratio.decimals, value);
+    char copy[XMP_RATIO_TEXT], *end;
+    if (value.size >= sizeof copy)
+        return false;
+    memcpy(copy, text + value.at, value.size);
+    copy[value.size] = '\0';
+    const char *point = strchr(copy, '.');
+    ratio->value = strtod(copy, &end);
+    ratio->decimals = point ? (int)strspn(point + 1, "0123456789") : 0;
+    if (strpbrk(copy, "eE"))
+        ratio->decimals = DECIMALS_OF_POWER;
+    if (ratio->decimals > DECIMALS_MAX)
+        ratio->decimals = DECIMALS_MAX;
+    return end == copy + value.size && end > copy && fabs(ratio->value) < 1e6;
 }
 
 /* ---- A packet that is edited ----------------------------------------------*/
@@ -152,12 +99,14 @@ static void put_number(struct packet_edit *w, unsigned kind,
     put(w, kind, span, text);
 }
 
-static void put_ratio(struct packet_edit *w, struct xml_span value,
+static void put_ratio(struct packet_edit *w, struct xml_span span,
                       struct xmp_ratio ratio)
 {
     char text[XMP_RATIO_TEXT];
-    ratio_print(text, ratio);
-    put(w, EDIT_REGIONS, value, text);
+    if (fabs(ratio.value) < 0.5 * pow(10, -ratio.decimals))
+        ratio.value = 0; /* never "-0.00" */
+    snprintf(text, sizeof text, "%.*f", ratio.decimals, ratio.value);
+    put(w, EDIT_REGIONS, span, text);
 }
 
 /* ---- Lengths and sizes ----------------------------------------------------*/
@@ -196,7 +145,7 @@ static void edit_size(struct packet_edit *w, const struct xml_token *token)
         put_number(w, EDIT_SIZES, token->value, size);
 }
 
-/* ---- mwg-rs and MPReg -----------------------------------------------------*/
+/* ---- Regions -----------------------------------------------------*/
 
 enum axis { NO_AXIS, AXIS_X, AXIS_Y };
 
@@ -235,7 +184,6 @@ static void turn_area(struct packet_edit *w, const struct xml_token *token)
                    place && t & (becomes_x ? XFORM_MIRROR_X : XFORM_MIRROR_Y);
     const double by =
         is_x ? change_scale_x(w->change) : change_scale_y(w->change);
-    static const struct xmp_ratio no_length = { 0, 0 };
     struct xmp_ratio ratio;
     if ((!place && !size) || !token->value.size || (by == 1 && !mirror))
         return; /* the element that a structure is in has no value */
@@ -243,9 +191,11 @@ static void turn_area(struct packet_edit *w, const struct xml_token *token)
         w->unread = true;
         return;
     }
-    ratio = ratio_scaled(ratio, by);
+    ratio.value *= by;
+    if (by != 1 && ratio.decimals < DECIMALS_SCALED)
+        ratio.decimals = DECIMALS_SCALED;
     if (mirror)
-        ratio = ratio_mirrored(ratio, no_length);
+        ratio.value = 1 - ratio.value;
     put_ratio(w, token->value, ratio);
 }
 
@@ -272,50 +222,13 @@ static void turn_size(struct packet_edit *w, const struct xml_token *token)
     }
 }
 
-/* "x, y, w, h" of a rectangle from its corner on. What is neither scaled nor
- * mirrored stays as it was written. */
-static void turn_rectangle(struct packet_edit *w, struct xml_span value)
-{
-    char old[4 * XMP_RATIO_TEXT], part[4][XMP_RATIO_TEXT],
-        turned[sizeof part + 8];
-    const enum xform t = w->change->turn;
-    struct xmp_ratio number[4];
-    const char *at = old;
-    bool read = copy_value(old, sizeof old, w->xml.text, value);
-    for (int i = 0; i < 4 && read; i++) {
-        double by =
-            i % 2 ? change_scale_y(w->change) : change_scale_x(w->change);
-        at += strspn(at, " \t\r\n");
-        const char *from = at;
-        size_t length = strcspn(from, " \t\r\n,");
-        read = ratio_read(&at, i < 3 ? ',' : '\0', &number[i]);
-        number[i] = ratio_scaled(number[i], by);
-        ratio_print(part[i], number[i]);
-        if (by == 1 && length < XMP_RATIO_TEXT) {
-            memcpy(part[i], from, length);
-            part[i][length] = '\0';
-        }
-    }
-    w->unread |= !read;
-    if (!read)
-        return;
-    int x = xform_transposes(t), y = !x;
-    if (t & XFORM_MIRROR_X)
-        ratio_print(part[x], ratio_mirrored(number[x], number[2 + x]));
-    if (t & XFORM_MIRROR_Y)
-        ratio_print(part[y], ratio_mirrored(number[y], number[2 + y]));
-    snprintf(turned, sizeof turned, "%s, %s, %s, %s", part[x], part[y],
-             part[2 + x], part[2 + y]);
-    put(w, EDIT_REGIONS, value, turned);
-}
-
 /* ---- All of a packet ------------------------------------------------------*/
 
 /* What a packet holds before it is changed. */
 struct found_regions {
     unsigned kinds;
     bool strange; /* areas in other units than shares */
-    bool iptc;
+    bool iptc, rectangle;
     bool crop, cropped; /* there is one; it was carried out already */
 };
 
@@ -330,12 +243,13 @@ static struct found_regions find_regions(struct xml_reader xml)
             continue;
         if (xml_is(&xml, name, XMP_AREA, "x") ||
             xml_is(&xml, name, XMP_AREA, "y") ||
-            xml_is(&xml, name, XMP_MWG, applied) ||
-            xml_is(&xml, name, XMP_MPREG, "Rectangle"))
+            xml_is(&xml, name, XMP_MWG, applied))
             found.kinds |= 1u << EDIT_REGIONS;
         if (xml_is(&xml, name, XMP_IPTC, "rbX") ||
             xml_is(&xml, name, XMP_IPTC, "rbY"))
             found.iptc = true;
+        if (xml_is(&xml, name, XMP_MPREG, "Rectangle"))
+            found.rectangle = true;
         if (xml_is(&xml, name, XMP_AREA, "unit") &&
             !xml_is_text(xml.text, token.value, "normalized"))
             found.strange = true;
@@ -391,9 +305,6 @@ static bool make_edited(struct packet_edit *w, const struct bytes *packet,
         if (areas)
             turn_area(w, &token);
         turn_size(w, &token);
-        if (token.value.size &&
-            xml_is(&w->xml, token.name, XMP_MPREG, "Rectangle"))
-            turn_rectangle(w, token.value);
     }
     return !s->failed &&
            bytes_append(&s->made, s->copy.data + s->done,
@@ -441,5 +352,8 @@ int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
     if (found.iptc)
         warn(warnings, "an IPTC image region in XMP was not moved with the "
                        "picture");
+    if (found.rectangle)
+        warn(warnings, "a region of Microsoft (MPReg) in XMP was not moved "
+                       "with the picture");
     return 0;
 }

@@ -114,12 +114,11 @@ TEST(guid)
     for (unsigned digest = 0; digest < 2; digest++) {
         check_turn("<a tiff:Orientation='6'/>", "<a tiff:Orientation='1'/>",
                    digest);
-        check_turn("<a MPReg:Rectangle='0, 0, 0.25, 1'/>",
-                   "<a MPReg:Rectangle='0.75, 0, 0.25, 1'/>", digest);
-        check_turn("<a MPReg:Rectangle='0.50, 0, 0.5, 1'/>",
-                   "<a MPReg:Rectangle='0.00, 0, 0.5, 1'/>", digest);
-        check_turn("<a MPReg:Rectangle='0,0,1,1'/><a tiff:Orientation='2'/>",
-                   "<a MPReg:Rectangle='0, 0, 1, 1'/><a tiff:Orientation='1'/>",
+        check_turn("<a stArea:x='1e-05'/>", "<a stArea:x='0.999990000'/>",
+                   digest);
+        check_turn("<a stArea:x='0.50'/>", "<a stArea:x='0.50'/>", digest);
+        check_turn("<a stArea:x='1e0'/><a tiff:Orientation='2'/>",
+                   "<a stArea:x='0.000000000'/><a tiff:Orientation='1'/>",
                    digest);
     }
 }
@@ -132,7 +131,7 @@ TEST(full)
     struct warnings warnings = { 0 };
     char guid[GUID + 1];
     const size_t size = 5 + SEGMENT_MAX - LEAD;
-    must(bytes_append(&text, "<a MPReg:Rectangle='0,0,0.25,1'/>", 33));
+    must(bytes_append(&text, "<a stArea:x='1e-05'/>", 21));
     while (text.size < size)
         must(bytes_append(&text, " ", 1));
     print_guid(guid, text.data, text.size);
