@@ -7,7 +7,6 @@
 
 #include "cli/files/resolve.h"
 #include "codecs/base/bytes.h"
-#include "codecs/base/scratch.h"
 
 /* Returns the directory for those that have none beside the output. */
 const char *scratch_file_apart(void);

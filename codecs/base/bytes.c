@@ -1,6 +1,7 @@
 /* Bytes in memory that grow. */
 #include "codecs/base/bytes.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -97,6 +98,34 @@ void bytes_free(struct bytes *bytes)
     else if (bytes->capacity)
         page_cache_free(bytes->data);
     *bytes = (struct bytes){ 0 };
+}
+
+/* ---- Temporary files ----------------------------------------------------- */
+
+int scratch_fail(struct err *err)
+{
+    return fail_system(err, "it is more than --max-memory, and its temporary "
+                            "file cannot be written");
+}
+
+int scratch_write(const struct scratch_map *file, uint64_t at, const void *data,
+                  size_t size, struct err *err)
+{
+    const uint8_t *from = data;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(
+            pwrite(file->fd, from + done, size - done, (off_t)(at + done)));
+        if (n < 0)
+            return scratch_fail(err);
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+void scratch_close(struct scratch_map *file)
+{
+    bytes_free(&file->bytes);
+    close(file->fd);
 }
 
 /* ---- UTF-8 ----------------------------------------------------------------*/

@@ -1,10 +1,13 @@
-/* Bytes in memory that grow: files, chunks, encoded pictures. */
+/* Bytes in memory that grow: files, chunks, encoded pictures; and in mapped
+ * files. */
 #ifndef CODECS_BASE_BYTES_H
 #define CODECS_BASE_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "codecs/base/err.h"
 
 /* {0} is empty. The holder owns the memory, unless the function that returned
  * it says that it is borrowed. */
@@ -56,6 +59,44 @@ void bytes_pass(struct bytes_passed *passed, const uint8_t *at);
 
 /* Frees the memory, or the mapping. Fine on {0}, and twice. */
 void bytes_free(struct bytes *bytes);
+
+/* ---- Temporary files ----------------------------------------------------- */
+
+/* For what is more than memory is to hold: what codecs/ needs of them, which
+ * opens no files. */
+
+/* A temporary file without a name, mapped to be read. It is written by calls,
+ * not through the mapping: they say if the disk is full, and no page is cleared
+ * before it is written. */
+struct scratch_map {
+    struct bytes bytes; /* 0 where nothing was written. They are mapped
+                           privately, which on Linux shows what is written as
+                           long as nobody writes through the mapping. Who has
+                           read some calls bytes_unload(): they are memory */
+    int fd;
+};
+
+/* All functions return 0, or -1 with the reason. */
+
+struct scratch {
+    /* Makes a file of `size` bytes, at least one; fails at once if the disk is
+     * too full for them, where the system can tell. */
+    int (*make)(void *context, uint64_t size, struct scratch_map *file,
+                struct err *err);
+    void *context;
+    uint64_t memory; /* bytes that who writes or reads should work with */
+};
+
+/* Writes bytes of the file. Several threads may. */
+int scratch_write(const struct scratch_map *file, uint64_t at, const void *data,
+                  size_t size, struct err *err);
+
+/* Fails with the reason of the system, since a temporary file cannot be
+ * written. */
+int scratch_fail(struct err *err);
+
+/* Removes the file. */
+void scratch_close(struct scratch_map *file);
 
 /* ---- UTF-8 ----------------------------------------------------------------*/
 

@@ -11,10 +11,8 @@
 #ifndef CODECS_IMAGE_BANDS_H
 #define CODECS_IMAGE_BANDS_H
 
-#include "codecs/base/scratch.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
-#include "codecs/image/turner.h"
 
 /* Gives img, which has the shape of the picture as stored, bands for its
  * pixels, and the shape that it has when it is turned by t. Memory must hold

@@ -4,7 +4,7 @@
 #define CODECS_IMAGE_FRAMES_H
 
 #include "codecs/base/thread_pool.h"
-#include "codecs/image/turner.h"
+#include "codecs/image/image.h"
 
 /* Where a frame lies on the canvas. */
 struct frame_place {

@@ -7,7 +7,6 @@
 
 #include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
-#include "codecs/base/scratch.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/meta.h"
 

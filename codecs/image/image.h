@@ -15,7 +15,6 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
-#include "codecs/base/scratch.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/xform.h"
 
@@ -251,6 +250,17 @@ static inline bool change_is_none(const struct change *change)
 {
     return change->turn == XFORM_NONE && !change_trims(change);
 }
+
+/* Who turns pictures that are in memory: a backend, as codecs see it. */
+struct turner {
+    /* Turns src into dst, which has the shape that image_like() gives; both may
+     * be parts of pictures. It keeps no thread busy but the caller's. */
+    int (*turn)(void *context, struct image *dst, const struct image *src,
+                enum xform t, struct err *err);
+    void *context;
+    size_t tile;   /* the bytes that are best turned at a time */
+    bool parallel; /* several threads may turn at a time */
+};
 
 /* Moves the meta from src to dst. */
 void image_take_meta(struct image *dst, struct image *src);

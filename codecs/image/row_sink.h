@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 
 #include "codecs/image/image.h"
-#include "codecs/image/turner.h"
 
 /* Bands come one after the other, and in memory all but one at an end of the
  * picture are this high. So where rows become columns each begins at a whole

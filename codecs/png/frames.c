@@ -12,7 +12,7 @@
 
 #include "codecs/base/account.h"
 #include "codecs/base/memory.h"
-#include "codecs/base/scratch.h"
+#include "codecs/base/bytes.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/base/scratch.h"
+#include "codecs/base/bytes.h"
 #include "codecs/png/scanline.h"
 
 /* Bytes of rows that are written at a time, if a row is not longer. */

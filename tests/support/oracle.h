@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_ORACLE_H
 #define TESTS_SUPPORT_ORACLE_H
 
-#include "codecs/image/turner.h"
+#include "codecs/image/image.h"
 
 /* dst(x, y) = src(sx, sy), where, of a source of w x h,
  * sx = xx * x + xy * y + x1 * (w-1) and sy = yx * x + yy * y + y1 * (h-1). */

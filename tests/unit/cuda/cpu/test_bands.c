@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codecs/base/scratch.h"
+#include "codecs/base/bytes.h"
 #include "codecs/image/row_sink.h"
 #include "codecs/image/row_source.h"
 #include "cuda/backend.h"
