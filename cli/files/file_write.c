@@ -12,13 +12,15 @@
 #include "cli/files/path.h"
 #include "cli/files/temporary.h"
 
-struct file_writer {
+struct file_draft {
     const char *name; /* as the user gave it */
+    struct write_opts opts;
     struct location place;
-    struct bytes file;
-    const struct write_opts *opts;
-    char backup[NAME_MAX + 1]; /* the name that the old file gets; "": none */
-    unsigned warned;           /* so often before the file was written */
+    char backup[NAME_MAX + 1];   /* the name that the old file gets; "": none */
+    unsigned warned;             /* so often before the file was written */
+    struct temporary *temporary; /* NULL: the file has been closed */
+    int fd;
+    enum written written;
     struct err *err;
 };
 
@@ -48,18 +50,18 @@ static bool is_source(const struct stat *old, const struct permissions *source)
 
 /* Returns the mode that a file is made with. One that is about to get another
  * mode may be read by nobody else until then. */
-static mode_t first_mode(const struct file_writer *w)
+static mode_t first_mode(const struct file_draft *w)
 {
-    return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
+    return w->place.exists || w->opts.preserve ? 0600 : w->opts.mode;
 }
 
 /* Gives a file that nobody sees yet its permissions and attributes, those of
  * the one that it replaces or of its source. Warnings of one that could not be
  * named, which this one stands for, go. Before the source is replaced the bytes
  * are on the disk: other outputs can be made again after a power cut. */
-static int give_attributes(const struct file_writer *w, int fd)
+static int give_attributes(const struct file_draft *w, int fd)
 {
-    const struct write_opts *opts = w->opts;
+    const struct write_opts *opts = &w->opts;
     const struct permissions *source = opts->source;
     struct permissions old = { 0 };
     int status = 0;
@@ -86,9 +88,9 @@ static int give_attributes(const struct file_writer *w, int fd)
     return status;
 }
 
-static int fill(const struct file_writer *w, int fd)
+static int fill(const struct file_draft *w, struct bytes file, int fd)
 {
-    return write_all(fd, w->file, w->err) || give_attributes(w, fd) ? -1 : 0;
+    return write_all(fd, file, w->err) || give_attributes(w, fd) ? -1 : 0;
 }
 
 /* ---- Into its place ----------------------------------------------------- */
@@ -143,7 +145,7 @@ static int rename_over(int directory, const char *from, const char *to,
 
 /* Says that the backup exists, by the name that the user gave, unless a link
  * leads elsewhere. */
-static int refuse_backup(const struct file_writer *w)
+static int refuse_backup(const struct file_draft *w)
 {
     const char *slash = strrchr(w->name, '/');
     const char *base = slash ? slash + 1 : w->name;
@@ -153,11 +155,11 @@ static int refuse_backup(const struct file_writer *w)
 }
 
 /* Renames the temporary file to its name. */
-static int rename_to_place(struct file_writer *w, struct temporary *temporary)
+static int rename_to_place(struct file_draft *w)
 {
     int status = WRITTEN;
-    struct temporary_place *file = temporary_lock(temporary);
-    bool fresh = w->opts->no_clobber;
+    struct temporary_place *file = temporary_lock(w->temporary);
+    bool fresh = w->opts.no_clobber;
     if ((fresh ? rename_fresh(file->directory, file->name, w->place.base)
                : rename_over(file->directory, file->name, w->place.base,
                              w->backup)) == 0)
@@ -168,56 +170,25 @@ static int rename_to_place(struct file_writer *w, struct temporary *temporary)
         status = refuse_backup(w);
     else
         status = fail_system(w->err, "cannot be renamed to its name");
-    temporary_unlock(temporary);
+    temporary_unlock(w->temporary);
     return status;
-}
-
-/* ---- A new file --------------------------------------------------------- */
-
-/* Makes a file without a name, unless there is one, where the file system can
- * do that, and names it when it is whole: nothing has to be removed, whatever
- * ends the program, and the directory changes once and not three times. Sets
- * *cannot if the file must be made beside its place. */
-static int write_unnamed(struct file_writer *w, const int *made, bool *cannot)
-{
-    const struct write_opts *opts = w->opts;
-    int written = WRITTEN_NOT;
-    int fd = made ? fcntl(*made, F_DUPFD_CLOEXEC, 0)
-                  : openat(w->place.directory, ".",
-                           O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
-    *cannot = fd < 0;
-    if (fd < 0)
-        return WRITTEN_NOT;
-    if ((made ? give_attributes(w, fd) : fill(w, fd)) == 0) {
-        if (temporary_give_name(fd, w->place.directory, w->place.base))
-            written = WRITTEN;
-        else if (errno == EEXIST && opts->no_clobber)
-            written = WRITTEN_EXISTS;
-        else
-            *cannot = true;
-    }
-    if (close(fd) && written == WRITTEN) {
-        unlinkat(w->place.directory, w->place.base, 0);
-        written = fail_system(w->err, "cannot be written");
-    }
-    return written;
 }
 
 /* ---- A file in its place ------------------------------------------------ */
 
-static int name_backup(struct file_writer *w)
+static int name_backup(struct file_draft *w)
 {
-    if (!w->place.exists || !w->opts->backup)
+    if (!w->place.exists || !w->opts.backup)
         return 0;
     int n = snprintf(w->backup, sizeof w->backup, "%s%s", w->place.base,
-                     w->opts->backup);
+                     w->opts.backup);
     return n < (int)sizeof w->backup
                ? 0
                : fail(w->err, "%s", strerror(ENAMETOOLONG));
 }
 
 /* Says which directory is not writable, unless a link leads elsewhere. */
-static int refuse_directory(const struct file_writer *w)
+static int refuse_directory(const struct file_draft *w)
 {
     const struct path path = path_split(w->name, strlen(w->name));
     struct err text;
@@ -234,71 +205,73 @@ static int refuse_directory(const struct file_writer *w)
     return fail_system(w->err, text.text);
 }
 
-static struct temporary *open_beside(const struct file_writer *w, int *fd)
+/* Makes a temporary file, or makes one of a file without a name. */
+static bool open_beside(struct file_draft *w, int unnamed)
 {
-    struct temporary *temporary = temporary_open(
-        w->place.directory, w->place.base, O_WRONLY, first_mode(w), fd);
-    if (!temporary)
-        refuse_directory(w);
-    return temporary;
+    w->temporary = temporary_open(w->place.directory, w->place.base, unnamed,
+                                  O_WRONLY, first_mode(w), &w->fd);
+    return w->temporary;
 }
 
 /* Closes a file that has all its bytes, unless `status` says otherwise, and
  * renames it. Its lock goes with the last descriptor. */
-static int close_beside(struct file_writer *w, struct temporary *temporary,
-                        int fd, int status)
+static enum written close_beside(struct file_draft *w, int status)
 {
-    int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (close(fd) && status == 0)
+    int locked = fcntl(w->fd, F_DUPFD_CLOEXEC, 0);
+    if (close(w->fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
-    int written = status ? WRITTEN_NOT : rename_to_place(w, temporary);
-    temporary_end(temporary);
+    int written = status ? WRITTEN_NOT : rename_to_place(w);
+    temporary_end(w->temporary);
+    w->temporary = NULL;
     if (locked >= 0)
         close(locked);
-    return written;
+    return (enum written)written;
+}
+
+/* Gives a file its name, or makes it a temporary one, if it can. Returns
+ * whether the file is in its place, or may not be; sets w->written. */
+static bool name_unnamed(struct file_draft *w, int unnamed)
+{
+    const struct location *place = &w->place;
+    if (!place->exists &&
+        temporary_give_name(unnamed, place->directory, place->base))
+        w->written = WRITTEN;
+    else if (!place->exists && errno == EEXIST && w->opts.no_clobber)
+        w->written = WRITTEN_EXISTS;
+    else
+        return open_beside(w, unnamed);
+    return true;
 }
 
 /* A file is made without a name where the file system can do that, unless there
- * is such a one, and gets a temporary one just before it is renamed: so a run
- * that is killed leaves nothing but in that instant. Where it cannot be named
- * it is written again.
- */
-static int write_beside(struct file_writer *w)
+ * is such a one, and gets its name when it is whole; or, over another file, a
+ * temporary one just before it is renamed: whatever ends the program, nothing
+ * is left but in that instant, and a directory changes once and not three
+ * times. Where it cannot be named it is written again. */
+static enum written replace(struct file_draft *w, struct bytes file)
 {
-    const int *made = w->place.exists ? w->opts->unnamed : NULL;
-    int fd, unnamed =
-                made ? *made
-                     : openat(w->place.directory, ".",
-                              O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
-    struct temporary *temporary = NULL;
-    int status = unnamed < 0 ? 0
-                 : made      ? give_attributes(w, unnamed)
-                             : fill(w, unnamed);
-    if (unnamed >= 0 && status == 0)
-        temporary =
-            temporary_link(w->place.directory, w->place.base, unnamed, &fd);
-    if (unnamed >= 0 && !made)
-        close(unnamed);
-    if (status)
+    const int *made = w->opts.unnamed;
+    int unnamed = made
+                      ? fcntl(*made, F_DUPFD_CLOEXEC, 0)
+                      : openat(w->place.directory, ".",
+                               O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
+    if (name_backup(w) || (unnamed >= 0 && (made ? give_attributes(w, unnamed)
+                                                 : fill(w, file, unnamed)))) {
+        if (unnamed >= 0)
+            close(unnamed);
         return WRITTEN_NOT;
-    if (temporary)
-        return close_beside(w, temporary, fd, 0);
-    temporary = open_beside(w, &fd);
-    return temporary ? close_beside(w, temporary, fd, fill(w, fd))
-                     : WRITTEN_NOT;
-}
-
-static int replace(struct file_writer *w)
-{
-    bool cannot = true;
-    for (const int *made = w->opts->unnamed; !w->place.exists; made = NULL) {
-        int new = write_unnamed(w, made, &cannot);
-        if (!cannot)
-            return new;
-        if (!made)
-            break;
     }
-    return name_backup(w) ? WRITTEN_NOT : write_beside(w);
+    const bool named = unnamed >= 0 && name_unnamed(w, unnamed);
+    if (unnamed >= 0 && close(unnamed) && w->written == WRITTEN) {
+        unlinkat(w->place.directory, w->place.base, 0);
+        fail_system(w->err, "cannot be written");
+        return WRITTEN_NOT;
+    }
+    if (named)
+        return w->temporary ? close_beside(w, 0) : w->written;
+    if (!open_beside(w, -1))
+        return (enum written)refuse_directory(w);
+    return close_beside(w, fill(w, file, w->fd));
 }
 
 static int write_to(int fd, struct bytes file, struct err *err)
@@ -322,42 +295,25 @@ static int spare_source(const struct stat *old, const struct write_opts *opts,
 }
 
 /* Fails if what stands there is not to be written to. */
-static int check_place(const struct file_writer *w)
+static int check_place(const struct file_draft *w)
 {
     const struct location *place = &w->place;
     bool regular = !place->exists || S_ISREG(place->st.st_mode);
     if (place->exists && S_ISDIR(place->st.st_mode))
         return fail(w->err, "is a directory");
-    if (w->opts->regular && (place->magic || !regular))
+    if (w->opts.regular && (place->magic || !regular))
         return fail(w->err, "not a regular file");
-    return place->exists ? spare_source(&place->st, w->opts, w->err) : 0;
-}
-
-static int write_there(struct file_writer *w)
-{
-    const struct location *place = &w->place;
-    int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
-    if (check_place(w))
-        return WRITTEN_NOT;
-    if (place->exists && !S_ISREG(place->st.st_mode))
-        return write_to(openat(place->directory, place->base, flags), w->file,
-                        w->err);
-    bool replaces = place->exists && place->st.st_size > 0 &&
-                    !is_source(&place->st, w->opts->source);
-    int written = replace(w);
-    if (w->opts->replaced)
-        *w->opts->replaced = replaces && written == WRITTEN;
-    return written;
+    return place->exists ? spare_source(&place->st, &w->opts, w->err) : 0;
 }
 
 /* Removes the directories that were made for a file which is not there. All
  * above them hold others. Names with ".." may lead elsewhere. */
-static void remove_made(const struct file_writer *w)
+static void remove_made(const struct file_draft *w)
 {
     char name[PATH_MAX];
     size_t n = strlen(w->name);
     unsigned made = w->place.made;
-    if (!w->opts->alone || n >= sizeof name || path_has(w->name, ".."))
+    if (!w->opts.alone || n >= sizeof name || path_has(w->name, ".."))
         return;
     strcpy(name, w->name);
     while (made) {
@@ -370,89 +326,102 @@ static void remove_made(const struct file_writer *w)
     }
 }
 
+/* Finds the place of a file. Returns 0, or -1 with the reason: then there is
+ * nothing to end. */
+static int begin(struct file_draft *w, const char *name,
+                 const struct write_opts *opts, struct err *err)
+{
+    *w = (struct file_draft){
+        .name = name,
+        .opts = *opts,
+        .warned = opts->warnings ? opts->warnings->count : 0,
+        .written = WRITTEN_NOT,
+        .err = err,
+    };
+    if (resolve_file(opts->root, name, !opts->stays, &w->place, err) == 0)
+        return 0;
+    remove_made(w);
+    return -1;
+}
+
+static void end(struct file_draft *w)
+{
+    if (w->temporary) {
+        temporary_end(w->temporary);
+        close(w->fd);
+    }
+    close(w->place.directory);
+    if (w->written == WRITTEN_NOT)
+        remove_made(w);
+}
+
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err)
 {
-    struct file_writer w = {
-        .name = name,
-        .file = file,
-        .opts = opts,
-        .warned = opts->warnings ? opts->warnings->count : 0,
-        .err = err,
-    };
+    struct file_draft w;
     struct stat st;
+    const struct location *place = &w.place;
     if (strcmp(name, "-") == 0)
         return fstat(STDOUT_FILENO, &st) == 0 && spare_source(&st, opts, err)
                    ? WRITTEN_NOT
                    : (enum written)write_to(dup(STDOUT_FILENO), file, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
-    if (resolve_file(opts->root, name, !opts->stays, &w.place, err)) {
-        remove_made(&w);
+    if (begin(&w, name, opts, err))
         return WRITTEN_NOT;
+    const bool allowed = check_place(&w) == 0;
+    if (allowed && place->exists && !S_ISREG(place->st.st_mode)) {
+        int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
+        w.written = (enum written)write_to(
+            openat(place->directory, place->base, flags), file, err);
+    } else if (allowed) {
+        const bool replaces = place->exists && place->st.st_size > 0 &&
+                              !is_source(&place->st, opts->source);
+        w.written = replace(&w, file);
+        if (opts->replaced)
+            *opts->replaced = replaces && w.written == WRITTEN;
     }
-    int written = write_there(&w);
-    close(w.place.directory);
-    if (written == WRITTEN_NOT)
-        remove_made(&w);
-    return (enum written)written;
+    end(&w);
+    return w.written;
 }
 
 int file_check_backup(struct root *root, const char *name, const char *suffix,
                       struct err *err)
 {
-    const struct write_opts opts = { .backup = suffix };
-    struct file_writer w = { .name = name, .opts = &opts, .err = err };
+    const struct write_opts opts = { .root = root,
+                                     .backup = suffix,
+                                     .stays = true };
+    struct file_draft w;
     struct stat st;
-    if (resolve_file(root, name, false, &w.place, err))
+    if (begin(&w, name, &opts, err))
         return -1;
-    const int directory = w.place.directory;
     int status = name_backup(&w);
     if (status == 0 && *w.backup &&
-        fstatat(directory, w.backup, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        !is_same(directory, w.place.base, w.backup))
+        fstatat(w.place.directory, w.backup, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !is_same(w.place.directory, w.place.base, w.backup))
         status = refuse_backup(&w);
-    close(directory);
+    end(&w);
     return status;
 }
 
 /* ---- In pieces ---------------------------------------------------------- */
 
-struct file_draft {
-    struct file_writer w;
-    struct write_opts opts;
-    struct temporary *temporary; /* NULL: the file has been closed */
-    int fd;
-    enum written written;
-};
-
 int file_draft_begin(struct file_draft **draft, const char *name,
                      const struct write_opts *opts, struct err *err)
 {
-    struct file_draft *made = calloc(1, sizeof *made);
-    if (!made)
+    struct file_draft *w = malloc(sizeof *w);
+    if (!w)
         return fail_memory(err, "no memory for a file");
-    made->opts = *opts;
-    made->written = WRITTEN_NOT;
-    made->w =
-        (struct file_writer){ .name = name,
-                              .opts = &made->opts,
-                              .warned =
-                                  opts->warnings ? opts->warnings->count : 0,
-                              .err = err };
-    struct location *place = &made->w.place;
-    if (resolve_file(opts->root, name, !opts->stays, place, err)) {
-        remove_made(&made->w);
-        free(made);
+    if (begin(w, name, opts, err)) {
+        free(w);
         return -1;
     }
-    if (check_place(&made->w) == 0 && name_backup(&made->w) == 0)
-        made->temporary = open_beside(&made->w, &made->fd);
-    if (!made->temporary) {
-        file_draft_end(made);
+    if (check_place(w) || name_backup(w) ||
+        (!open_beside(w, -1) && refuse_directory(w))) {
+        file_draft_end(w);
         return -1;
     }
-    *draft = made;
+    *draft = w;
     return 0;
 }
 
@@ -473,24 +442,14 @@ int file_draft_put(struct file_draft *draft, uint64_t at, struct bytes piece,
 
 enum written file_draft_settle(struct file_draft *draft, struct err *err)
 {
-    struct temporary *temporary = draft->temporary;
-    draft->w.err = err;
-    draft->temporary = NULL;
-    draft->written = (enum written)close_beside(
-        &draft->w, temporary, draft->fd, give_attributes(&draft->w, draft->fd));
+    draft->err = err;
+    draft->written = close_beside(draft, give_attributes(draft, draft->fd));
     return draft->written;
 }
 
 void file_draft_end(struct file_draft *draft)
 {
-    if (!draft)
-        return;
-    if (draft->temporary) {
-        temporary_end(draft->temporary);
-        close(draft->fd);
-    }
-    close(draft->w.place.directory);
-    if (draft->written == WRITTEN_NOT)
-        remove_made(&draft->w);
+    if (draft)
+        end(draft);
     free(draft);
 }

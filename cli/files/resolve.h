@@ -4,8 +4,7 @@
  * A link in a directory that is sticky and writable by all, as /tmp is, is only
  * followed if it belongs to the user who follows it or to the owner of the
  * directory. That holds for names within a root and for all files that are
- * written. Names without links, which are nearly all, are left to openat2();
- * names with links are walked, and so are all where the kernel lacks it.
+ * written.
  *
  * A root is a directory that names are confined to. A name that leaves it by
  * "..", by a link, or by being absolute is refused; links and ".." that stay
@@ -25,14 +24,6 @@
 
 #include "codecs/base/err.h"
 
-/* What a name may lead through. {0}: anything. */
-struct path_rules {
-    const char *root;   /* names must not leave the directory where they
-                           start; this is its name in messages */
-    bool refuse_links;  /* a link is an error */
-    bool avoid_openat2; /* act as if the kernel had no openat2(), for tests */
-};
-
 /* Which links are followed on the way from a root. */
 enum root_links {
     ROOT_LINKS_INSIDE,  /* all that stay inside */
@@ -42,14 +33,12 @@ enum root_links {
 };
 
 struct root {
-    struct path_rules rules;
     const char *name;
     bool prefixed; /* names begin with that of the root; else they are relative
                       to it */
     enum root_links links;
-    bool
-        reopened; /* the directory is not kept open, but opened for each name */
-    atomic_int fd; /* -1: the directory does not exist yet, or is reopened */
+    atomic_int fd; /* -1: the directory does not exist yet; or, of one that was
+                      walked, it is opened for each name */
     pthread_mutex_t making;
 };
 

@@ -23,25 +23,10 @@ static int make_unnamed(int directory, mode_t mode)
 static int make_in(int directory, mode_t mode)
 {
     int fd = make_unnamed(directory, mode);
-    if (fd >= 0)
-        return fd;
     struct temporary *temporary =
-        temporary_open(directory, NULL, O_RDWR, 0600, &fd);
-    if (!temporary)
-        return -1;
-    temporary_end(temporary);
-    return fd;
-}
-
-static int make_beside(const struct scratch_place *at, mode_t mode,
-                       struct err *err)
-{
-    struct location place;
-    if (strcmp(at->beside, "-") == 0 ||
-        resolve_nearest(at->root, at->beside, &place, err))
-        return -1;
-    int fd = make_in(place.directory, mode);
-    close(place.directory);
+        fd >= 0 ? NULL : temporary_open(directory, NULL, -1, O_RDWR, 0600, &fd);
+    if (temporary)
+        temporary_end(temporary);
     return fd;
 }
 
@@ -51,28 +36,30 @@ const char *scratch_file_apart(void)
     return name && *name ? name : "/tmp";
 }
 
-/* The output may be a device or a pipe, beside which there are no files. */
-static int make_apart(void)
-{
-    int directory =
-        open(scratch_file_apart(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return -1;
-    int fd = make_in(directory, 0);
-    int why = errno;
-    close(directory);
-    errno = why;
-    return fd;
-}
-
-/* Returns a descriptor, or -1 with the reason. */
+/* Makes a file beside the output; or elsewhere, since that may be a device or a
+ * pipe, beside which there are no files. Returns a descriptor, or -1 with the
+ * reason. */
 static int make_file(const struct scratch_place *at, mode_t mode,
                      struct err *err)
 {
-    int fd = make_beside(at, mode, err);
+    struct location place;
+    int fd = -1;
+    if (strcmp(at->beside, "-") != 0 &&
+        resolve_nearest(at->root, at->beside, &place, err) == 0) {
+        fd = make_in(place.directory, mode);
+        close(place.directory);
+    }
+    if (fd >= 0)
+        return fd;
+    int directory =
+        open(scratch_file_apart(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0)
+        fd = make_in(directory, 0);
     if (fd < 0)
-        fd = make_apart();
-    return fd < 0 ? fail_system(err, "a temporary file cannot be made") : fd;
+        fail_system(err, "a temporary file cannot be made");
+    if (directory >= 0)
+        close(directory);
+    return fd;
 }
 
 /* ---- Mapped files ---------------------------------------------------------*/

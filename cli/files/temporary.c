@@ -16,10 +16,9 @@
 
 #include "cli/files/path.h"
 
-#define PREFIX TEMPORARY_PREFIX
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 
-enum { NPREFIX = sizeof PREFIX - 1, NLETTERS = 12 };
+enum { LETTERS = 12 };
 
 /* ---- Names that a signal has to remove ----------------------------------- */
 
@@ -101,8 +100,8 @@ static int make_name(char *name, const char *base)
     uint64_t letter = base ? hash_bytes(base, strlen(base)) : 0;
     if (!base && getrandom(&letter, sizeof letter, 0) != sizeof letter)
         return -1;
-    name = stpcpy(name, PREFIX);
-    for (size_t i = 0; i < NLETTERS; i++, letter >>= 5)
+    name = stpcpy(name, TEMPORARY_PREFIX);
+    for (size_t i = 0; i < LETTERS; i++, letter >>= 5)
         *name++ = letters[letter & 31];
     *name = '\0';
     return 0;
@@ -127,23 +126,15 @@ bool temporary_give_name(int unnamed, int directory, const char *name)
     return linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* How a file comes to be. */
-struct origin {
-    const char *base; /* what it is to be called in the end, or NULL */
-    int unnamed;      /* it is this one, which gets a name; -1: it is made */
-    int access;
-    mode_t mode;
-};
-
 /* What cannot be opened gets no name: nobody would remove it. */
-static int open_named(const struct origin *from, int directory,
-                      const char *name)
+static int open_named(int directory, const char *name, int unnamed, int access,
+                      mode_t mode)
 {
-    if (from->unnamed < 0)
-        return openat(directory, name,
-                      from->access | O_CREAT | O_EXCL | O_CLOEXEC, from->mode);
-    int fd = fcntl(from->unnamed, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0 || temporary_give_name(from->unnamed, directory, name))
+    if (unnamed < 0)
+        return openat(directory, name, access | O_CREAT | O_EXCL | O_CLOEXEC,
+                      mode);
+    int fd = fcntl(unnamed, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0 || temporary_give_name(unnamed, directory, name))
         return fd;
     int why = errno;
     close(fd);
@@ -151,57 +142,38 @@ static int open_named(const struct origin *from, int directory,
     return -1;
 }
 
-/* Makes a file. Returns a descriptor, or -1 and sets errno. */
-static int make_file(struct temporary *temporary, int directory,
-                     const struct origin *from)
+/* A name that is taken is that of a file which an earlier run has left, or else
+ * the next one is any. */
+struct temporary *temporary_open(int directory, const char *base, int unnamed,
+                                 int access, mode_t mode, int *fd)
 {
-    const char *base = from->base;
+    struct temporary *temporary = take_entry();
+    int why = ENOMEM;
+    if (!temporary)
+        return NULL;
     for (int tries = 0; tries < 100; tries++) {
         char name[NAME_MAX + 1];
-        if (make_name(name, base))
-            return -1;
+        if (make_name(name, base)) {
+            why = errno;
+            break;
+        }
         struct temporary_place *place = temporary_lock(temporary);
-        int fd = open_named(from, directory, name);
-        if (fd >= 0) {
-            (void)flock(fd, LOCK_EX | LOCK_NB); /* some file systems cannot */
+        *fd = open_named(directory, name, unnamed, access, mode);
+        why = errno;
+        if (*fd >= 0) {
+            (void)flock(*fd, LOCK_EX | LOCK_NB); /* some file systems cannot */
             place->directory = directory;
             strcpy(place->name, name);
         }
-        int why = errno;
         temporary_unlock(temporary);
-        errno = why;
-        if (fd >= 0 || why != EEXIST)
-            return fd;
+        if (*fd >= 0)
+            return temporary;
+        if (why != EEXIST)
+            break;
         if (base && !remove_left(directory, name))
             base = NULL;
     }
-    return -1;
-}
-
-static struct temporary *open_from(const struct origin *from, int directory,
-                                   int *fd)
-{
-    struct temporary *temporary = take_entry();
-    if (!temporary)
-        return NULL;
-    *fd = make_file(temporary, directory, from);
-    if (*fd >= 0)
-        return temporary;
-    int why = errno;
     temporary_end(temporary);
     errno = why;
     return NULL;
-}
-
-struct temporary *temporary_open(int directory, const char *base, int access,
-                                 mode_t mode, int *fd)
-{
-    return open_from(&(struct origin){ base, -1, access, mode }, directory, fd);
-}
-
-struct temporary *temporary_link(int directory, const char *base, int unnamed,
-                                 int *fd)
-{
-    return open_from(&(struct origin){ .base = base, .unnamed = unnamed },
-                     directory, fd);
 }

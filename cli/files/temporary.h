@@ -20,17 +20,13 @@ struct temporary_place {
 #define TEMPORARY_PREFIX ".gimgxf-"
 
 /* Makes a temporary file in a directory for one that is to be called `base`, or
- * for NULL, and sets *fd to a descriptor with this access, O_WRONLY or O_RDWR.
- * It stays locked as long as that, or a copy of it, is open. From then on a
- * signal that ends the program removes it. On failure it returns NULL and sets
- * errno. */
-struct temporary *temporary_open(int directory, const char *base, int access,
-                                 mode_t mode, int *fd);
-
-/* The same for a file that was made without a name, in the file system of the
- * directory: gives it one, and sets *fd to another descriptor of it. */
-struct temporary *temporary_link(int directory, const char *base, int unnamed,
-                                 int *fd);
+ * for NULL, and sets *fd to a descriptor with this access, O_WRONLY or O_RDWR;
+ * or gives such a name to `unnamed`, a file without one in the same file
+ * system, unless that is -1, and sets *fd to another descriptor of it. It stays
+ * locked as long as that, or a copy of it, is open. From then on a signal that
+ * ends the program removes it. On failure it returns NULL and sets errno. */
+struct temporary *temporary_open(int directory, const char *base, int unnamed,
+                                 int access, mode_t mode, int *fd);
 
 /* Gives a file without a name this one. On failure it returns false and sets
  * errno. */

@@ -6,8 +6,7 @@ gives 0 '' rotate90 in.png want.png
 
 # A directory below -d becomes a link while the batch runs, after its plan was
 # made: nobody hears of more files than a pipe holds, and the batch waits with
-# the last ones. Names are long, so that this takes fewer files. Once with
-# openat2(), and, where there is strace, once as if the kernel had none.
+# the last ones. Names are long, so that this takes fewer files.
 mkdir -p in/a in/z
 long=$(printf '%0200d' 0)
 for ((i = 100; i < 750; i++)); do
@@ -15,32 +14,25 @@ for ((i = 100; i < 750; i++)); do
 done
 cp in.png in/z/in.png
 mkfifo told
-ways=('')
-! can_trace || ways+=('strace -E ASAN_OPTIONS=detect_leaks=0 -f -o trace -e trace=openat2 -e inject=openat2:error=ENOSYS')
-for way in "${ways[@]}"; do
-    for options in '-d out' '-o out/{dir}/{stem}.{ext}'; do
-        case $way/$options in # what strace slows down, it does for one of these
-        strace*/-o*) whole || continue ;;
-        esac
-        rm -rf out outside
-        mkdir -p out/a out/z out/in/z outside
-        [ "$options" = '-d out' ] && swapped=z || swapped=in/z
-        # shellcheck disable=SC2086
-        $way "$program" -q -j 4 --json rotate90 -r $options in >told 2>stderr &
-        exec 9<told
-        read -r line <&9
-        rmdir "out/$swapped"
-        ln -s "$PWD/outside" "out/$swapped"
-        cat <&9 >rest
-        exec 9<&-
-        wait $!
-        check "$way $options: a swapped directory" [ $? = 1 ]
-        check "$way $options: nothing is outside" [ -z "$(ls outside)" ]
-        check "$way $options: it is told" [ "$(cat stderr)" = \
-            "gimgxf: out/$swapped/in.png: its name leads out of out" ]
-        check "$way $options: the others" \
-            [ "$(find out -name '*.pgm' | wc -l)" = 650 ]
-    done
+for options in '-d out' '-o out/{dir}/{stem}.{ext}'; do
+    rm -rf out outside
+    mkdir -p out/a out/z out/in/z outside
+    [ "$options" = '-d out' ] && swapped=z || swapped=in/z
+    # shellcheck disable=SC2086
+    "$program" -q -j 4 --json rotate90 -r $options in >told 2>stderr &
+    exec 9<told
+    read -r line <&9
+    rmdir "out/$swapped"
+    ln -s "$PWD/outside" "out/$swapped"
+    cat <&9 >rest
+    exec 9<&-
+    wait $!
+    check "$options: a swapped directory" [ $? = 1 ]
+    check "$options: nothing is outside" [ -z "$(ls outside)" ]
+    check "$options: it is told" [ "$(cat stderr)" = \
+        "gimgxf: out/$swapped/in.png: its name leads out of out" ]
+    check "$options: the others" \
+        [ "$(find out -name '*.pgm' | wc -l)" = 650 ]
 done
 
 # A directory below one that was named becomes a link after it was walked, as
@@ -53,43 +45,36 @@ for ((i = 10; i < 30; i++)); do
 done
 ln -s tree named
 cp in.png far.png
-for way in "${ways[@]}"; do
-    for roots in tree "$(echo many/*) ./named"; do
-        for options in '-i' '-d turned' '-d turned -u'; do
-            # What strace slows down, it does for two of these, if not all are asked.
-            case $way/$options/$roots in
-            strace*/-i/tree | strace*/*-u/many*) ;;
-            strace*) whole || continue ;;
-            esac
-            rm -rf tree turned
-            mkdir -p tree/a tree/y tree/z
-            cp in/a/*.pgm tree/a
-            ln -s "$PWD/far.png" tree/y
-            cp in.png tree/z
-            cp in.png outside-too
-            # shellcheck disable=SC2086
-            $way "$program" -q -j 4 --json rotate90 -r $options $roots >told \
-                2>stderr &
-            exec 9<told
-            read -r line <&9
-            mv tree/z tree/was
-            ln -s ../outside-too tree/z
-            cat <&9 >rest
-            exec 9<&-
-            wait $!
-            status=$?
-            call="$way $options ${roots##* }"
-            check "$call: a swapped input" [ $status = 1 ]
-            check "$call: it is not replaced" same in.png outside-too/in.png
-            check "$call: it is not read" [ ! -e turned/z/in.png ]
-            check "$call: it is told" [ "$(cat stderr)" = "gimgxf: \
+for roots in tree "$(echo many/*) ./named"; do
+    for options in '-i' '-d turned' '-d turned -u'; do
+        rm -rf tree turned
+        mkdir -p tree/a tree/y tree/z
+        cp in/a/*.pgm tree/a
+        ln -s "$PWD/far.png" tree/y
+        cp in.png tree/z
+        cp in.png outside-too
+        # shellcheck disable=SC2086
+        "$program" -q -j 4 --json rotate90 -r $options $roots >told \
+            2>stderr &
+        exec 9<told
+        read -r line <&9
+        mv tree/z tree/was
+        ln -s ../outside-too tree/z
+        cat <&9 >rest
+        exec 9<&-
+        wait $!
+        status=$?
+        call="$options ${roots##* }"
+        check "$call: a swapped input" [ $status = 1 ]
+        check "$call: it is not replaced" same in.png outside-too/in.png
+        check "$call: it is not read" [ ! -e turned/z/in.png ]
+        check "$call: it is told" [ "$(cat stderr)" = "gimgxf: \
 ${roots##* }/z/in.png: z has become a link, which is not followed" ]
-            check "$call: the others" \
-                [ "$(grep -c '"status": "done"' rest)" -ge 449 ]
-            check "$call: a link elsewhere" same in.png far.png
-            [ "$options" = -i ] ||
-                check "$call: a file by a link" same want.png turned/y/far.png
-        done
+        check "$call: the others" \
+            [ "$(grep -c '"status": "done"' rest)" -ge 449 ]
+        check "$call: a link elsewhere" same in.png far.png
+        [ "$options" = -i ] ||
+            check "$call: a file by a link" same want.png turned/y/far.png
     done
 done
 

@@ -1,5 +1,4 @@
-/* Paths with links and "..", confined to a directory and not: openat2() and the
- * resolution step by step find the same files. */
+/* Paths with links and "..", confined to a directory and not. */
 #include "cli/files/resolve.h"
 
 #include <errno.h>
@@ -34,22 +33,11 @@ static const char *const links[][2] = {
     { "top/out-and-in", "../top/file" },
 };
 
-/* A test that runs by openat2(), and step by step. */
-#define EACH_WAY(name)                                                         \
-    static void check_##name(bool stepwise);                                   \
-    TEST(name)                                                                 \
-    {                                                                          \
-        check_##name(false);                                                   \
-        check_##name(true);                                                    \
-    }                                                                          \
-    static void check_##name(bool stepwise)
-
-static struct root open_root(const char *name, bool make, bool stepwise)
+static struct root open_root(const char *name, bool make)
 {
     struct root root;
     struct err err = { .text = "" };
     CHECK(root_open(&root, name, make, &err) == 0, "%s", err.text);
-    root.rules.avoid_openat2 = stepwise;
     return root;
 }
 
@@ -132,25 +120,23 @@ static const struct opened {
     { "file-link/..", "", ENOTDIR },
 };
 
-EACH_WAY(open)
+TEST(open)
 {
-    struct root root = open_root("top", false, stepwise);
+    struct root root = open_root("top", false);
     for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
         const struct opened *o = &opened[i];
         const char *text = content(&root, o->name);
         int why = errno;
-        CHECK(strcmp(text, o->text) == 0, "%d: %s: %s", stepwise, o->name,
-              text);
-        CHECK(*o->text || why == o->why, "%d: %s: %s", stepwise, o->name,
-              strerror(why));
+        CHECK(strcmp(text, o->text) == 0, "%s: %s", o->name, text);
+        CHECK(*o->text || why == o->why, "%s: %s", o->name, strerror(why));
     }
     root_close(&root);
 }
 
 /* A name that begins with that of its root. */
-EACH_WAY(prefix)
+TEST(prefix)
 {
-    struct root root = open_root("top/a", true, stepwise);
+    struct root root = open_root("top/a", true);
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "prefix");
     CHECK(strcmp(content(&root, "top/a//b/file"), "deep") == 0, "slashes");
     CHECK(!*content(&root, "top/a/up") && errno == EXDEV, "link");
@@ -161,7 +147,7 @@ EACH_WAY(prefix)
 
 /* Paths found by a walk of top: links that the walk does not follow are
  * refused, wherever they lead. */
-static void check_walk(bool stepwise, bool kept, enum root_links taken)
+static void check_walk(bool kept, enum root_links taken)
 {
     struct root root;
     struct location place;
@@ -170,7 +156,6 @@ static void check_walk(bool stepwise, bool kept, enum root_links taken)
     bool to_file = taken == ROOT_LINKS_TO_FILE;
     CHECK(root_open_walked(&root, "top", taken, kept, &err) == 0, "%s",
           err.text);
-    root.rules.avoid_openat2 = stepwise;
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "a file");
     CHECK(!*content(&root, "top/dir-link/file") && errno == ELOOP,
           "a directory that is a link");
@@ -200,23 +185,22 @@ static void check_walk(bool stepwise, bool kept, enum root_links taken)
     root_close(&root);
     CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0, "%s",
           err.text);
-    root.rules.avoid_openat2 = stepwise;
     CHECK(strcmp(content(&root, "top/dir-link/file"), "deep") == 0,
           "the root may be a link");
     root_close(&root);
 }
 
-EACH_WAY(walked)
+TEST(walked)
 {
     for (int kept = 0; kept < 2; kept++) {
-        check_walk(stepwise, kept, ROOT_LINKS_TO_FILE);
-        check_walk(stepwise, kept, ROOT_LINKS_NONE);
+        check_walk(kept, ROOT_LINKS_TO_FILE);
+        check_walk(kept, ROOT_LINKS_NONE);
     }
 }
 
-EACH_WAY(stat)
+TEST(stat)
 {
-    struct root root = open_root("top", false, stepwise);
+    struct root root = open_root("top", false);
     struct stat st;
     CHECK(resolve_stat(&root, "file-link", true, &st) && S_ISREG(st.st_mode),
           "followed");
@@ -260,9 +244,9 @@ static void check_found(struct root *root, const struct found *f,
     close(place.directory);
 }
 
-EACH_WAY(file)
+TEST(file)
 {
-    struct root root = open_root("top", false, stepwise);
+    struct root root = open_root("top", false);
     struct err err = { .text = "" };
     struct location place;
     char whole[64];
@@ -304,9 +288,9 @@ static void check_nearest(struct root *root, const char *name,
 }
 
 /* Directories that are missing are made, where links lead, but not outside. */
-EACH_WAY(make)
+TEST(make)
 {
-    struct root root = open_root("fresh/root", true, stepwise);
+    struct root root = open_root("fresh/root", true);
     struct err err = { .text = "" };
     struct location place;
     struct stat st;
@@ -338,9 +322,9 @@ EACH_WAY(make)
 }
 
 /* A directory that becomes a link after its root was opened. */
-EACH_WAY(swap)
+TEST(swap)
 {
-    struct root root = open_root("top", true, stepwise);
+    struct root root = open_root("top", true);
     struct err err = { .text = "" };
     struct location place;
     CHECK(rename("top/a", "a-before") == 0 && symlink("../out", "top/a") == 0,
@@ -358,7 +342,7 @@ EACH_WAY(swap)
 }
 
 /* A link of /proc leads to an open file, which need not have a name. */
-EACH_WAY(magic)
+TEST(magic)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -376,7 +360,7 @@ EACH_WAY(magic)
               strcmp(place.base, "file") == 0,
           "a file: %s", err.text);
     close(place.directory);
-    root = open_root("/proc", false, stepwise);
+    root = open_root("/proc", false);
     snprintf(name, sizeof name, "%d/fd/%d", (int)getpid(), ends[1]);
     CHECK(resolve_file(&root, name, false, &place, &err) == -1, "confined");
     CHECK(!*content(&root, "self/root/etc/passwd"), "out by /proc/self/root");

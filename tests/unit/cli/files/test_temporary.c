@@ -48,7 +48,8 @@ TEST(link)
     int unnamed = make_unnamed(), fd = -1;
     if (unnamed < 0)
         return;
-    struct temporary *temporary = temporary_link(directory, "a", unnamed, &fd);
+    struct temporary *temporary =
+        temporary_open(directory, "a", unnamed, 0, 0, &fd);
     CHECK(temporary && fd >= 0, "%s", strerror(errno));
     CHECK(count_files() == 1, "%zu files", count_files());
     if (temporary)
@@ -68,7 +69,7 @@ TEST(link_without_descriptors)
     none = before;
     none.rlim_cur = 0;
     CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "%s", strerror(errno));
-    CHECK(!temporary_link(directory, "a", unnamed, &fd),
+    CHECK(!temporary_open(directory, "a", unnamed, 0, 0, &fd),
           "there were descriptors");
     CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0, "%s", strerror(errno));
     CHECK(count_files() == 0, "%zu files are left", count_files());
@@ -80,16 +81,17 @@ TEST(link_without_descriptors)
 TEST(left)
 {
     int fd = -1, second = -1;
-    struct temporary *one = temporary_open(directory, "a", O_WRONLY, 0600, &fd);
+    struct temporary *one =
+        temporary_open(directory, "a", -1, O_WRONLY, 0600, &fd);
     CHECK(one && count_files() == 1, "%s", strerror(errno));
     struct temporary *two =
-        temporary_open(directory, "a", O_WRONLY, 0600, &second);
+        temporary_open(directory, "a", -1, O_WRONLY, 0600, &second);
     CHECK(two && count_files() == 2, "%zu files", count_files());
     close(fd); /* as the end of its process does */
     temporary_end(two);
     close(second);
     CHECK(count_files() == 1, "%zu files", count_files());
-    two = temporary_open(directory, "a", O_WRONLY, 0600, &second);
+    two = temporary_open(directory, "a", -1, O_WRONLY, 0600, &second);
     CHECK(two && count_files() == 1, "%zu files", count_files());
     temporary_end(two);
     close(second);
