@@ -451,7 +451,6 @@ static enum outcome plan_and_do(struct batch *batch)
     }
     if (!opts->quiet && !batch->pipe_closed && !ferror(stdout)) {
         inputs_print_passed(&batch->plan.inputs, opts->verbose);
-        inputs_print_live(&batch->plan.inputs);
     }
     return outcome;
 }

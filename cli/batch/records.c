@@ -46,7 +46,7 @@ static bool is_one_file(const struct options *opts)
         opts->manifest && opts->resume &&
         file_identity_find(&known, opts->manifest, &a, &unheard) == 0 &&
         file_identity_find(&known, opts->resume, &b, &unheard) == 0 &&
-        (file_identity_same(&a, &b) || file_identity_shares_inode(&a, &b));
+        file_identity_same(&a, &b);
     file_identities_free(&known);
     return one;
 }

@@ -35,8 +35,8 @@ static struct file_keys find_keys(const char *root, const char *name)
         keys.name = hash_pair(
             hash_bytes(identity.directory, strlen(identity.directory)),
             hash_bytes(identity.base, identity.nbase));
-        if (identity.known || identity.linked)
-            keys.inode = file_identity_inode_hash(&identity);
+        if (identity.inode)
+            keys.inode = hash_pair(identity.device, identity.inode);
     }
     file_identities_free(&identities);
     return keys;

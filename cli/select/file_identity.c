@@ -184,7 +184,6 @@ static int find_named(struct file_identities *p, const char *name,
     if (lstat(name, st))
         return 0;
     identity->known = S_ISREG(st->st_mode) && st->st_nlink == 1;
-    identity->linked = S_ISREG(st->st_mode) && st->st_nlink > 1;
     identity->device = st->st_dev;
     identity->inode = st->st_ino;
     return 0;
@@ -221,18 +220,6 @@ uint64_t file_identity_hash(const struct file_identity *identity)
                ? hash_pair(identity->device, identity->inode)
                : hash_pair((uintptr_t)identity->directory,
                            hash_bytes(identity->base, identity->nbase));
-}
-
-bool file_identity_shares_inode(const struct file_identity *a,
-                                const struct file_identity *b)
-{
-    return a->linked && b->linked && a->device == b->device &&
-           a->inode == b->inode;
-}
-
-uint64_t file_identity_inode_hash(const struct file_identity *identity)
-{
-    return hash_pair(identity->device, identity->inode);
 }
 
 bool file_identity_is_below(const struct file_identity *identity,

@@ -29,8 +29,7 @@ struct file_identity {
     const char *directory; /* canonical; equal names are equal pointers */
     const char *base;      /* not ended by a NUL; "" if it is a directory */
     size_t nbase;
-    bool known;  /* by the inode below: it has one link */
-    bool linked; /* it has several links, which share the inode below */
+    bool known; /* by the inode below: it has one link */
     dev_t device;
     ino_t inode;
 };
@@ -54,11 +53,6 @@ int file_identity_directory(struct file_identities *identities,
 bool file_identity_same(const struct file_identity *a,
                         const struct file_identity *b);
 uint64_t file_identity_hash(const struct file_identity *identity);
-
-/* Returns whether both are links to one file; then these hashes are equal. */
-bool file_identity_shares_inode(const struct file_identity *a,
-                                const struct file_identity *b);
-uint64_t file_identity_inode_hash(const struct file_identity *identity);
 
 /* Returns whether a file is in or below a directory, by its canonical name. */
 bool file_identity_is_below(const struct file_identity *identity,

@@ -33,28 +33,6 @@ static bool globs_match(const struct globs *globs, const char *name, int flags)
     return false;
 }
 
-/* Returns whether a pattern may match a name below this directory, by as many
- * components as that has; a pattern must name each dot at the beginning of a
- * component. */
-static bool globs_reach(const struct globs *globs, const char *directory)
-{
-    char start[PATH_MAX];
-    for (unsigned i = 0; i < globs->count; i++) {
-        const char *end = strchr(globs->glob[i], '/');
-        for (const char *at = directory; *at && end; at++)
-            if (*at == '/')
-                end = strchr(end + 1, '/');
-        const size_t length = end ? (size_t)(end - globs->glob[i]) : PATH_MAX;
-        if (length < sizeof start) {
-            memcpy(start, globs->glob[i], length);
-            start[length] = '\0';
-            if (fnmatch(start, directory, FNM_PATHNAME | FNM_PERIOD) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* ---- A walk --------------------------------------------------------------
  *
  * A directory is read whole, closed and sorted before those in it are walked,
@@ -195,8 +173,7 @@ static int look(struct directory_walk *w, size_t length,
     case KIND_FILE:
         return take_file(w, base, entries);
     case KIND_DIRECTORY:
-        if (globs_match(&w->opts->exclude, below, 0) ||
-            (*base == '.' && !globs_reach(&w->opts->include, below)))
+        if (*base == '.' || globs_match(&w->opts->exclude, below, 0))
             return 0;
         *stpcpy(stpcpy(with_slash, base), "/") = '\0';
         return entries_add(entries, with_slash, w->err);

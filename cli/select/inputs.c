@@ -1,11 +1,9 @@
 /* The inputs of a batch. */
 #include "cli/select/inputs.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 int inputs_add(struct inputs *inputs, const struct input *input,
                struct err *err)
@@ -90,31 +88,6 @@ static int by_count(const void *left, const void *right)
     return strcmp(a->format->title, b->format->title);
 }
 
-/* Prints, in brackets, the suffixes of the files that have a format, each once.
- */
-static void print_suffixes(const struct passed_over *passed,
-                           const struct foreign *format)
-{
-    const char *lead = " (";
-    size_t length;
-    for (const char *s = format->suffixes; *s;
-         s += length + (s[length] == ' ')) {
-        length = strcspn(s, " ");
-        for (size_t i = 0; i < passed->count; i++) {
-            const char *suffix = path_suffix(passed->list[i].name);
-            if (passed->list[i].format != format || strlen(suffix) != length ||
-                strncasecmp(suffix, s, length) != 0)
-                continue;
-            fputs(lead, stderr);
-            for (size_t k = 0; k < length; k++)
-                putc(toupper((unsigned char)s[k]), stderr);
-            lead = ", ";
-            break;
-        }
-    }
-    putc(')', stderr);
-}
-
 void inputs_print_passed(const struct inputs *inputs, bool others)
 {
     const struct passed_over *passed = &inputs->passed;
@@ -141,66 +114,11 @@ void inputs_print_passed(const struct inputs *inputs, bool others)
         const bool video = strcmp(format->title, "video") == 0;
         fprintf(stderr, "%s%zu %s%s", lead, formats[i].count, format->title,
                 video && formats[i].count > 1 ? "s" : "");
-        if (video)
-            print_suffixes(passed, format);
         lead = ", ";
     }
     if (others && passed->others)
         fprintf(stderr, "%s%zu not pictures", lead, passed->others);
     putc('\n', stderr);
-}
-
-/* Returns whether one of the names, which are sorted, is that of a picture of a
- * phone, and the same as of this film. */
-static bool is_beside(const char *const *names, size_t count, const char *film)
-{
-    static const char *const suffixes[] = { "heic", "heif", "jpg", "jpeg" };
-    const size_t stem = (size_t)(path_suffix(film) - film);
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strncmp(names[middle], film, stem) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && strncmp(names[low], film, stem) == 0; low++)
-        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-            if (strcasecmp(names[low] + stem, suffixes[i]) == 0)
-                return true;
-    return false;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void inputs_print_live(const struct inputs *inputs)
-{
-    const struct passed_over *passed = &inputs->passed;
-    const char **names = NULL;
-    size_t films = 0;
-    for (size_t i = 0; i < passed->count; i++) {
-        const char *film = passed->list[i].name;
-        if (strcasecmp(path_suffix(film), "mov") != 0)
-            continue;
-        if (!names) {
-            names = malloc((inputs->count + 1) * sizeof *names);
-            for (uint32_t k = 0; names && k < inputs->count; k++)
-                names[k] = inputs->list[k].name;
-            if (!names)
-                return;
-            qsort(names, inputs->count, sizeof *names, by_bytes);
-        }
-        films += is_beside(names, inputs->count, film);
-    }
-    free(names);
-    if (films)
-        fprintf(stderr,
-                "gimgxf: %zu MOV of Live Photos: the film is not turned with "
-                "the picture beside it\n",
-                films);
 }
 
 void inputs_free(struct inputs *inputs)

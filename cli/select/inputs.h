@@ -73,10 +73,6 @@ void inputs_sort_passed(struct inputs *inputs);
  * there are none. */
 void inputs_print_passed(const struct inputs *inputs, bool others);
 
-/* Prints on standard error how many films that were passed over belong to a
- * picture among the inputs, as a Live Photo has them; nothing if none does. */
-void inputs_print_live(const struct inputs *inputs);
-
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);
 

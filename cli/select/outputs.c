@@ -12,102 +12,101 @@
 #include "cli/job/job.h"
 #include "codecs/codec.h"
 
-/* ---- Reading a template
- * ----------------------------------------------------------- */
+/* ---- The template --------------------------------------------------------
+ *
+ * What --output takes: text, and fields in braces that stand for parts of an
+ * input's name. */
 
-static int add_part(struct name_template *t, struct template_part part,
-                    struct err *err)
-{
-    if (part.field == FIELD_TEXT && part.length == 0)
-        return 0;
-    if (t->count == TEMPLATE_PARTS)
-        return fail(err, "--output: more than %d fields", TEMPLATE_PARTS / 2);
-    t->part[t->count++] = part;
-    return 0;
-}
+enum template_field {
+    FIELD_TEXT, /* not a field: text to be copied */
+    FIELD_DIR,
+    FIELD_STEM,
+    FIELD_EXT,
+    FIELD_OP,
+    FIELD_NUMBER,
+};
 
-/* Adds the field that stands between braces. */
-static int add_field(struct name_template *t, const char *text, size_t length,
-                     struct err *err)
+struct template_part {
+    enum template_field field;
+    const char *text; /* FIELD_TEXT: not ended by a NUL */
+    size_t length;
+    unsigned digits; /* FIELD_NUMBER: padded to so many */
+};
+
+/* Reads what stands between braces. */
+static int read_field(const char *text, size_t length,
+                      struct template_part *part, struct err *err)
 {
     static const char *const names[] = {
         [FIELD_DIR] = "dir", [FIELD_STEM] = "stem", [FIELD_EXT] = "ext",
         [FIELD_OP] = "op",   [FIELD_NUMBER] = "n",
     };
-    for (size_t i = FIELD_DIR; i <= FIELD_NUMBER; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0)
-            return add_part(
-                t, (struct template_part){ .field = (enum template_field)i },
-                err);
+    for (int i = FIELD_DIR; i <= FIELD_NUMBER; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0) {
+            part->field = (enum template_field)i;
+            return 0;
+        }
     /* "n:4" */
     char *end = NULL;
     unsigned long digits = 0;
     if (length > 2 && memcmp(text, "n:", 2) == 0 &&
         isdigit((unsigned char)text[2]))
         digits = strtoul(text + 2, &end, 10);
+    part->field = FIELD_NUMBER;
+    part->digits = (unsigned)digits;
     if (end == text + length && digits >= 1 && digits <= 20)
-        return add_part(t,
-                        (struct template_part){ .field = FIELD_NUMBER,
-                                                .digits = (unsigned)digits },
-                        err);
+        return 0;
     return fail(err,
                 "--output: {%.*s} is not a field; expected {dir}, {stem}, "
                 "{ext}, {op}, {n}, and {n:4} with zeros before it",
                 length > 100 ? 100 : (int)length, text);
 }
 
-/* Parses a template, whose text must outlive it. Returns 0, or -1 with the
- * reason. */
-static int parse_template(struct name_template *t, const char *text,
-                          struct err *err)
+/* Reads the next part of a template, and moves on behind it. Returns 0, or -1
+ * with the reason. */
+static int next_part(const char **template, struct template_part *part,
+                     struct err *err)
 {
-    *t = (struct name_template){ 0 };
-    while (*text) {
-        size_t plain = strcspn(text, "{}");
-        bool twice = text[plain] && text[plain] == text[plain + 1];
-        /* The first of two equal braces is text. */
-        struct template_part part = { FIELD_TEXT, text, plain + twice, 0 };
-        if (add_part(t, part, err))
-            return -1;
-        text += plain;
-        if (twice) {
-            text += 2;
-        } else if (*text == '}') {
-            return fail(err, "--output: a } without {; write }} for a plain }");
-        } else if (*text == '{') {
-            size_t length = strcspn(++text, "{}");
-            if (text[length] != '}')
-                return fail(err,
-                            "--output: a { without }; write {{ for a plain {");
-            if (add_field(t, text, length, err))
-                return -1;
-            text += length + 1;
-        }
-    }
-    return 0;
+    const char *at = *template;
+    const size_t plain = strcspn(at, "{}");
+    *part = (struct template_part){ FIELD_TEXT, at, plain, 0 };
+    *template = at + plain;
+    if (plain)
+        return 0;
+    part->length = 1; /* of two equal braces the first is text */
+    *template = at + 2;
+    if (at[0] == at[1])
+        return 0;
+    if (*at == '}')
+        return fail(err, "--output: a } without {; write }} for a plain }");
+    const size_t length = strcspn(++at, "{}");
+    if (at[length] != '}')
+        return fail(err, "--output: a { without }; write {{ for a plain {");
+    *template = at + length + 1;
+    return read_field(at, length, part, err);
 }
 
-/* Finds the directory that all names are in: the text before the first field up
- * to its last slash. Returns false if there is none. */
-static bool find_folder(const struct name_template *t, struct path_text *folder)
+/* Checks a template, and finds the directory that all names are in: the text
+ * before the first field up to its last slash; "" if there is none. */
+static int find_folder(const char *template, struct path_text *folder,
+                       struct err *err)
 {
+    struct template_part part;
+    bool before = true;
     path_text_set(folder, "");
-    for (size_t i = 0; i < t->count && t->part[i].field == FIELD_TEXT; i++)
-        path_text_add(folder, t->part[i].text, t->part[i].length);
+    while (*template) {
+        if (next_part(&template, &part, err))
+            return -1;
+        before = before && part.field == FIELD_TEXT;
+        if (before)
+            path_text_add(folder, part.text, part.length);
+    }
     const char *slash = memrchr(folder->text, '/', folder->length);
-    if (!slash)
-        return false;
-    folder->length = slash == folder->text ? 1 : (size_t)(slash - folder->text);
+    folder->length = !slash                  ? 0
+                     : slash == folder->text ? 1
+                                             : (size_t)(slash - folder->text);
     folder->text[folder->length] = '\0';
-    return true;
-}
-
-bool name_template_has(const struct name_template *t, enum template_field field)
-{
-    for (size_t i = 0; i < t->count; i++)
-        if (t->part[i].field == field)
-            return true;
-    return false;
+    return 0;
 }
 
 /* ---- Expanding it ---------------------------------------------------------
@@ -138,11 +137,10 @@ static void add_suffix(struct path_text *name, struct suffix suffix,
     }
 }
 
-/* Adds the directory; for "/" the slash of the template is enough. */
+/* Adds the directory; for "/" the slash of the template behind it is enough. */
 static void add_directory(struct path_text *name, const struct path *path,
-                          const struct template_part *next)
+                          bool slash)
 {
-    bool slash = next && next->field == FIELD_TEXT && *next->text == '/';
     bool root = path->ndirectory == 1 && *path->directory == '/';
     if (path->ndirectory == 0)
         path_text_add(name, ".", 1);
@@ -152,9 +150,9 @@ static void add_directory(struct path_text *name, const struct path *path,
 
 /* Appends the name that an input becomes; `number` is its own. If the options
  * name a format, the suffix must name it, too. */
-static void expand_template(const struct name_template *t,
-                            const struct options *opts, const char *input,
-                            size_t number, struct path_text *name)
+static void expand_template(const char *template, const struct options *opts,
+                            const char *input, size_t number,
+                            struct path_text *name)
 {
     struct path path = path_split(input, strlen(input));
     const char *end = path.base + path.nbase;
@@ -162,18 +160,22 @@ static void expand_template(const struct name_template *t,
     struct suffix suffix = { end, 0 };
     size_t stem = path.nbase;
     char digits[32];
+    struct template_part part = { .field = FIELD_OP };
+    struct err unheard; /* the template was checked */
     if (dot && dot != path.base && dot + 1 != end) {
         stem = (size_t)(dot - path.base);
         suffix = (struct suffix){ dot + 1, (size_t)(end - dot) - 1 };
     }
-    for (size_t i = 0; i < t->count; i++) {
-        const struct template_part *part = &t->part[i];
-        switch (part->field) {
+    while (*template) {
+        const bool behind_text = part.field == FIELD_TEXT;
+        if (next_part(&template, &part, &unheard))
+            return;
+        switch (part.field) {
         case FIELD_TEXT:
-            path_text_add(name, part->text, part->length);
+            path_text_add(name, part.text, part.length);
             break;
         case FIELD_DIR:
-            add_directory(name, &path, i + 1 < t->count ? part + 1 : NULL);
+            add_directory(name, &path, *template == '/');
             break;
         case FIELD_STEM:
             path_text_add(name, path.base, stem);
@@ -181,15 +183,14 @@ static void expand_template(const struct name_template *t,
         case FIELD_EXT:
             if (suffix.length || opts->format_name)
                 add_suffix(name, suffix, opts->format_name);
-            else if (i && part[-1].field == FIELD_TEXT &&
-                     part[-1].text[part[-1].length - 1] == '.')
+            else if (behind_text && name->text[name->length - 1] == '.')
                 name->text[--name->length] = '\0'; /* "photo-r." */
             break;
         case FIELD_OP:
             path_text_add(name, opts->op_name, strlen(opts->op_name));
             break;
         case FIELD_NUMBER:
-            snprintf(digits, sizeof digits, "%0*zu", (int)part->digits, number);
+            snprintf(digits, sizeof digits, "%0*zu", (int)part.digits, number);
             path_text_add(name, digits, strlen(digits));
             break;
         }
@@ -218,8 +219,10 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
                  struct err *err)
 {
     const char *text = opts->output ? opts->output : "{stem}.{ext}";
+    struct path_text *folder = &outputs->folder;
     struct stat st;
     outputs->opts = opts;
+    outputs->template = text;
     if (strcmp(text, "-") == 0)
         return fail(err, "--output: a batch cannot write to standard output; "
                          "write ./- for a file of that name");
@@ -228,45 +231,22 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
             err,
             "--output: %s must be a relative name, since --directory is given",
             outputs_show(text).text);
-    if (parse_template(&outputs->template, text, err))
+    if (find_folder(text, folder, err))
         return -1;
     if (opts->directory)
-        path_text_set(&outputs->folder, opts->directory);
-    outputs->has_folder =
-        opts->directory ||
-        (opts->output && find_folder(&outputs->template, &outputs->folder));
-    if (!outputs->has_folder)
+        path_text_set(folder, opts->directory);
+    if (!folder->length)
         return 0;
-    if (outputs->folder.cut)
+    if (folder->cut)
         return fail(err, "%s: the name is too long",
-                    outputs_show(outputs->folder.text).text);
-    if (stat(outputs->folder.text, &st) == 0 && !S_ISDIR(st.st_mode))
+                    outputs_show(folder->text).text);
+    if (stat(folder->text, &st) == 0 && !S_ISDIR(st.st_mode))
         return fail(err, "%s: not a directory",
-                    outputs_show(outputs->folder.text).text);
-    outputs->start = outputs->folder.length;
+                    outputs_show(folder->text).text);
     return 0;
 }
 
 /* ---- One output -------------------------------------------------------- */
-
-static int check_folder(const struct outputs *outputs,
-                        const struct input *input, const struct path_text *name,
-                        struct err *err)
-{
-    if (*input->name == '/' && outputs->opts->output &&
-        name_template_has(&outputs->template, FIELD_DIR))
-        return fail(err,
-                    "{dir} of %s begins with /, so its output cannot be "
-                    "below %s",
-                    outputs_show(input->name).text,
-                    outputs_show(outputs->folder.text).text);
-    if (path_has(name->text + outputs->start, ".."))
-        return fail(err, "%s, what %s becomes, would leave %s by ..",
-                    outputs_show(name->text).text,
-                    outputs_show(input->name).text,
-                    outputs_show(outputs->folder.text).text);
-    return 0;
-}
 
 /* Returns whether a name can only be a directory's: it ends in ".", ".." or a
  * slash. */
@@ -295,7 +275,7 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         path_text_add(name, "/", 1);
     if (!opts->output && slash)
         path_text_add(name, below, (size_t)(slash - below) + 1);
-    expand_template(&outputs->template, opts, input->name, input->number, name);
+    expand_template(outputs->template, opts, input->name, input->number, name);
     if (strcmp(name->text, "-") == 0) /* which is standard output */
         path_text_set(name, "./-");
     if (input->directory)
@@ -306,12 +286,15 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
                     "in it",
                     outputs_show(input->name).text);
     if (name->cut)
-        return fail(
-            err, "%s...: the name of the output of %s is too long",
-            outputs_show(outputs->has_folder ? outputs->folder.text : "").text,
-            outputs_show(input->name).text);
-    if (outputs->has_folder && check_folder(outputs, input, name, err))
-        return -1;
+        return fail(err, "%s...: the name of the output of %s is too long",
+                    outputs_show(outputs->folder.text).text,
+                    outputs_show(input->name).text);
+    if (outputs->folder.length &&
+        path_has(name->text + outputs->folder.length, ".."))
+        return fail(err, "%s, what %s becomes, would leave %s by ..",
+                    outputs_show(name->text).text,
+                    outputs_show(input->name).text,
+                    outputs_show(outputs->folder.text).text);
     if (name->length == 0 || name->text[name->length - 1] == '/' ||
         is_directory(name->text))
         return fail(err, "'%s', what %s becomes, is not the name of a file",

@@ -7,15 +7,12 @@
 #include "cli/select/plan.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/files/resolve.h"
-#include "cli/files/temporary.h"
 #include "cli/select/file_identity.h"
 #include "cli/select/inputs.h"
 
@@ -58,21 +55,13 @@ struct output_check {
     size_t slots; /* a power of two */
 };
 
-/* Outputs are found by their identities, and those that have several hard links
- * by the inode that these share as well. */
-enum known_by { BY_IDENTITY, BY_INODE };
-
 /* Returns the slot of the output with this identity, which is free if there is
  * none; NULL, with the reason, on failure. */
 static struct output_slot *slot_of(struct output_check *c,
                                    const struct file_identity *identity,
-                                   enum known_by by, struct err *err)
+                                   struct err *err)
 {
-    bool (*const same)(const struct file_identity *,
-                       const struct file_identity *) =
-        by == BY_IDENTITY ? file_identity_same : file_identity_shares_inode;
-    uint64_t hash = by == BY_IDENTITY ? file_identity_hash(identity)
-                                      : file_identity_inode_hash(identity);
+    const uint64_t hash = file_identity_hash(identity);
     struct file_identity other;
     size_t i = hash >> 32 & (c->slots - 1);
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
@@ -82,22 +71,11 @@ static struct output_slot *slot_of(struct output_check *c,
                                c->plan->output[c->slot[i].number - 1], &other,
                                err))
             return NULL;
-        if (same(identity, &other))
-            return &c->slot[i];
+        if (file_identity_same(identity, &other))
+            break;
     }
     c->slot[i].hash = (uint32_t)hash;
     return &c->slot[i];
-}
-
-/* Returns whether {dir} keeps two outputs apart, and the folder allows it. */
-static bool apart_by_directory(const struct input *a, const struct input *b)
-{
-    struct path one = path_split(a->name, strlen(a->name));
-    struct path two = path_split(b->name, strlen(b->name));
-    return one.nbase == two.nbase &&
-           memcmp(one.base, two.base, one.nbase) == 0 && *a->name != '/' &&
-           *b->name != '/' && !path_has(a->name, "..") &&
-           !path_has(b->name, "..");
 }
 
 static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
@@ -105,8 +83,6 @@ static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
 {
     const struct input *a = &c->plan->inputs.list[i];
     const struct input *b = &c->plan->inputs.list[k];
-    const struct name_template *t = &c->outputs->template;
-    const char *hint = "";
     struct file_identity one, two;
     if (strcmp(a->name, b->name) == 0)
         return fail(err, "%s is named twice, and would become %s both times",
@@ -126,106 +102,33 @@ static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
                     "both times",
                     outputs_show(a->name).text, outputs_show(b->name).text,
                     outputs_show(c->plan->output[i]).text);
-    if (!name_template_has(t, FIELD_DIR) && apart_by_directory(a, b))
-        hint = c->opts->output ? "; {dir} in --output keeps them apart"
-                               : "; -o '{dir}/{stem}.{ext}' keeps them apart";
-    else if (!name_template_has(t, FIELD_NUMBER))
-        hint = "; {n} in --output keeps them apart";
-    return fail(err, "%s and %s would both become %s%s",
+    return fail(err,
+                "%s and %s would both become %s; {dir} or {n} in --output (-o) "
+                "keeps them apart",
                 outputs_show(a->name).text, outputs_show(b->name).text,
-                outputs_show(c->plan->output[i]).text, hint);
-}
-
-/* Returns how long a name may be in a canonical directory, which need not
- * exist. */
-static size_t longest_in(const char *directory)
-{
-    char path[PATH_MAX];
-    size_t n = strlen(directory);
-    for (memcpy(path, directory, n + 1); n > 0; path[n] = '\0') {
-        long longest = pathconf(path, _PC_NAME_MAX);
-        if (longest > 0)
-            return (size_t)longest;
-        n = n == 1 ? 0 : path_split(path, n).ndirectory;
-    }
-    return NAME_MAX;
-}
-
-/* Refuses names that are too long for the file system, alone or as a backup.
- * Names that are too long for the kernel were refused before, but not those of
- * backups. */
-static int check_length(const struct output_check *c, uint32_t i,
-                        const struct file_identity *identity, struct err *err)
-{
-    enum { SHORT = 128 }; /* long enough on every file system with pictures */
-    const char *input = c->plan->inputs.list[i].name;
-    const char *output = c->plan->output[i];
-    const char *suffix = c->opts->backup ? c->opts->backup : "";
-    size_t length = identity->nbase + strlen(suffix);
-    if (strlen(output) + strlen(suffix) >= PATH_MAX)
-        return fail(err, "%s: the name is too long with %s behind it",
-                    outputs_show(output).text, outputs_show(suffix).text);
-    if (length <= SHORT)
-        return 0;
-    size_t longest = longest_in(identity->directory);
-    if (identity->nbase > longest)
-        return fail(err,
-                    "%s, what %s becomes, ends in a name of %zu bytes; the "
-                    "file system allows %zu",
-                    outputs_show(output).text, outputs_show(input).text,
-                    identity->nbase, longest);
-    if (length > longest)
-        return fail(err,
-                    "%s ends in a name of %zu bytes with %s behind it; the "
-                    "file system allows %zu",
-                    outputs_show(output).text, length,
-                    outputs_show(suffix).text, longest);
-    return 0;
+                outputs_show(c->plan->output[i]).text);
 }
 
 static int check_output(struct output_check *c, uint32_t i, struct err *err)
 {
+    const char *output = c->plan->output[i];
     struct file_identity identity;
-    if (file_identity_find(&c->identities, c->plan->output[i], &identity, err))
+    if (file_identity_find(&c->identities, output, &identity, err))
         return -1;
-    if (c->folder && !file_identity_is_below(&identity, c->folder)) {
-        /* Some component of the output is the link that leaves the folder. */
-        const char *output = c->plan->output[i];
-        size_t end = c->outputs->start, n = strlen(output);
-        struct file_identity at = identity;
-        struct path_text link;
-        do {
-            end += strspn(output + end, "/");
-            end += strcspn(output + end, "/");
-            if (end < n && file_identity_directory(&c->identities, output, end,
-                                                   &at.directory, err))
-                return -1;
-        } while (end < n && file_identity_is_below(&at, c->folder));
-        path_text_set(&link, "");
-        path_text_add(&link, output, end);
-        return fail(
-            err,
-            "%s, what %s becomes, would leave %s: %s is a link that leads "
-            "out of it",
-            outputs_show(output).text,
-            outputs_show(c->plan->inputs.list[i].name).text,
-            outputs_show(c->outputs->folder.text).text,
-            outputs_show(link.text).text);
-    }
-    if (check_length(c, i, &identity, err))
-        return -1;
-    struct output_slot *slot = slot_of(c, &identity, BY_IDENTITY, err);
+    if (c->folder && !file_identity_is_below(&identity, c->folder))
+        return fail(err,
+                    "%s, what %s becomes, would leave %s by a link that leads "
+                    "out of it",
+                    outputs_show(output).text,
+                    outputs_show(c->plan->inputs.list[i].name).text,
+                    outputs_show(c->outputs->folder.text).text);
+    struct output_slot *slot = slot_of(c, &identity, err);
     if (!slot)
         return -1;
     if (slot->number)
         return fail_twice(c, slot->number - 1, i, err);
     slot->number = i + 1;
-    if (!identity.linked)
-        return 0;
-    slot = slot_of(c, &identity, BY_INODE, err);
-    if (slot && !slot->number)
-        slot->number = i + 1;
-    return slot ? 0 : -1;
+    return 0;
 }
 
 /* ---- Inputs that would be lost ------------------------------------------- */
@@ -234,46 +137,31 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
 
 /* Looks for an output that is the i-th input. With --no-clobber one that exists
  * is fine, since it is left alone. */
-static int check_input_by(struct output_check *c, uint32_t i,
-                          const struct file_identity *identity,
-                          enum known_by by, struct err *err)
+static int check_input(struct output_check *c, uint32_t i, struct err *err)
 {
-    const struct output_slot *slot = slot_of(c, identity, by, err);
+    struct file_identity identity;
+    const char *input = c->plan->inputs.list[i].name;
+    if (file_identity_find(&c->identities, input, &identity, err))
+        return -1;
+    const struct output_slot *slot = slot_of(c, &identity, err);
     if (!slot)
         return -1;
     if (slot->number == 0)
         return 0;
-    uint32_t k = slot->number - 1;
-    if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
-        return 0;
+    const uint32_t k = slot->number - 1;
     const char *output = c->plan->output[k];
-    const char *input = c->plan->inputs.list[i].name;
-    const char *whose = c->plan->inputs.list[k].name;
+    if (c->opts->no_clobber && file_exists(NULL, output))
+        return 0;
     if (k == i && strcmp(output, input) == 0)
         return fail(err, "%s is the input itself; " REPLACES_INPUTS,
                     outputs_show(output).text);
     if (k == i)
         return fail(err, "%s is the input %s by another name; " REPLACES_INPUTS,
                     outputs_show(output).text, outputs_show(input).text);
-    if (by == BY_INODE)
-        return fail(
-            err,
-            "%s, what %s becomes, is a link to the input %s; " REPLACES_INPUTS,
-            outputs_show(output).text, outputs_show(whose).text,
-            outputs_show(input).text);
     return fail(err,
                 "%s, what %s becomes, is itself an input; " REPLACES_INPUTS,
-                outputs_show(output).text, outputs_show(whose).text);
-}
-
-static int check_input(struct output_check *c, uint32_t i, struct err *err)
-{
-    struct file_identity identity;
-    if (file_identity_find(&c->identities, c->plan->inputs.list[i].name,
-                           &identity, err) ||
-        check_input_by(c, i, &identity, BY_IDENTITY, err))
-        return -1;
-    return identity.linked ? check_input_by(c, i, &identity, BY_INODE, err) : 0;
+                outputs_show(output).text,
+                outputs_show(c->plan->inputs.list[k].name).text);
 }
 
 /* A name of --in-place that is not there is refused before any file is touched:
@@ -302,7 +190,7 @@ static int check_there(struct output_check *c, uint32_t i, struct err *err)
 static int check_all(struct output_check *c, struct err *err)
 {
     const struct inputs *inputs = &c->plan->inputs;
-    if (c->outputs->has_folder &&
+    if (c->outputs->folder.length &&
         file_identity_directory(&c->identities, c->outputs->folder.text,
                                 c->outputs->folder.length, &c->folder, err))
         return -1;
@@ -343,7 +231,7 @@ int plan_make(struct file_plan *plan, const struct options *opts,
     const struct path_text *folder = &outputs.folder;
     if (outputs_init(&outputs, opts, err))
         return -1;
-    if (outputs.has_folder) {
+    if (folder->length) {
         plan->folder =
             string_arena_keep(&plan->names, folder->text, folder->length);
         if (!plan->folder)

@@ -39,39 +39,11 @@ void plan_free(struct file_plan *plan);
 
 /* ---- The name of the output of each input, by names alone ---- */
 
-/* The template of the names of outputs, as --output takes it: text, and fields
- * in braces that stand for parts of an input's name. */
-enum template_field {
-    FIELD_TEXT, /* not a field: text to be copied */
-    FIELD_DIR,
-    FIELD_STEM,
-    FIELD_EXT,
-    FIELD_OP,
-    FIELD_NUMBER,
-};
-
-enum { TEMPLATE_PARTS = 64 };
-
-struct name_template {
-    struct template_part {
-        enum template_field field;
-        const char *text; /* FIELD_TEXT: not ended by a NUL */
-        size_t length;
-        unsigned digits; /* FIELD_NUMBER: padded to so many */
-    } part[TEMPLATE_PARTS];
-    size_t count;
-};
-
-/* Returns whether the template has a field. */
-bool name_template_has(const struct name_template *t,
-                       enum template_field field);
-
 struct outputs {
     const struct options *opts;
-    struct name_template template;
-    bool has_folder;         /* all outputs are in the directory */
-    struct path_text folder; /* of this name, */
-    size_t start;            /* and so long are the names of outputs up to it */
+    const char *template;    /* as --output takes it */
+    struct path_text folder; /* that all outputs are in, and with whose name
+                                theirs begin; "": they may be anywhere */
 };
 
 /* Reads the options.
