@@ -30,16 +30,6 @@ static bool names_directory(const char *name)
     return is_directory(name) || (length && name[length - 1] == '/');
 }
 
-/* Returns the first option of `names` that was given, or NULL. */
-static const char *first_given(const struct options *opts,
-                               const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (option_table_given(opts, names[i]))
-            return names[i];
-    return NULL;
-}
-
 /* Returns the first option that was given of those in one of `groups` and in
  * none of `but_not`; or NULL. */
 static const char *given_in(const struct options *opts, unsigned groups,
@@ -52,6 +42,52 @@ static const char *given_in(const struct options *opts, unsigned groups,
             return option->name;
     }
     return NULL;
+}
+
+/* ---- Options that exclude each other ------------------------------------ */
+
+static const struct exclusion {
+    const char *option;
+    const char *others; /* none of these can be given with it, */
+    const char *why;    /* as this says, with one of them for %s */
+} exclusions[] = {
+    { "lossless", "quality background",
+      "--%s loses samples, which --lossless refuses; leave out one of them" },
+    { "tag-only",
+      "format ignore-orientation strip edge quality optimize no-restart "
+      "png-level depth layout background pixels",
+      "--tag-only changes the orientation and nothing else, so --%s cannot be "
+      "given with it" },
+    { "stack",
+      "directory output in-place backup update preserve resume tag-only "
+      "isolate sidecar",
+      "--%s: has no meaning with --stack, which makes one array of all "
+      "pictures" },
+    { "in-place", "directory output",
+      "--in-place replaces the inputs, and --%s writes elsewhere; only one can "
+      "be given" },
+    { "in-place", "format",
+      "--%s: with --in-place the names would be those of another format; use "
+      "--directory or --output" },
+    { "in-place", "no-clobber update",
+      "--%s: has no meaning with --in-place, which replaces what exists" },
+};
+
+static int check_exclusions(const struct options *opts, struct err *err)
+{
+    for (size_t i = 0; i < COUNT(exclusions); i++) {
+        const char *other = exclusions[i].others;
+        if (!option_table_given(opts, exclusions[i].option))
+            continue;
+        for (size_t n; *other; other += n + (other[n] == ' ')) {
+            char name[32];
+            n = strcspn(other, " ");
+            snprintf(name, sizeof name, "%.*s", (int)n, other);
+            if (option_table_given(opts, name))
+                return fail(err, exclusions[i].why, name);
+        }
+    }
+    return 0;
 }
 
 /* ---- A turn ------------------------------------------------------------- */
@@ -89,42 +125,16 @@ static int read_operation(struct options *opts, const char *list, bool served,
     return status;
 }
 
-/* --lossless is --edge fail, and excludes what loses samples. */
+/* --lossless is --edge fail. */
 static int check_lossless(struct options *opts, struct err *err)
 {
-    static const char *const names[] = { "quality", "background" };
-    const char *name = first_given(opts, names, COUNT(names));
     if (!opts->lossless)
         return 0;
     if (option_table_given(opts, "edge") && opts->edge != EDGE_FAIL)
         return fail(err, "--lossless means --edge fail; leave out one of "
                          "--lossless and --edge");
-    if (name)
-        return fail(err,
-                    "--%s loses samples, which --lossless refuses; "
-                    "leave out one of them",
-                    name);
     opts->edge = EDGE_FAIL;
     return 0;
-}
-
-static int check_tag_only(const struct options *opts, struct err *err)
-{
-    static const char *const names[] = {
-        "format",     "ignore-orientation",
-        "strip",      "edge",
-        "quality",    "optimize",
-        "no-restart", "png-level",
-        "depth",      "layout",
-        "background", "pixels",
-    };
-    const char *name = first_given(opts, names, COUNT(names));
-    return opts->tag_only && name
-               ? fail(err,
-                      "--tag-only changes the orientation and nothing "
-                      "else, so --%s cannot be given with it",
-                      name)
-               : 0;
 }
 
 /* A job of serve is no place for a command. */
@@ -132,7 +142,7 @@ static int check_turn(struct options *opts, const char *op, bool served,
                       struct err *err)
 {
     if (read_operation(opts, op, served, err) || check_lossless(opts, err) ||
-        check_tag_only(opts, err))
+        check_exclusions(opts, err))
         return -1;
     opts->forced = !opts->no_clobber && option_table_given(opts, "force");
     return opts->edge == EDGE_TAG && opts->ignore_orientation
@@ -200,24 +210,6 @@ static int check_names(const struct options *opts, struct err *err)
 
 /* ---- Batches ------------------------------------------------------------ */
 
-static int check_in_place(const struct options *opts, struct err *err)
-{
-    if (opts->directory || opts->output)
-        return fail(err,
-                    "--in-place replaces the inputs, and --%s writes "
-                    "elsewhere; only one can be given",
-                    opts->directory ? "directory" : "output");
-    if (opts->format_name)
-        return fail(err, "--format: with --in-place the names would be those "
-                         "of another format; use --directory or --output");
-    if (opts->no_clobber || opts->update)
-        return fail(err,
-                    "--%s: has no meaning with --in-place, which "
-                    "replaces what exists",
-                    opts->update ? "update" : "no-clobber");
-    return 0;
-}
-
 /* Outputs that --in-place does not name. */
 static int check_outputs(const struct options *opts, struct err *err)
 {
@@ -242,22 +234,12 @@ static int check_outputs(const struct options *opts, struct err *err)
  * array, and what is left of it that of each. */
 static int check_stack(struct options *opts, struct err *err)
 {
-    static const char *const others[] = { "directory", "output",   "in-place",
-                                          "backup",    "update",   "preserve",
-                                          "resume",    "tag-only", "isolate",
-                                          "sidecar" };
     static const enum layout of_one[LAYOUTS] = { [LAYOUT_HWC] = LAYOUT_HWC,
                                                  [LAYOUT_CHW] = LAYOUT_CHW,
                                                  [LAYOUT_NHWC] = LAYOUT_HWC,
                                                  [LAYOUT_NCHW] = LAYOUT_CHW };
-    const char *name = first_given(opts, others, COUNT(others));
     const char *format =
         opts->format_name ? opts->format_name : path_suffix(opts->stack);
-    if (name)
-        return fail(err,
-                    "--%s: has no meaning with --stack, which makes one array "
-                    "of all pictures",
-                    name);
     if (codec_by_name(format) != &codec_npy)
         return fail(err,
                     "--stack writes NPY, not '%s': give it a name that ends "
@@ -274,9 +256,8 @@ static int check_stack(struct options *opts, struct err *err)
 static int check_batch(struct options *opts, struct err *err)
 {
     opts->command = COMMAND_BATCH;
-    if (opts->stack      ? check_stack(opts, err)
-        : opts->in_place ? check_in_place(opts, err)
-                         : check_outputs(opts, err))
+    if (opts->stack ? check_stack(opts, err)
+                    : !opts->in_place && check_outputs(opts, err))
         return -1;
     if (opts->nul && !opts->files_from)
         return fail(err, "--null: needs --files-from");
@@ -336,13 +317,10 @@ static int check_words(struct options *opts, const char *const *word, int n,
     if (opts->root && strcmp(command, "serve") != 0)
         return fail(err, "--root is for serve; the outputs of a batch stay "
                          "below its --directory");
-    if (strcmp(command, "info") == 0) {
-        opts->command = COMMAND_INFO;
-        return check_readers(opts, command, FOR_INFO, err);
-    }
-    if (strcmp(command, "check") == 0) {
-        opts->command = COMMAND_CHECK;
-        return check_readers(opts, command, FOR_CHECK, err);
+    if (strcmp(command, "info") == 0 || strcmp(command, "check") == 0) {
+        const bool info = *command == 'i';
+        opts->command = info ? COMMAND_INFO : COMMAND_CHECK;
+        return check_readers(opts, command, info ? FOR_INFO : FOR_CHECK, err);
     }
     if (strcmp(command, "relate") == 0) {
         opts->command = COMMAND_RELATE;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/files/path.h"
+#include "cli/options/parser.h"
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
 
@@ -61,41 +63,37 @@ static const char *said_of(const char *word)
 
 /* ---- Letters ------------------------------------------------------------ */
 
-static unsigned min(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-enum { LONGEST = 40, FAR = 1000 };
+enum { LONGEST = 40 };
 
 /* Counts the letters that have to be inserted, removed, replaced, or exchanged
- * with the next one, to make `a` of `b`; FAR for longer words than it looks at.
- * By the table of Wagner and Fischer: cost[i][j] is the distance of the first i
+ * with the next one, to make `a` of `b`, which are no longer than that. By the
+ * table of Wagner and Fischer: cost[i][j] is the distance of the first i
  * letters of a and the first j of b. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned cost[LONGEST + 1][LONGEST + 1];
-    size_t n = strlen(a), m = strlen(b);
-    if (n > LONGEST || m > LONGEST)
-        return FAR;
+    const size_t n = strlen(a), m = strlen(b);
     for (size_t i = 0; i <= n; i++)
-        cost[i][0] = (unsigned)i;
-    for (size_t j = 0; j <= m; j++)
-        cost[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= n; i++)
-        for (size_t j = 1; j <= m; j++) {
-            char x = lower(a[i - 1]), y = lower(b[j - 1]);
-            unsigned least = cost[i - 1][j - 1] + (x != y);
-            least = min(least, cost[i - 1][j] + 1);
-            least = min(least, cost[i][j - 1] + 1);
-            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
-                least = min(least, cost[i - 2][j - 2] + 1);
-            cost[i][j] = least;
+        for (size_t j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                cost[i][j] = (unsigned)(i + j);
+                continue;
+            }
+            const int x = tolower((unsigned char)a[i - 1]);
+            const int y = tolower((unsigned char)b[j - 1]);
+            const bool exchanged = i > 1 && j > 1 &&
+                                   x == tolower((unsigned char)b[j - 2]) &&
+                                   tolower((unsigned char)a[i - 2]) == y;
+            const unsigned steps[] = {
+                cost[i - 1][j - 1] + (x != y),
+                cost[i - 1][j] + 1,
+                cost[i][j - 1] + 1,
+                exchanged ? cost[i - 2][j - 2] + 1 : UINT_MAX,
+            };
+            cost[i][j] = steps[0];
+            for (size_t k = 1; k < COUNT(steps); k++)
+                if (steps[k] < cost[i][j])
+                    cost[i][j] = steps[k];
         }
     return cost[n][m];
 }
@@ -107,14 +105,26 @@ static const char *nearest_of(const char *word, const char *const *words,
 {
     unsigned least = (unsigned)(strlen(word) < 9 ? strlen(word) / 3 : 3) + 1;
     const char *nearest = NULL;
-    for (size_t i = 0; i < n; i++) {
-        unsigned far = distance(word, words[i]);
-        if (far < least) {
-            least = far;
-            nearest = words[i];
-        }
+    for (size_t i = 0; i < n && strlen(word) <= LONGEST; i++) {
+        const unsigned far = distance(word, words[i]);
+        nearest = far < least ? words[i] : nearest;
+        least = far < least ? far : least;
     }
     return nearest;
+}
+
+/* Joins words, each behind `lead`: "a, b or c". */
+static void join(char text[512], const char *lead, const char *const *words,
+                 size_t n)
+{
+    size_t length = 0;
+    *text = '\0';
+    for (size_t i = 0; i < n && length < 512; i++)
+        length += (size_t)snprintf(text + length, 512 - length, "%s%s%s",
+                                   i == 0       ? ""
+                                   : i + 1 == n ? " or "
+                                                : ", ",
+                                   lead, words[i]);
 }
 
 /* Says that a word is not `what`, that one of n names was expected, and which
@@ -123,14 +133,8 @@ static int expected(const char *word, const char *what,
                     const char *const *names, size_t n, const char *like,
                     struct err *err)
 {
-    char list[256];
-    size_t length = 0;
-    for (size_t i = 0; i < n && length < sizeof list; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                   i == 0       ? ""
-                                   : i + 1 == n ? " or "
-                                                : ", ",
-                                   names[i]);
+    char list[512];
+    join(list, "", names, n);
     return fail(err, "'%s' is not %s; expected %s%s%s%s", word, what, list,
                 like ? "; did you mean '" : "", like ? like : "",
                 like ? "'?" : "");
@@ -161,43 +165,24 @@ static bool is_angle(const char *word)
             (!word[n] || strtoul(word + n, NULL, 10) % 90));
 }
 
-enum { OPERATIONS = 80 };
-
-/* Appends the operations of a word to a list. Returns false if some are none.
- */
-static bool add_operations(char list[OPERATIONS], const char *word)
-{
-    char *copy = strdup(word), *rest = copy, *name;
-    bool all = copy && *word;
-    while (all && (name = strsep(&rest, ", "))) {
-        all = !*name || (is_operation(name) &&
-                         strlen(list) + strlen(name) + 2 < OPERATIONS);
-        if (all && *name)
-            strcat(strcat(list, *list ? "," : ""), name);
-    }
-    free(copy);
-    return all;
-}
-
-int hint_operations(const char *const *word, int n, struct err *err)
-{
-    char list[OPERATIONS] = "";
-    int count = 0;
-    while (count < n && (count == 0 || access(word[count], F_OK)) &&
-           add_operations(list, word[count]))
-        count++;
-    if (count < 2 && (count == 0 || !strchr(word[0], ' ')))
-        return 0;
-    return fail(err, "operations are joined by commas without spaces: %s",
-                list);
-}
-
 bool hint_is_file(const char *word)
 {
     struct stat st;
     const char *suffix = path_suffix(word);
     return strchr(word, '/') || stat(word, &st) == 0 || codec_by_name(suffix) ||
            foreign_by_suffix(suffix);
+}
+
+int hint_operations(const char *const *word, int n, struct err *err)
+{
+    char first[32];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(word[0], ", "), word[0]);
+    const bool follows = n > 1 && (*word[1] == ',' || is_operation(word[1])) &&
+                         access(word[1], F_OK) != 0;
+    if (!is_operation(first) || (!follows && !strchr(word[0], ' ')))
+        return 0;
+    return fail(err, "operations are joined by commas without spaces, such as "
+                     "rotate180,flip");
 }
 
 int hint_operation(const char *word, bool command, struct err *err)
@@ -266,22 +251,18 @@ bool hint_is_word(const char *word, const struct option *longs)
 static int refuse_ambiguous(const char *word, const struct option *longs,
                             struct err *err)
 {
-    size_t length = strcspn(word, "="), left = 0, n = 0;
-    char list[512] = "";
+    const size_t length = strcspn(word, "=");
+    const char *names[PARSER_OPTIONS];
+    char list[512];
+    size_t n = 0;
     if (length < 3 || word[1] != '-')
         return 0;
-    for (const struct option *o = longs; o->name; o++)
-        left += strncmp(o->name, word + 2, length - 2) == 0;
-    if (left < 2)
+    for (; longs->name; longs++)
+        if (strncmp(longs->name, word + 2, length - 2) == 0)
+            names[n++] = longs->name;
+    if (n < 2)
         return 0;
-    for (const struct option *o = longs; o->name && n < sizeof list; o++)
-        if (strncmp(o->name, word + 2, length - 2) == 0) {
-            left--;
-            n += (size_t)snprintf(list + n, sizeof list - n, "--%s%s", o->name,
-                                  left > 1   ? ", "
-                                  : left > 0 ? " or "
-                                             : "");
-        }
+    join(list, "--", names, n);
     return fail(err, "%.*s: could be %s", (int)length, word, list);
 }
 
@@ -303,8 +284,7 @@ static int refuse_letter(char letter, const char *word, struct err *err)
 int hint_option(const char *word, char letter, const struct option *longs,
                 struct err *err)
 {
-    enum { LONGS = 64 };
-    const char *list[LONGS], *near;
+    const char *list[PARSER_OPTIONS], *near;
     char name[NAME];
     struct err hint;
     size_t n = 0;
@@ -314,7 +294,7 @@ int hint_option(const char *word, char letter, const struct option *longs,
         return refuse_letter(letter, word, err);
     if (refuse_ambiguous(word, longs, err))
         return -1;
-    for (; n < LONGS && longs[n].name; n++)
+    for (; longs[n].name; n++)
         list[n] = longs[n].name;
     if (is_long(name, longs))
         fail(&hint, "a long option has two dashes: --%s", name);

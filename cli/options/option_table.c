@@ -13,42 +13,33 @@ static const struct parser_choice edges[] = {
 };
 
 static const struct parser_choice depths[] = {
-    { "8", 8 },
-    { "16", 16 },
-    { "float", 32 },
-    { NULL, 0 },
+    { "8", 8 }, { "16", 16 }, { "float", 32 }, { NULL, 0 }
 };
 
 /* 0 leaves the level to the codec, so all are one more than they are called. */
-static const struct parser_choice png_levels[] = {
-    { "0", 1 },
-    { "1", 2 },
-    { "2", 3 },
-    { "3", 4 },
-    { "4", 5 },
-    { "5", 6 },
-    { "6", 7 },
-    { "7", 8 },
-    { "8", 9 },
-    { "9", 10 },
-    { "fast", 1 + LEVEL_FAST },
-    { "default", 1 + LEVEL_DEFAULT },
-    { "small", 1 + LEVEL_SMALL },
-    { NULL, 0 },
-};
+static const struct parser_choice png_levels[] = { { "0", 1 },
+                                                   { "1", 2 },
+                                                   { "2", 3 },
+                                                   { "3", 4 },
+                                                   { "4", 5 },
+                                                   { "5", 6 },
+                                                   { "6", 7 },
+                                                   { "7", 8 },
+                                                   { "8", 9 },
+                                                   { "9", 10 },
+                                                   { "fast", 1 + LEVEL_FAST },
+                                                   { "default",
+                                                     1 + LEVEL_DEFAULT },
+                                                   { "small", 1 + LEVEL_SMALL },
+                                                   { NULL, 0 } };
 
 static const struct parser_choice backends[] = {
-    { "auto", 0 },
-    { "cpu", 0 },
-    { "cuda", 0 },
-    { NULL, 0 },
+    { "auto", 0 }, { "cpu", 0 }, { "cuda", 0 }, { NULL, 0 }
 };
 
-static const struct parser_choice sandboxes[] = {
-    { "on", SANDBOX_ON },
-    { "off", SANDBOX_OFF },
-    { NULL, 0 },
-};
+static const struct parser_choice sandboxes[] = { { "on", SANDBOX_ON },
+                                                  { "off", SANDBOX_OFF },
+                                                  { NULL, 0 } };
 
 /* A setter and the field that it sets; the field is all options where a setter
  * sets two of them. */

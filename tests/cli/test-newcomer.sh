@@ -61,12 +61,12 @@ wrong "'version' is not an operation; did you mean '--version'?" version
 for words in 'rotate180, flip' 'rotate180 flip' 'rotate180 , flip' \
     'rotate180 ,flip'; do
     # shellcheck disable=SC2086 # they are words
-    wrong 'operations are joined by commas without spaces: rotate180,flip' \
+    wrong 'operations are joined by commas without spaces, such as rotate180,flip' \
         $words in.png out.png
 done
-wrong 'operations are joined by commas without spaces: rotate180,flip' \
+wrong 'operations are joined by commas without spaces, such as rotate180,flip' \
     'rotate180, flip' in.png out.png
-wrong 'operations are joined by commas without spaces: rotate90,flip,upright' \
+wrong 'operations are joined by commas without spaces, such as rotate180,flip' \
     rotate90,flip upright -d out in.png
 
 # Where does it go?

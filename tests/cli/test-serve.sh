@@ -102,7 +102,7 @@ answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
 answer 'no such op' '{"op": "rot90", "input": "a.png", "output": "b.png"}' \
     "'rot90' is not an operation; did you mean 'rotate90'?"
 answer 'a space' '{"op": "rotate90, flip", "input": "a.png", "output": "b.png"}' \
-    'operations are joined by commas without spaces: rotate90,flip'
+    'operations are joined by commas without spaces, such as rotate180,flip'
 answer 'a command' '{"op": "info", "input": "a.png", "output": "b.png"}' \
     "'info' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy"
 answer 'an id that is no text' \
