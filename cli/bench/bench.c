@@ -39,10 +39,17 @@ static int set_size(const struct parser_option *option, void *field,
     return 0;
 }
 
+/* As --only may name them; other parts of a name may be given, too. */
+static const struct parser_choice sections[] = {
+    { "nvidia", 0 },    { "book", 0 },  { "mat_transpose", 0 }, { "others", 0 },
+    { "libraries", 0 }, { "sweep", 0 }, { "gimgxf", 0 },        { "jpeg", 0 },
+    { "loops", 0 },     { NULL, 0 }
+};
+
 #define AT(member) .offset = offsetof(struct bench_opts, member)
 static const struct parser_option options[] = {
     { 0, "only", "NAME", 1, "run what has NAME in its name or section",
-      setters_text, AT(only) },
+      setters_text, AT(only), .choices = sections },
     { 0, "size", "WxH", 1, "run at this size, in pixels", set_size, AT(size) },
     { 0, "cpu", NULL, 1, "run the CPU beside memcpy, and no GPU", setters_true,
       AT(cpu) },
@@ -58,7 +65,7 @@ static const struct parser_option options[] = {
       setters_true, AT(json) },
     { 'h', "help", NULL, 1, "print this help", setters_true, AT(help) },
 };
-static const struct parser_table table = {
+const struct parser_table bench_table = {
     .option = options,
     .count = sizeof options / sizeof *options,
     .allowed = 1,
@@ -68,7 +75,7 @@ void bench_help(void)
 {
     puts("gimgxf bench [options]   time the kernels of the literature, the\n"
          "                         libraries and gimgxf, and check them\n");
-    parser_help(&table, 1);
+    parser_help(&bench_table, 1);
     puts("\nGB/s count bytes read and written; the share is that of a plain\n"
          "copy of the same cells in the same run: cudaMemcpy, or memcpy.\n"
          "More: man gimgxf-bench");
@@ -78,7 +85,7 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 {
     struct parser_result result;
     *o = (struct bench_opts){ .device = -1 };
-    if (parser_read(&table, o, argc, argv, &result, err))
+    if (parser_read(&bench_table, o, argc, argv, &result, err))
         return -1;
     if (result.first < argc)
         return fail(err, "bench takes no files: '%s'", argv[result.first]);

@@ -8,7 +8,11 @@
 #define CLI_BENCH_BENCH_H
 
 #include "cli/options/options.h"
+#include "cli/options/parser.h"
 #include "cuda/bench/kernel_suite.h"
+
+/* The options of bench. */
+extern const struct parser_table bench_table;
 
 struct bench_opts {
     bool help, cpu, sweep, profile, json;

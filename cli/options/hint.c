@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/files/path.h"
-#include "cli/options/parser.h"
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
 
@@ -221,7 +220,7 @@ int hint_operation(const char *word, bool command, struct err *err)
 
 /* ---- Options ------------------------------------------------------------ */
 
-enum { NAME = 64 };
+enum { NAME = 64, OPTIONS = 64 }; /* bytes of a name; names, at most */
 
 /* Copies the name out of "--name=value" or "-name". */
 static void name_of(const char *word, char name[NAME])
@@ -252,7 +251,7 @@ static int refuse_ambiguous(const char *word, const struct option *longs,
                             struct err *err)
 {
     const size_t length = strcspn(word, "=");
-    const char *names[PARSER_OPTIONS];
+    const char *names[OPTIONS];
     char list[512];
     size_t n = 0;
     if (length < 3 || word[1] != '-')
@@ -284,7 +283,7 @@ static int refuse_letter(char letter, const char *word, struct err *err)
 int hint_option(const char *word, char letter, const struct option *longs,
                 struct err *err)
 {
-    const char *list[PARSER_OPTIONS], *near;
+    const char *list[OPTIONS], *near;
     char name[NAME];
     struct err hint;
     size_t n = 0;

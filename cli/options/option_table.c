@@ -41,6 +41,25 @@ static const struct parser_choice sandboxes[] = { { "on", SANDBOX_ON },
                                                   { "off", SANDBOX_OFF },
                                                   { NULL, 0 } };
 
+static const struct parser_choice layouts[] = { { "auto", LAYOUT_AUTO },
+                                                { "hwc", LAYOUT_HWC },
+                                                { "chw", LAYOUT_CHW },
+                                                { "nhw", LAYOUT_NHW },
+                                                { "nhwc", LAYOUT_NHWC },
+                                                { "nchw", LAYOUT_NCHW },
+                                                { NULL, 0 } };
+
+static const struct parser_choice strips[] = {
+    { "all", STRIP_ALL }, { "metadata", STRIP_METADATA },
+    { "gps", DROP_GPS },  { "thumbnail", DROP_THUMBNAIL },
+    { "xmp", DROP_XMP },  { "exif", DROP_EXIF },
+    { "icc", DROP_ICC },  { NULL, 0 }
+};
+
+static const struct parser_choice suffixes[] = { { ".bak", 0 },
+                                                 { ".orig", 0 },
+                                                 { NULL, 0 } };
+
 /* A setter and the field that it sets; the field is all options where a setter
  * sets two of them. */
 #define SET(setter, member)                                                    \
@@ -69,7 +88,8 @@ static const struct parser_option options[] = {
     { 0, "sidecar", NULL, ABOUT_JOB,
       "set the orientation in .xmp files beside OUTPUT", SET(true, sidecar) },
     { 0, "strip", "[=LIST]", ABOUT_SHAPE | COMMON,
-      "drop metadata, all, gps, thumbnail, xmp, exif, icc", SET_ALL(strip) },
+      "drop metadata, all, gps, thumbnail, xmp, exif, icc", SET_ALL(strip),
+      .choices = strips },
     { 0, "edge", "WAY", ABOUT_SHAPE,
       "if a JPEG has odd sizes: reencode, trim, tag, fail", SET(choice, edge),
       .choices = edges },
@@ -87,7 +107,8 @@ static const struct parser_option options[] = {
     { 0, "depth", "N", ABOUT_SHAPE, "make samples 8, 16 or float",
       SET(choice, depth), .choices = depths },
     { 0, "layout", "AXES", ABOUT_SHAPE | FOR_INFO | FOR_CHECK | FOR_RELATE,
-      "of arrays: hwc, chw, nhw, nhwc, nchw or auto", SET(layout, layout) },
+      "of arrays: hwc, chw, nhw, nhwc, nchw or auto", SET(choice, layout),
+      .choices = layouts },
     { 0, "background", "COLOR", ABOUT_SHAPE,
       "below transparency: a CSS name, #RRGGBB or #RGB", SET_ALL(background) },
     { 0, "tolerant", NULL, ABOUT_SHAPE | FOR_INFO,
@@ -101,8 +122,8 @@ static const struct parser_option options[] = {
     { 'i', "in-place", NULL, ABOUT_LIST | COMMON, "replace each INPUT",
       SET(true, in_place) },
     { 0, "backup", "SUFFIX", ABOUT_LIST,
-      "with -i: keep the old file as its name and SUFFIX",
-      SET(suffix, backup) },
+      "with -i: keep the old file as its name and SUFFIX", SET(suffix, backup),
+      .choices = suffixes },
     { 'r', "recursive", NULL, ABOUT_LIST | COMMON | FOR_INFO | FOR_CHECK,
       "take the pictures in directories too", SET(true, recursive) },
     { 0, "files-from", "FILE", ABOUT_LIST | FOR_INFO | FOR_CHECK,
@@ -139,7 +160,7 @@ static const struct parser_option options[] = {
       .least = 1024 },
     { 0, "max-seconds", "N", ABOUT_JOB | FOR_CHECK | FOR_RELATE,
       "give a file up after so many seconds", SET(seconds, max_seconds) },
-    { 0, "root", "DIR", ABOUT_RUN | FOR_SERVE,
+    { 0, "root", "DIR", ONLY_SERVE | FOR_SERVE,
       "serve: refuse files that are not below DIR", SET(name, root) },
     { 0, "backend", "NAME", ABOUT_RUN | FOR_SERVE, "auto, cpu or cuda",
       SET(backend, backend), .choices = backends },
@@ -240,7 +261,7 @@ static const struct help {
       ABOUT_SHAPE },
     { "all", "Each picture:", ABOUT_JOB | ABOUT_DRY_RUN },
     { "all", "Many pictures:", ABOUT_LIST },
-    { "all", "The run:", ABOUT_RUN },
+    { "all", "The run:", ABOUT_RUN | ONLY_SERVE },
     { "all", EXIT_STATUS, 0 },
     { "serve",
       "gimgxf serve [options] -   turn as jobs on standard input say\n"

@@ -16,6 +16,7 @@ enum option_group {
     ABOUT_DRY_RUN = 128, /* one picture and a batch alike */
     FOR_RELATE = 256,
     FOR_CHECK = 512,
+    ONLY_SERVE = 32,
     COMMON = 1024, /* in the help that fits a screen */
     ABOUT_ALL =
         ABOUT_SHAPE | ABOUT_JOB | ABOUT_RUN | ABOUT_LIST | ABOUT_DRY_RUN,

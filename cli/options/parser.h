@@ -33,7 +33,9 @@ struct parser_option {
     parser_setter *set;
     size_t offset;   /* of the field, in bytes from the start of the options */
     int least, most; /* of a number; as each setter says */
-    const struct parser_choice *choices; /* ended by a NULL name; or NULL */
+    const struct parser_choice *choices; /* ended by a NULL name; or NULL. Of a
+                                            setter that does not choose they
+                                            are what a shell offers */
 };
 
 enum { PARSER_OPTIONS = 64 }; /* of a table, at most */
@@ -83,11 +85,14 @@ parser_setter setters_format;   /* the same, the name of a format */
 parser_setter setters_backend;  /* the same, by option->choices */
 parser_setter setters_devices;  /* a struct device_list: "0,1" or "all" */
 parser_setter setters_glob;     /* a struct globs: adds a pattern */
-parser_setter setters_layout;   /* an enum layout */
 
 /* These set two fields, so they take the whole struct options. */
-parser_setter setters_strip;      /* "gps,icc" */
+parser_setter setters_strip; /* "gps,icc", by option->choices: all, metadata,
+                                and what is DROP_... */
 parser_setter setters_background; /* a color of CSS: a name, #RRGGBB or #RGB */
 parser_setter setters_shard;      /* "3/8" */
+
+/* The names of colors, each followed by its six digits and by a blank. */
+extern const char setters_colors[];
 
 #endif

@@ -230,41 +230,22 @@ int setters_glob(const struct parser_option *option, void *field,
     return 0;
 }
 
-int setters_layout(const struct parser_option *option, void *field,
-                   const char *text, struct err *err)
-{
-    (void)option;
-    if (layout_parse(text, field))
-        return 0;
-    return fail(err,
-                "'%s' is not a layout; expected auto, hwc, chw, nhw, nhwc "
-                "or nchw",
-                text);
-}
-
 /* Each word of the list drops something, or sets how much is stripped. */
 int setters_strip(const struct parser_option *option, void *field,
                   const char *text, struct err *err)
 {
-    static const struct parser_choice words[] = {
-        { "all", STRIP_ALL }, { "metadata", STRIP_METADATA },
-        { "gps", DROP_GPS },  { "thumbnail", DROP_THUMBNAIL },
-        { "xmp", DROP_XMP },  { "exif", DROP_EXIF },
-        { "icc", DROP_ICC },  { NULL, 0 },
-    };
     struct options *opts = field;
     const char *at = text ? text : "metadata";
     enum strip strip = STRIP_NOTHING;
     unsigned drop = 0;
-    (void)option;
     for (;; at++) {
         char word[64];
         size_t n = strcspn(at, ",");
         snprintf(word, sizeof word, "%.*s", n < 60 ? (int)n : 60, at);
-        const struct parser_choice *choice = choose(words, word, err);
+        const struct parser_choice *choice = choose(option->choices, word, err);
         if (!choice)
             return -1;
-        if (choice - words >= 2)
+        if (choice - option->choices >= 2)
             drop |= (unsigned)choice->value;
         else if ((enum strip)choice->value > strip)
             strip = (enum strip)choice->value;
@@ -278,7 +259,7 @@ int setters_strip(const struct parser_option *option, void *field,
 }
 
 /* The colors of CSS (CSS Color Module Level 4, 6.1). */
-static const char colors[] =
+const char setters_colors[] =
     "aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 "
     "azure f0ffff beige f5f5dc bisque ffe4c4 black 000000 "
     "blanchedalmond ffebcd blue 0000ff blueviolet 8a2be2 brown a52a2a "
@@ -324,7 +305,7 @@ static const char colors[] =
 static bool read_color(uint32_t *rgb, const char *text)
 {
     const size_t length = strlen(text);
-    for (const char *at = colors; *at;) {
+    for (const char *at = setters_colors; *at;) {
         const size_t n = strcspn(at, " ");
         *rgb = (uint32_t)strtoul(at + n, NULL, 16);
         if (n == length && strncasecmp(at, text, n) == 0)

@@ -78,7 +78,7 @@ check 'gray has no axis of channels' grep -aqF "'shape': (64, 48), }" out.npy
 gives 0 '' -q --layout nhwc copy "$samples/f.pgm" out.npy
 check 'but one of pictures if that is asked for' \
     grep -aqF "'shape': (1, 64, 48), }" out.npy
-gives 2 "gimgxf: --layout: 'hcw' is not a layout; expected auto, hwc, chw, nhw, nhwc or nchw" \
+gives 2 "gimgxf: --layout: 'hcw' is not known; expected auto, hwc, chw, nhw, nhwc or nchw; did you mean 'hwc'?" \
     --layout hcw copy "$samples/f.ppm" out.npy
 
 # What info says of them.

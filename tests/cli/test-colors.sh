@@ -43,7 +43,7 @@ check 'nothing is written' absent out.ppm
 
 # All of them, as ImageMagick has those of SVG, and as the completion lists them.
 . "$ROOT/man/gimgxf.bash"
-COMP_WORDS=(gimgxf copy --background '') COMP_CWORD=3
+COMP_WORDS=("$program" copy --background '') COMP_CWORD=3
 _gimgxf
 names=${COMPREPLY[*]}
 check 'there are 148' [ "$(wc -w <<<"$names")" = 148 ]

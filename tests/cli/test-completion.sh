@@ -1,6 +1,7 @@
 # bash, zsh and fish complete exactly what the program accepts, according to
 # --help all and its messages.
 . "$ROOT/tests/cli/lib.sh"
+export PATH=${program%/*}:$PATH # which the completions call
 "$program" --help all >help
 mkdir -p files/sub none
 cd none || exit 1 # a directory in which nothing is, and nothing stays
@@ -217,7 +218,7 @@ fi
 
 # Names that bash takes apart, whole and in part.
 touch 'c:d=e.png'
-COMP_WORDS=(gimgxf copy c : d = e) COMP_CWORD=6
+COMP_WORDS=("$program" copy c : d = e) COMP_CWORD=6
 . "$ROOT/man/gimgxf.bash"
 _gimgxf 2>/dev/null
 check 'bash: = and : in names' [ "${COMPREPLY[*]}" = e.png ]

@@ -1,9 +1,8 @@
-# The man pages and the completions of zsh and fish, which need not be here, know every
-# option, operation and format that --help all prints, and no others (test-completion
-# asks the shells); the pages refer to each other, and their examples work; the map in
-# the README knows every folder.
+# The man pages know every option, operation and format that --help all prints, and no
+# others; they refer to each other, and their examples work; the map in the README knows
+# every folder.
 . "$ROOT/tests/cli/lib.sh"
-man=$ROOT/man zsh=$ROOT/man/_gimgxf fish=$ROOT/man/gimgxf.fish
+man=$ROOT/man
 gimgxf --help all >help
 
 # agree NAME: whether the files `want` and `got` list the same, and something.
@@ -66,34 +65,17 @@ agree 'options: gimgxf-info(1)'
 options_of check | grep -vxE -- '-.|--help|--version' >want
 section OPTIONS gimgxf-check.1 | dashed | grep '^--' | grep -vx -- --help >got
 agree 'options: gimgxf-check(1)'
-grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
-sed -nE "s/^    [tsim]+b?r?c? '(\* )?(-[^']*)'.*/\2/p" "$zsh" | dashed >got
-agree 'options: zsh'
-sed -nE "s/^__gimgxf_option [tsim]+b?r?c?( .*)/\1/p" "$fish" |
-    sed 's/ -d .*//; s/ -l / --/' >lines
-dashed <lines | grep '^--' >got
-sed -n 's/.* -s \(.\) .*/-\1/p' lines >>got
-agree 'options: fish'
 
 # Operations.
 sed -n '/^OP: /,/^INPUT/p' help | sed '$d; s/^OP://' | words >want
 section OPERATIONS gimgxf.1 | columns 1,2 | words >got
 agree 'operations: the man page'
-sed -n "/operations=(/,/)\$/s/^ *'\([a-z0-9-]*\):.*/\1/p" "$zsh" >got
-agree 'operations: zsh'
-sed -n '/operations \\$/,/^$/s/^ *\([a-z0-9-]*\)\\t.*/\1/p' "$fish" |
-    grep -vxE 'bench|check|manifest|relate|serve' >got
-agree 'operations: fish'
 
 # Formats. The man page has suffixes that --help leaves out.
 sed -n '/^png /p' help | words >want
 section FORMATS gimgxf-formats.7 | columns 1,2 | words >suffixes
 grep -xFf want suffixes >got
 agree 'formats: the man page'
-sed -n 's/.* formats=(\(.*\))$/\1/p' "$zsh" | words >got
-agree 'formats: zsh'
-sed -n "/-l format/,/-a/s/.*-a '\(.*\)'/\1/p" "$fish" | words >got
-agree 'formats: fish'
 # A build without a library lacks its formats, and says so.
 for format in $(cat want suffixes); do
     ! gimgxf --format "$format" copy none out 2>&1 | grep -q 'built without' || continue
