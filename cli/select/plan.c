@@ -146,9 +146,14 @@ static int check_input(struct output_check *c, uint32_t i, struct err *err)
     const struct output_slot *slot = slot_of(c, &identity, err);
     if (!slot)
         return -1;
-    if (slot->number == 0)
+    /* Of several hard links to a file each is one of its own, and stays if
+     * another one is replaced; but not for its own output. */
+    const bool linked = !identity.known && identity.inode;
+    const bool is_own =
+        linked && file_is_same(NULL, c->plan->output[i], NULL, input);
+    if (slot->number == 0 && !is_own)
         return 0;
-    const uint32_t k = slot->number - 1;
+    const uint32_t k = slot->number ? slot->number - 1 : i;
     const char *output = c->plan->output[k];
     if (c->opts->no_clobber && file_exists(NULL, output))
         return 0;

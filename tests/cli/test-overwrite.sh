@@ -390,9 +390,6 @@ for name in hard link; do
     cp ../input.png $name
     turns --format png rotate90 -o '{stem}.png' $name b.png
 done
-ln hard.png made/in.png
-turns rotate90 -d made in.png b.png
-says 'made/in.png, what in.png becomes, is a link to the input b.png; only -i (--in-place) replaces inputs'
 ln -sf ../b.png made/in.png
 turns rotate90 -d made in.png b.png
 for k in 1 2 3; do # whatever is whose share

@@ -182,16 +182,6 @@ if can_trace; then
     check 'no room set aside: through a file' grep -q 'temporary file of' stderr
 fi
 
-mkfifo log
-for command in merge check; do
-    "$program" manifest $command log >stdout &
-    check "manifest $command: confined" eventually is_confined $!
-    : >log
-    wait $!
-done
-echo 'a file of another' | "$program" manifest merge - 2>stderr
-check 'manifest: standard input' grep -q 'not a manifest' stderr
-
 # Jobs, of which one ends its process.
 mkdir root
 cp in/a.ppm root
