@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/metadata/tiff.h"
 
@@ -12,34 +11,6 @@
 enum { DEPTH = 6, DIRECTORIES = 1 << 18 };
 
 enum { TAG_GLOBAL = 400, TAG_INTEROPERABILITY = 40965 };
-
-/* ---- Numbers ------------------------------------------------------------ */
-
-uint64_t tiff_read(struct tiff_form form, const uint8_t *p, unsigned bytes)
-{
-    return read_uint(p, bytes, form.big_endian);
-}
-
-void tiff_write(struct tiff_form form, uint8_t *p, unsigned bytes,
-                uint64_t value)
-{
-    write_uint(p, bytes, form.big_endian, value);
-}
-
-double tiff_read_double(struct tiff_form form, const uint8_t *p)
-{
-    const uint64_t bits = tiff_read(form, p, 8);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-void tiff_write_double(struct tiff_form form, uint8_t *p, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    tiff_write(form, p, 8, bits);
-}
 
 /* ---- Fields ------------------------------------------------------------- */
 
@@ -141,6 +112,14 @@ void directory_set_numbers(struct directory *dir, unsigned tag, unsigned type,
     if (data)
         directory_set(dir, tag, type, data, count);
     memory_free(data);
+}
+
+void directory_copy(struct directory *dir, const struct field *field)
+{
+    directory_set(dir, field->tag, field->child ? FIELD_LONG : field->type,
+                  field->data, field->child ? 0 : field->count);
+    if (!dir->failed)
+        directory_find(dir, field->tag)->child = field->child;
 }
 
 void directory_set_number(struct directory *dir, unsigned tag, uint64_t number)
@@ -251,6 +230,12 @@ static void cut_list(struct directories *all, struct directory **from)
     all->end = from;
 }
 
+static int fail_at(struct err *err, uint64_t at)
+{
+    return fail(err, "its directory (IFD) at byte %llu is missing or damaged",
+                (unsigned long long)at);
+}
+
 /* Reads the directory at `at` and adds it to the list. */
 static struct directory *read_one(struct directories *all,
                                   const struct directory *lead, unsigned tag,
@@ -262,8 +247,7 @@ static struct directory *read_one(struct directories *all,
                            ? tiff_read(form, all->file.data + at, head)
                            : 0;
     if (n == 0 || n > UINT16_MAX + 1 || !contains(all, at + head, n * entry)) {
-        fail(err, "its directory (IFD) at byte %llu is missing or damaged",
-             (unsigned long long)at);
+        fail_at(err, at);
         return NULL;
     }
     all->spent += head + n * entry;
@@ -300,8 +284,7 @@ static struct directory *read_one(struct directories *all,
     if (all->tags_only && (tag || all->camera) && !plausible) {
         directory_clear(dir);
         memory_free(dir);
-        fail(err, "its directory (IFD) at byte %llu is damaged",
-             (unsigned long long)at);
+        fail_at(err, at);
         return NULL;
     }
     *all->end = dir;
@@ -372,14 +355,13 @@ static int read_chain(struct directories *all, struct directory **first,
     unsigned pages = all->most;
     for (struct directory **to = first; at; to = &(*to)->next) {
         struct directory *dir = *to = read_one(all, lead, tag, at, err);
-        if (!dir && (to == first || err->memory))
+        if (!dir && (to == first || !(all->camera || tolerant) || err->memory ||
+                     has_too_many(all)))
             return -1;
-        if (!dir && all->tags_only)
-            return (all->camera || tolerant) && !has_too_many(all) ? 0 : -1;
-        if (!dir && tolerant)
+        if (!dir && !all->tags_only)
             warn(all->opts->warnings, "%s: what follows is lost", err->text);
         if (!dir)
-            return tolerant ? 0 : -1;
+            return 0;
         lead = dir;
         for (size_t i = 0; i < dir->nfields; i++)
             if (leads_on(all, &dir->field[i]) &&
@@ -391,9 +373,7 @@ static int read_chain(struct directories *all, struct directory **first,
                 dir->field[n++] = dir->field[i];
         dir->nfields = n;
         if (n == 0 && !all->tags_only)
-            return fail(err,
-                        "the directory at %llu has no tag that can be read",
-                        (unsigned long long)dir->at);
+            return fail_at(err, dir->at);
         const unsigned link = tiff_offset_size(all->form);
         const bool ends = all->tags_only && (tag || --pages == 0);
         at = !ends && contains(all, dir->link, link)
@@ -440,44 +420,46 @@ struct directory *directories_picture(const struct directories *all)
 
 /* ---- Writing ------------------------------------------------------------ */
 
-int tiff_writer_append(struct tiff_writer *w, const void *data, size_t size,
-                       struct err *err)
+void tiff_writer_append(struct tiff_writer *w, const void *data, size_t size)
 {
     static const uint8_t zero = 0;
+    if (w->failed)
+        return;
     /* All parts of the file begin at even places. */
-    if (!bytes_append(w->out, data, size) ||
-        (w->out->size % 2 && !bytes_append(w->out, &zero, 1)))
-        return fail_memory(err, "no memory for the file");
-    if (!w->form.big && tiff_writer_at(w) > UINT32_MAX)
-        return fail(err, "what was made needs more than 4 GiB, which only a "
-                         "BigTIFF can have");
+    const bool fits = bytes_append(w->out, data, size) &&
+                      (w->out->size % 2 == 0 || bytes_append(w->out, &zero, 1));
     const size_t was = w->out->size;
-    if (flush_file(w->flush, w->out, err))
-        return -1;
+    if (!fits)
+        w->failed = fail_memory(w->err, "no memory for the file");
+    else if (!w->form.big && tiff_writer_at(w) > UINT32_MAX)
+        w->failed = fail(w->err, "what was made needs more than 4 GiB, which "
+                                 "only a BigTIFF can have");
+    else
+        w->failed = flush_file(w->flush, w->out, w->err);
     w->flushed += was - w->out->size;
-    return 0;
 }
 
-int tiff_writer_begin(struct tiff_writer *w, struct err *err)
+void tiff_writer_begin(struct tiff_writer *w)
 {
     uint8_t head[16] = { 0 };
     memset(head, w->form.big_endian ? 'M' : 'I', 2);
     tiff_write(w->form, head + 2, 2, w->form.big ? 43 : 42);
     tiff_write(w->form, head + 4, 2, w->form.big ? 8 : 0);
-    w->link = w->form.big ? 8 : 4;
-    return tiff_writer_append(w, head, 2 * w->link, err);
+    w->link = tiff_offset_size(w->form);
+    tiff_writer_append(w, head, 2 * w->link);
 }
 
 /* Sets the link that leads to the next directory. */
-static int set_link(struct tiff_writer *w, uint64_t at, struct err *err)
+static void set_link(struct tiff_writer *w, uint64_t at)
 {
     const unsigned size = tiff_offset_size(w->form);
     uint8_t data[8];
     tiff_write(w->form, data, size, at);
     if (w->link < w->flushed)
-        return w->flush->replace(w->flush->context, w->link, data, size, err);
-    memcpy(w->out->data + (w->link - w->flushed), data, size);
-    return 0;
+        w->failed =
+            w->flush->replace(w->flush->context, w->link, data, size, w->err);
+    else
+        memcpy(w->out->data + (w->link - w->flushed), data, size);
 }
 
 static int by_tag(const void *a, const void *b)
@@ -488,77 +470,65 @@ static int by_tag(const void *a, const void *b)
 }
 
 /* Appends the directories that a field leads to, and makes it do so. */
-static int write_children(struct tiff_writer *w, struct field *field,
-                          struct err *err)
+static void write_children(struct tiff_writer *w, struct field *field)
 {
-    struct field made = *field;
+    const unsigned bytes = tiff_size_of(field->type);
     const uint64_t link = w->link;
-    made.count = 0;
+    uint64_t count = 0;
     for (struct directory *dir = field->child; dir; dir = dir->sibling)
-        made.count++;
-    made.size = (size_t)made.count * tiff_size_of(made.type);
-    made.owned = true;
-    made.data = memory_alloc(made.size);
-    if (!made.data)
-        return fail_memory(err, "no memory for a tag");
-    uint8_t *p = made.data;
+        count++;
+    uint8_t *data = memory_alloc((size_t)count * bytes), *p = data;
+    if (!data) {
+        w->failed = fail_memory(w->err, "no memory for a tag");
+        return;
+    }
     for (struct directory *dir = field->child; dir; dir = dir->sibling) {
-        uint64_t first = w->link = 0;
-        for (struct directory *one = dir; one; one = one->next) {
-            if (tiff_writer_directory(w, one, err)) {
-                memory_free(made.data);
-                return -1;
-            }
-            first = first ? first : one->at;
-        }
-        tiff_write(w->form, p, tiff_size_of(made.type), first);
-        p += tiff_size_of(made.type);
+        w->link = 0;
+        for (struct directory *one = dir; one; one = one->next)
+            tiff_writer_directory(w, one);
+        tiff_write(w->form, p, bytes, dir->at);
+        p += bytes;
     }
     w->link = link;
-    if (field->owned)
-        memory_free(field->data);
-    *field = made;
-    return 0;
+    free_field(field);
+    field->owned = true;
+    field->count = count;
+    field->data = data;
+    field->size = (size_t)count * bytes;
 }
 
-int tiff_writer_directory(struct tiff_writer *w, struct directory *dir,
-                          struct err *err)
+void tiff_writer_directory(struct tiff_writer *w, struct directory *dir)
 {
-    const unsigned room = tiff_offset_size(w->form),
-                   head = tiff_count_size(w->form);
-    struct bytes made = { 0 };
-    uint8_t entry[20] = { 0 };
-    int status = dir->failed ? fail_memory(err, "no memory for a tag") : 0;
-    qsort(dir->field, dir->nfields, sizeof *dir->field, by_tag);
-    tiff_write(w->form, entry, head, dir->nfields);
-    if (!bytes_append(&made, entry, head))
-        return fail_memory(err, "no memory for a directory");
-    for (size_t i = 0; i < dir->nfields && status == 0; i++) {
+    const struct tiff_form form = w->form;
+    const unsigned room = tiff_offset_size(form), head = tiff_count_size(form),
+                   entry = entry_size(form);
+    const size_t size = head + dir->nfields * entry + room;
+    uint8_t *made = memory_alloc_zeroed(1, size);
+    if (!made || dir->failed)
+        w->failed = fail_memory(w->err, "no memory for a tag");
+    if (dir->nfields)
+        qsort(dir->field, dir->nfields, sizeof *dir->field, by_tag);
+    for (size_t i = 0; i < dir->nfields && !w->failed; i++) {
         struct field *field = &dir->field[i];
-        memset(entry, 0, sizeof entry);
+        uint8_t *p = made + head + i * entry;
         if (field->child)
-            status = write_children(w, field, err);
-        tiff_write(w->form, entry, 2, field->tag);
-        tiff_write(w->form, entry + 2, 2, field->type);
-        tiff_write(w->form, entry + 4, room, field->count);
-        if (field->size <= room && field->size)
-            memcpy(entry + 4 + room, field->data, field->size);
-        else if (field->size)
-            tiff_write(w->form, entry + 4 + room, room, tiff_writer_at(w));
-        if (status == 0 && field->size > room)
-            status = tiff_writer_append(w, field->data, field->size, err);
-        if (!bytes_append(&made, entry, entry_size(w->form)))
-            status = fail_memory(err, "no memory for a directory");
+            write_children(w, field);
+        tiff_write(form, p, 2, field->tag);
+        tiff_write(form, p + 2, 2, field->type);
+        tiff_write(form, p + 4, room, field->count);
+        if (field->size > room) {
+            tiff_write(form, p + 4 + room, room, tiff_writer_at(w));
+            tiff_writer_append(w, field->data, field->size);
+        } else {
+            memcpy(p + 4 + room, field->data, field->size);
+        }
     }
-    memset(entry, 0, sizeof entry);
-    if (status == 0 && !bytes_append(&made, entry, room))
-        status = fail_memory(err, "no memory for a directory");
     dir->at = tiff_writer_at(w);
-    if (status == 0 && w->link)
-        status = set_link(w, dir->at, err);
-    w->link = dir->at + made.size - room;
-    if (status == 0)
-        status = tiff_writer_append(w, made.data, made.size, err);
-    bytes_free(&made);
-    return status;
+    if (w->link && !w->failed)
+        set_link(w, dir->at);
+    w->link = dir->at + size - room;
+    if (!w->failed)
+        tiff_write(form, made, head, dir->nfields);
+    tiff_writer_append(w, made, size);
+    memory_free(made);
 }

@@ -9,6 +9,7 @@
 #ifndef CODECS_IFD_DIRECTORY_H
 #define CODECS_IFD_DIRECTORY_H
 
+#include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
 
 enum {
@@ -66,12 +67,18 @@ struct tiff_form {
     bool big; /* BigTIFF: offsets have 8 bytes */
 };
 
-/* Integers and floats in the byte order of the file. */
-uint64_t tiff_read(struct tiff_form form, const uint8_t *p, unsigned bytes);
-void tiff_write(struct tiff_form form, uint8_t *p, unsigned bytes,
-                uint64_t value);
-double tiff_read_double(struct tiff_form form, const uint8_t *p);
-void tiff_write_double(struct tiff_form form, uint8_t *p, double value);
+/* Integers in the byte order of the file. */
+static inline uint64_t tiff_read(struct tiff_form form, const uint8_t *p,
+                                 unsigned bytes)
+{
+    return read_uint(p, bytes, form.big_endian);
+}
+
+static inline void tiff_write(struct tiff_form form, uint8_t *p, unsigned bytes,
+                              uint64_t value)
+{
+    write_uint(p, bytes, form.big_endian, value);
+}
 
 /* Bytes of an offset, and of the count of entries. */
 static inline unsigned tiff_offset_size(struct tiff_form form)
@@ -171,6 +178,9 @@ void directory_set(struct directory *dir, unsigned tag, unsigned type,
 void directory_set_numbers(struct directory *dir, unsigned tag, unsigned type,
                            const uint64_t *numbers, uint64_t count);
 void directory_set_number(struct directory *dir, unsigned tag, uint64_t number);
+/* Sets it as it is in another file of this byte order, with what its values
+ * lead to, which must stay. */
+void directory_copy(struct directory *dir, const struct field *field);
 void directory_remove(struct directory *dir, unsigned tag);
 
 /* Removes all fields. */
@@ -191,6 +201,8 @@ struct tiff_writer {
     const struct flush *flush; /* NULL: all is kept */
     uint64_t flushed;          /* bytes before those of `out` */
     uint64_t link;             /* where the place of the next directory goes */
+    struct err *err;           /* says why it has `failed` */
+    int failed;                /* 0 or -1: nothing more is written */
 };
 
 static inline uint64_t tiff_writer_at(const struct tiff_writer *w)
@@ -199,13 +211,11 @@ static inline uint64_t tiff_writer_at(const struct tiff_writer *w)
 }
 
 /* Appends the header, or bytes. */
-int tiff_writer_begin(struct tiff_writer *w, struct err *err);
-int tiff_writer_append(struct tiff_writer *w, const void *data, size_t size,
-                       struct err *err);
+void tiff_writer_begin(struct tiff_writer *w);
+void tiff_writer_append(struct tiff_writer *w, const void *data, size_t size);
 
 /* Appends a directory and those that its fields lead to, and the first of them
  * where w->link leads. What their pictures are must have been written. */
-int tiff_writer_directory(struct tiff_writer *w, struct directory *dir,
-                          struct err *err);
+void tiff_writer_directory(struct tiff_writer *w, struct directory *dir);
 
 #endif

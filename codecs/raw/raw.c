@@ -10,7 +10,7 @@
 
 struct raw_file {
     struct bytes file;
-    enum { RAW_TIFF, RAW_IIQ, RAW_CR3, RAW_RAF } kind;
+    enum raw_kind { RAW_TIFF, RAW_CR2, RAW_IIQ, RAW_CR3, RAW_RAF } kind;
     struct tiff_tags tags; /* in the file itself; only `info` of CR3 and RAF */
     struct bytes exif;     /* what CR3 and RAF have instead, in the file */
     size_t flip;           /* IIQ: where its own orientation stands */
@@ -23,12 +23,6 @@ struct raw_file {
  * in the last four. Readers obey its orientation, and not the TIFF tag. */
 
 enum { IIQ_BLOCK = 8, IIQ_FLIP = 0x100 };
-
-static bool is_iiq(const uint8_t *head, size_t size)
-{
-    return size >= IIQ_BLOCK + 8 && (!memcmp(head + IIQ_BLOCK, "IIIICwaR", 6) ||
-                                     !memcmp(head + IIQ_BLOCK, "MMMMRaw", 7));
-}
 
 /* What it says, by its two bits. */
 static const uint8_t iiq_orientations[] = { 1, 6, 8, 3 };
@@ -161,48 +155,48 @@ static int open_raf(struct raw_file *raw, const struct load_opts *opts,
 
 /* ---- All kinds ------------------------------------------------------------*/
 
-static bool is_cr3(const uint8_t *head, size_t size)
+static enum raw_kind kind_of(const uint8_t *head, size_t size)
 {
-    return size >= 12 && memcmp(head + 4, "ftypcrx ", 8) == 0;
-}
-
-static bool is_raf(const uint8_t *head, size_t size)
-{
-    static const char magic[] = "FUJIFILMCCD-RAW ";
-    return size >= sizeof magic && !memcmp(head, magic, sizeof magic - 1);
-}
-
-static bool is_cr2(const uint8_t *head, size_t size)
-{
-    return size >= 12 && !memcmp(head, "II*", 4) && !memcmp(head + 8, "CR", 2);
+    static const struct {
+        enum raw_kind kind;
+        unsigned at, size;
+        const char *bytes;
+    } signs[] = {
+        { RAW_CR2, 8, 2, "CR" },
+        { RAW_IIQ, IIQ_BLOCK, 6, "IIIICwaR" },
+        { RAW_IIQ, IIQ_BLOCK, 7, "MMMMRaw" },
+        { RAW_CR3, 4, 8, "ftypcrx " },
+        { RAW_RAF, 0, 16, "FUJIFILMCCD-RAW " },
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (size >= 17 &&
+            (signs[i].kind != RAW_CR2 || memcmp(head, "II*", 4) == 0) &&
+            memcmp(head + signs[i].at, signs[i].bytes, signs[i].size) == 0)
+            return signs[i].kind;
+    return RAW_TIFF;
 }
 
 /* Others that begin as TIFF does are told by what they hold. */
 static bool probe(const uint8_t *head, size_t size)
 {
-    struct tiff_form form;
+    const enum raw_kind kind = kind_of(head, size);
     const struct bytes file = { .data = (uint8_t *)(uintptr_t)head,
                                 .size = size };
-    if (is_cr3(head, size) || is_raf(head, size))
+    struct tiff_form form;
+    if (kind == RAW_CR3 || kind == RAW_RAF)
         return true;
-    if (!directories_probe(&form, file, true))
-        return false;
-    const uint64_t version = tiff_read(form, head + 2, 2);
-    return (version != '*' && version != '+') || is_cr2(head, size) ||
-           is_iiq(head, size) || retag_is_raw(file);
+    return directories_probe(&form, file, true) &&
+           (!directories_probe(&form, file, false) || kind != RAW_TIFF ||
+            retag_is_raw(file));
 }
 
 /* The directories are to be freed in any case. */
 static int open_raw(struct raw_file *raw, struct bytes file,
                     const struct load_opts *opts, struct err *err)
 {
-    const uint8_t *head = file.data;
-    *raw = (struct raw_file){ .file = file };
-    raw->kind = is_cr3(head, file.size)   ? RAW_CR3
-                : is_raf(head, file.size) ? RAW_RAF
-                : is_iiq(head, file.size) ? RAW_IIQ
-                                          : RAW_TIFF;
-    if (raw->kind == RAW_TIFF || raw->kind == RAW_IIQ)
+    *raw = (struct raw_file){ .file = file,
+                              .kind = kind_of(file.data, file.size) };
+    if (raw->kind != RAW_CR3 && raw->kind != RAW_RAF)
         return retag_read(&raw->tags, file, true, opts, err) ||
                        (raw->kind == RAW_IIQ && open_iiq(raw, err))
                    ? -1
@@ -255,8 +249,7 @@ static void warn_of_readers(const struct raw_file *raw, enum xform op,
              "another directory (IFD) says orientation %u; all say "
              "the same now",
              raw->tags.differs);
-    if (is_cr2(raw->file.data, raw->file.size) && was > 1 &&
-        xform_retag(was, op) == 1)
+    if (raw->kind == RAW_CR2 && was > 1 && xform_retag(was, op) == 1)
         warn(warnings, "programs built on LibRaw may go on to turn it, as the "
                        "maker notes of Canon say");
 }

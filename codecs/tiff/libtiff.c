@@ -1,5 +1,5 @@
 /* libtiff, which codes strips and tiles in memory. */
-#include "codecs/tiff/strips.h"
+#include "codecs/tiff/tiff.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static tmsize_t on_write(thandle_t context, void *from, tmsize_t size)
 {
     struct tiff_handle *h = context;
     const size_t n = (size_t)size;
-    if (!h->writes || h->at > h->file.size)
+    if (h->at > h->file.size)
         return -1;
     if (h->at + n > h->file.size) {
         if (!bytes_reserve(&h->file, (size_t)h->at + n - h->file.size))
@@ -118,13 +118,7 @@ static int on_map(thandle_t context, void **data, toff_t *size)
     return !h->writes;
 }
 
-static void on_unmap(thandle_t context, void *data, toff_t size)
-{
-    (void)context;
-    (void)data;
-    (void)size;
-}
-
+/* Keeps the first error; of warnings there is no context. */
 __attribute__((format(printf, 4, 0))) static int
 on_error(TIFF *tif, void *context, const char *module, const char *format,
          va_list arguments)
@@ -132,19 +126,8 @@ on_error(TIFF *tif, void *context, const char *module, const char *format,
     struct tiff_handle *h = context;
     (void)tif;
     (void)module;
-    if (!*h->why.text)
+    if (h && !*h->why.text)
         vsnprintf(h->why.text, sizeof h->why.text, format, arguments);
-    return 1;
-}
-
-static int on_warning(TIFF *tif, void *context, const char *module,
-                      const char *format, va_list arguments)
-{
-    (void)tif;
-    (void)context;
-    (void)module;
-    (void)format;
-    (void)arguments;
     return 1;
 }
 
@@ -175,8 +158,6 @@ static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
     const struct cut *cut = &s->cut;
     TIFF *tif = h->tif;
     const bool jpeg = c->compression == CODED_JPEG;
-    const bool blocks = strips_have_blocks(c);
-    const unsigned x = blocks ? c->sub_x : 1, y = blocks ? c->sub_y : 1;
     const struct {
         uint32_t tag;
         unsigned value;
@@ -191,8 +172,8 @@ static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
         { TIFFTAG_COMPRESSION, c->compression },
         { TIFFTAG_FILLORDER, c->fill_order },
         { cut->tiled ? TIFFTAG_TILEWIDTH : TIFFTAG_ROWSPERSTRIP,
-          cut->tiled ? cut->chunk_width * x : cut->chunk_height * y },
-        { cut->tiled ? TIFFTAG_TILELENGTH : 0, cut->chunk_height * y },
+          cut->tiled ? cut->chunk_width : cut->chunk_height },
+        { cut->tiled ? TIFFTAG_TILELENGTH : 0, cut->chunk_height },
         { c->predictor > 1 ? TIFFTAG_PREDICTOR : 0, c->predictor },
         { c->compression == CODED_T4   ? TIFFTAG_GROUP3OPTIONS
           : c->compression == CODED_T6 ? TIFFTAG_GROUP4OPTIONS
@@ -221,12 +202,12 @@ static TIFF *open_client(struct tiff_handle *h, const char *mode,
     if (!options)
         return NULL;
     lib_TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, h);
-    lib_TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, h);
+    lib_TIFFOpenOptionsSetWarningHandlerExtR(options, on_error, NULL);
     lib_TIFFOpenOptionsSetMaxSingleMemAlloc(
         options, memory > PTRDIFF_MAX ? PTRDIFF_MAX : (tmsize_t)memory);
     TIFF *tif =
         lib_TIFFClientOpenExt("a TIFF", mode, h, on_read, on_write, on_seek,
-                              on_close, on_size, on_map, on_unmap, options);
+                              on_close, on_size, on_map, NULL, options);
     lib_TIFFOpenOptionsFree(options);
     return tif;
 }
@@ -384,12 +365,28 @@ int tiff_handle_write(struct tiff_handle *h, uint32_t part, void *from,
     return 0;
 }
 
-int tiff_handle_read_rgba(struct tiff_handle *h, uint32_t *to,
-                          const struct tiff_strips *s, unsigned orientation,
-                          struct err *err)
+int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
+                     unsigned orientation, struct err *err)
 {
-    if (lib_TIFFReadRGBAImageOriented(h->tif, s->width, s->height, to,
-                                      (int)orientation, 1))
-        return 0;
-    return failure(h, "it cannot be shown", err);
+    const size_t pixels = (size_t)img->width * img->height;
+    uint32_t *all = memory_alloc(pixels * sizeof *all);
+    struct tiff_handle *h = tiff_handle_open(s, false, err);
+    int status = -1;
+    if (h && !all)
+        fail_memory(err, "no memory for the pixels");
+    else if (h && !lib_TIFFReadRGBAImageOriented(h->tif, s->width, s->height,
+                                                 all, (int)orientation, 1))
+        failure(h, "it cannot be shown", err);
+    else if (h)
+        status = 0;
+    for (uint32_t y = 0; y < img->height && status == 0; y++)
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            const uint32_t *from = all + (size_t)y * img->width;
+            uint8_t *to = plane_row(&img->plane[i], y);
+            for (uint32_t x = 0; x < img->width; x++)
+                to[x] = (uint8_t)(from[x] >> 8 * i);
+        }
+    tiff_handle_close(h);
+    memory_free(all);
+    return status;
 }

@@ -1,6 +1,6 @@
 /* LZW: codes of 9 to 12 bits, the high bits first, whose width grows one code
  * early. */
-#include "codecs/tiff/lzw.h"
+#include "codecs/tiff/tiff.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* From strips and tiles to planes of cells, and back: on several threads, some
  * rows of strips or tiles at a time. */
-#include "codecs/tiff/strips.h"
+#include "codecs/tiff/tiff.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/row_source.h"
-#include "codecs/tiff/lzw.h"
 
 /* Bytes that are worked on at a time, for each thread. */
 enum { ROUND = 8 << 20 };
@@ -78,8 +77,6 @@ int strips_measure(struct tiff_strips *s, struct err *err)
     s->unit = unit_of(c, bits);
     if ((uint64_t)cut->across * cut->down * cut->planes > UINT32_MAX)
         return fail(err, "it has too many strips or tiles");
-    for (unsigned i = 0; i < sizeof s->order / sizeof *s->order; i++)
-        s->order[i] = i;
     return 0;
 }
 
@@ -115,14 +112,15 @@ int strips_open(struct tiff_strips *s, struct image *img,
     }
     if (strips_measure(s, err))
         return -1;
+    const bool blocks = strips_have_blocks(c);
     *img = (struct image){ .cell = s->unit.cell,
                            .color = COLOR_OTHER,
-                           .width = cut->width,
-                           .height = cut->height,
-                           .nplanes = s->unit.count * cut->planes,
+                           .width = s->width,
+                           .height = s->height,
+                           .nplanes = blocks ? 3 : s->unit.count * cut->planes,
                            .orientation = 1,
                            .meta = img->meta };
-    return image_check(cut->width, cut->height,
+    return image_check(s->width, s->height,
                        s->unit.count > IMAGE_PLANES ? s->unit.count
                                                     : img->nplanes,
                        s->unit.cell, &all->opts->limits, err);
@@ -190,22 +188,21 @@ static struct strip_worker *take(struct strip_workers *w)
     struct err err;
     while (atomic_flag_test_and_set(&worker->busy))
         worker = worker + 1 < w->worker + w->count ? worker + 1 : w->worker;
-    if (worker->handle && !atomic_load(&w->failed))
-        return worker;
-    if (!worker->handle && !atomic_load(&w->failed)) {
+    if (!worker->part) {
         const bool parts = w->writes || cut->tiled;
-        memory_free(worker->part);
-        memory_free(worker->cells);
         worker->part = memory_alloc(parts ? cut->row * cut->chunk_height : 1);
         worker->cells =
             memory_alloc((size_t)cut->chunk_width * cut->across *
                          w->s->unit.count * cell_size(w->s->unit.cell));
         if (!worker->part || !worker->cells)
             fail_memory(&err, "no memory for a strip or tile");
-        else if ((worker->handle = tiff_handle_open(w->s, w->writes, &err)))
-            return worker;
-        note_failure(w, &err);
+        else
+            worker->handle = tiff_handle_open(w->s, w->writes, &err);
+        if (!worker->handle)
+            note_failure(w, &err);
     }
+    if (worker->handle && !atomic_load(&w->failed))
+        return worker;
     give_back(worker);
     return NULL;
 }
@@ -270,26 +267,9 @@ static struct image plane_view(const struct tiff_strips *s,
 {
     struct image view = image_kind(img);
     view.nplanes = s->unit.count;
-    for (unsigned i = 0; i < s->unit.count; i++)
-        view.plane[i] =
-            img->plane[p * s->unit.count +
-                       (strips_have_blocks(&s->coding) ? s->order[i] : i)];
+    memcpy(view.plane, img->plane + p * s->unit.count,
+           s->unit.count * sizeof *view.plane);
     return view;
-}
-
-/* ---- Chroma that is subsampled ----------------------------------------- */
-
-void strips_turn_blocks(struct tiff_strips *s, enum xform t)
-{
-    const unsigned w = s->coding.sub_x, h = s->coding.sub_y;
-    const bool columns = xform_transposes(t);
-    const uint32_t width = columns ? h : w, height = columns ? w : h;
-    for (uint32_t y = 0; y < height; y++)
-        for (uint32_t x = 0; x < width; x++) {
-            uint32_t from_x, from_y;
-            xform_source(t, width, height, x, y, &from_x, &from_y);
-            s->order[from_y * w + from_x] = y * width + x;
-        }
 }
 
 /* Makes a row of pixels of a row of blocks. */
@@ -364,7 +344,7 @@ static void put_row(const struct strips_reading *r, const struct image *to,
 {
     const struct tiff_strips *s = r->s;
     const struct unit *unit = &s->unit;
-    if (s->spread) {
+    if (strips_have_blocks(&s->coding)) {
         const unsigned height = s->coding.sub_y;
         spread_row(s, to, row, y % height, row_at(r, 0, y / height));
         return;
@@ -408,7 +388,8 @@ static void put_band(void *context, size_t i)
 static void put_bands(struct strips_reading *r, struct thread_pool *pool)
 {
     const struct row_sink *sink = r->sink;
-    const uint32_t spread = r->s->spread ? r->s->coding.sub_y : 1;
+    const uint32_t spread =
+        strips_have_blocks(&r->s->coding) ? r->s->coding.sub_y : 1;
     const uint64_t rows = (uint64_t)r->end * spread;
     const uint32_t first = sink && sink->turner ? sink->end : BAND_ROWS;
     uint32_t kept = r->end;
@@ -481,30 +462,6 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
     return status;
 }
 
-int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
-                     unsigned orientation, struct err *err)
-{
-    const size_t pixels = (size_t)img->width * img->height;
-    uint32_t *all = memory_alloc(pixels * sizeof *all);
-    struct tiff_handle *h = tiff_handle_open(s, false, err);
-    int status = -1;
-    if (h && !all)
-        fail_memory(err, "no memory for the pixels");
-    else if (h)
-        status = tiff_handle_read_rgba(h, all, s, orientation, err);
-    for (uint32_t y = 0; y < img->height && status == 0; y++) {
-        const uint32_t *from = all + (size_t)y * img->width;
-        for (unsigned i = 0; i < img->nplanes; i++) {
-            uint8_t *to = plane_row(&img->plane[i], y);
-            for (uint32_t x = 0; x < img->width; x++)
-                to[x] = (uint8_t)(from[x] >> 8 * i);
-        }
-    }
-    tiff_handle_close(h);
-    memory_free(all);
-    return status;
-}
-
 /* ---- Writing ----------------------------------------------------------- */
 
 struct strips_writing {
@@ -547,7 +504,6 @@ static size_t fill_part(const struct strips_writing *w,
 static bool is_plain_lzw(const struct coding *c)
 {
     return c->compression == CODED_LZW && c->fill_order == 1 &&
-           !strips_have_blocks(c) &&
            (c->predictor == 1 ? c->bits <= 8
                               : c->predictor == 2 && c->bits == 8);
 }
@@ -588,11 +544,10 @@ static void write_part(void *context, size_t i)
 
 /* Appends what was made of n rows of parts. Rows of one strip that is not
  * compressed may come in several. */
-static int append_parts(struct strips_writing *w, struct tiff_writer *to,
-                        struct parts *parts, uint32_t n, struct err *err)
+static void append_parts(struct strips_writing *w, struct tiff_writer *to,
+                         struct parts *parts, uint32_t n)
 {
     const size_t count = (size_t)n * w->s->cut.across;
-    int status = 0;
     for (size_t i = 0; i < count; i++) {
         struct bytes *made = &w->made[i];
         uint64_t part =
@@ -603,11 +558,9 @@ static int append_parts(struct strips_writing *w, struct tiff_writer *to,
         if (!parts->size[part])
             parts->at[part] = tiff_writer_at(to);
         parts->size[part] += made->size;
-        if (status == 0)
-            status = tiff_writer_append(to, made->data, made->size, err);
-        bytes_free(made);
+        tiff_writer_append(to, made->data, made->size);
+        made->size = 0;
     }
-    return status;
 }
 
 static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
@@ -637,8 +590,8 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
                 thread_pool_run(w->s->opts->pool, write_part, w,
                                 (size_t)n * cut->across);
             if (status == 0 && !atomic_load(&w->workers.failed))
-                status = append_parts(w, to, parts, n, err);
-            if (atomic_load(&w->workers.failed) ||
+                append_parts(w, to, parts, n);
+            if (atomic_load(&w->workers.failed) || to->failed ||
                 account_check_time(w->s->opts->limits.account, err))
                 status = -1;
         }

@@ -1,8 +1,9 @@
 /* What the tags of a TIFF say of the place of its picture: EXIF, XMP, the
  * resources of Photoshop, GeoTIFF, and descriptions that programs read. */
-#include "codecs/tiff/turn.h"
+#include "codecs/tiff/tiff.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,21 @@ static void turn_subject(const struct directory *picture, struct directory *dir,
 
 /* ---- GeoTIFF ----------------------------------------------------------- */
 
+static double read_double(struct tiff_form form, const uint8_t *p)
+{
+    const uint64_t bits = tiff_read(form, p, 8);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void write_double(struct tiff_form form, uint8_t *p, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    tiff_write(form, p, 8, bits);
+}
+
 /* Reads n doubles of a field. Returns false if it has fewer. */
 static bool get_doubles(const struct directory *dir, unsigned tag, double *to,
                         unsigned n)
@@ -91,7 +107,7 @@ static bool get_doubles(const struct directory *dir, unsigned tag, double *to,
     if (!field || field->type != FIELD_DOUBLE || field->count < n)
         return false;
     for (unsigned i = 0; i < n; i++)
-        to[i] = tiff_read_double(dir->form, field->data + 8 * i);
+        to[i] = read_double(dir->form, field->data + 8 * i);
     return true;
 }
 
@@ -137,12 +153,12 @@ static void turn_ties(struct directory *dir, const double size[2])
         tie && tie->type == FIELD_DOUBLE ? tie->count / 6 : 0;
     uint8_t *p = count ? directory_own(dir, TAG_TIE_POINTS) : NULL;
     for (uint64_t i = 0; p && i < count; i++, p += 6 * 8) {
-        const double was[2] = { tiff_read_double(dir->form, p),
-                                tiff_read_double(dir->form, p + 8) };
+        const double was[2] = { read_double(dir->form, p),
+                                read_double(dir->form, p + 8) };
         for (unsigned k = 0; k < 2; k++) {
             const bool back = dir->turn & (k ? XFORM_MIRROR_Y : XFORM_MIRROR_X);
             const double at = was[flip ? !k : k];
-            tiff_write_double(dir->form, p + 8 * k, back ? size[k] - at : at);
+            write_double(dir->form, p + 8 * k, back ? size[k] - at : at);
         }
     }
 }
@@ -171,7 +187,7 @@ static void turn_map(struct directory *dir)
             m[row + 3] += b * size[1];
     }
     for (unsigned i = 0; i < 16; i++)
-        tiff_write_double(dir->form, data + 8 * i, m[i]);
+        write_double(dir->form, data + 8 * i, m[i]);
     directory_remove(dir, TAG_TIE_POINTS);
     directory_remove(dir, TAG_MODEL_SCALE);
     directory_set(dir, TAG_MODEL, FIELD_DOUBLE, data, 16);
@@ -179,49 +195,28 @@ static void turn_map(struct directory *dir)
 
 /* ---- Descriptions ------------------------------------------------------ */
 
-/* tifffile says the shape of all pages: finds the numbers of rows and columns
- * in it, with the text between them. Returns false if it is another shape. */
-static bool find_shape(const struct directory *dir, char *text, char **rows,
-                       char **end)
+/* tifffile says the shape of all pages, as "[2, 17, 23, 3]": exchanges rows and
+ * columns, behind which samples may follow. Returns false if it is another
+ * shape. */
+static bool turn_shape(const struct directory *dir, char *text)
 {
-    const uint32_t width = width_of(dir), height = height_of(dir);
-    char *at[16], *p = strchr(text, '[');
-    unsigned long long value[16];
-    unsigned n = 0, last;
-    char *behind = NULL;
-    for (; p && *p != ']' && n < 16; p = behind + strspn(behind, " ")) {
-        at[n] = p + 1 + strspn(p + 1, " ");
-        value[n] = strtoull(at[n], &behind, 10);
-        if (behind == at[n++])
-            return false;
+    const uint32_t w = width_of(dir), h = height_of(dir);
+    const unsigned long long samples = directory_number(dir, TAG_SAMPLES, 0, 1);
+    const char *end = strchr(text, ']');
+    for (unsigned i = 0; i < 2 && end; i++) {
+        char was[64], is[64], more[32] = "";
+        if (i)
+            snprintf(more, sizeof more, ", %llu", samples);
+        const int n = snprintf(was, sizeof was, "%u, %u%s]", h, w, more);
+        snprintf(is, sizeof is, "%u, %u%s]", w, h, more);
+        char *at = text + (end + 1 - text) - n;
+        if (end + 1 - text > n && (at[-1] == '[' || at[-1] == ' ') &&
+            memcmp(at, was, (size_t)n) == 0) {
+            memcpy(at, is, (size_t)n);
+            return true;
+        }
     }
-    last = n - 1;
-    if (n > 2 && directory_number(dir, TAG_PLANAR, 0, 1) != 2 &&
-        directory_number(dir, TAG_SAMPLES, 0, 1) > 1)
-        last--;
-    else if (n > 2 && value[last] == 1 && width != 1)
-        last--;
-    if (!p || n < 2 || value[last] != width || value[last - 1] != height)
-        return false;
-    *rows = at[last - 1];
-    *end = at[last] + strspn(at[last], "0123456789");
-    return true;
-}
-
-/* Exchanges two numbers and keeps what stands between them. */
-static void exchange_numbers(char *from, const char *end)
-{
-    char text[128];
-    const size_t size = (size_t)(end - from);
-    const size_t first = strspn(from, "0123456789");
-    const size_t gap = strcspn(from + first, "0123456789");
-    if (size >= sizeof text)
-        return;
-    const size_t second = size - first - gap;
-    memcpy(text, from + first + gap, second);
-    memcpy(text + second, from + first, gap);
-    memcpy(text + second + gap, from, first);
-    memcpy(from, text, size);
+    return false;
 }
 
 /* OME-XML: SizeX becomes SizeY, and PhysicalSizeX and its unit. */
@@ -233,95 +228,74 @@ static void exchange_sizes(char *text)
             p[4] ^= 'X' ^ 'Y';
 }
 
-static bool is_ome(const char *text)
+/* Makes a description true of a turned picture. */
+static int turn_description(struct directory *dir, uint64_t pages,
+                            struct warnings *warnings, struct err *err)
 {
-    return strstr(text, "<OME") || strstr(text, "<ome:OME");
-}
-
-static bool is_shaped(const char *text)
-{
-    return strncmp(text, "{\"shape\":", 9) == 0;
-}
-
-static void turn_description(struct directory *dir)
-{
-    char *text = (char *)directory_own(dir, TAG_DESCRIPTION), *rows, *end;
-    if (text && is_ome(text))
+    const bool flip = xform_transposes(dir->turn);
+    char *text = (char *)directory_own(dir, TAG_DESCRIPTION);
+    if (!text)
+        return 0;
+    const char *images =
+        strncmp(text, "ImageJ=", 7) ? NULL : strstr(text, "\nimages=");
+    if (images && strtoull(images + 8, NULL, 10) > pages)
+        return fail_unread(err, "an ImageJ stack, whose pictures are not "
+                                "pages of the file; save it as BigTIFF");
+    if (strncmp(text, "{\"shape\":", 9) == 0 &&
+        (strstr(text, "\"truncated\": true") ||
+         (flip && !turn_shape(dir, text))))
+        return fail_unread(err, "an array of tifffile, whose shape is not "
+                                "that of its pages");
+    if (!strstr(text, "<OME") && !strstr(text, "<ome:OME"))
+        return 0;
+    if (flip && strstr(text, "<BinaryOnly"))
+        return fail_unread(err, "an OME-TIFF whose sizes are in another file");
+    if (flip)
         exchange_sizes(text);
-    else if (text && is_shaped(text) && find_shape(dir, text, &rows, &end))
-        exchange_numbers(rows, end);
+    if (strstr(text, "<ROI "))
+        warn(warnings, "regions in OME-XML stay where they were");
+    return 0;
+}
+
+static bool has_key(const struct field *field, const char *key)
+{
+    return field && field->size &&
+           memmem(field->data, field->size, key, strlen(key));
 }
 
 /* ---- Metadata of other rooms ------------------------------------------- */
 
-/* Turns a packet of XMP or resources of Photoshop. */
-static int turn_body(struct bytes *body, unsigned tag,
-                     const struct directory *dir, enum xform t,
-                     const struct save_opts *save, struct err *err)
-{
-    const bool flip = xform_transposes(t);
-    const struct lengths lengths = { .count = 0 };
-    struct image img = {
-        .width = flip ? height_of(dir) : width_of(dir),
-        .height = flip ? width_of(dir) : height_of(dir),
-        .turned = t,
-        .orientation = 1,
-        .meta = meta_new(&codec_tiff),
-    };
-    uint64_t allowance = embedded_jpeg_allowance(&img);
-    struct save_opts own = *save;
-    own.allowance = &allowance;
-    int status = -1;
-    if (!img.meta)
-        fail_memory(err, "no memory for a tag");
-    else if (tag == TAG_PACKET)
-        status = xmp_packet_turn(body, SIZE_MAX, &img, &own, &lengths, err);
-    else
-        status = photoshop_turn(body, SIZE_MAX, &img, &own, err);
-    meta_free(img.meta);
-    return status;
-}
-
-/* A thumbnail that changes whenever it is turned is not kept: it is encoded
- * anew each time, with loss. */
-static int keep_exact(struct bytes *body, const struct directory *dir,
+/* Makes a packet of XMP or resources of Photoshop true of the picture. A
+ * thumbnail among them would be encoded anew each time, with loss. */
+static int turn_block(struct directory *dir, unsigned tag,
                       const struct save_opts *opts, struct err *err)
 {
-    const struct image still = { .turned = XFORM_NONE };
-    const enum xform t = dir->turn, back = xform_inverse(t);
-    struct warnings unheard = { 0 };
-    struct save_opts save = *opts;
-    struct bytes again = { 0 };
-    save.warnings = &unheard;
-    if (!bytes_append(&again, body->data, body->size))
-        return fail_memory(err, "no memory for a tag");
-    int status = turn_body(&again, TAG_PHOTOSHOP, dir, back, &save, err);
-    if (status == 0)
-        status = turn_body(&again, TAG_PHOTOSHOP, dir, t, &save, err);
-    if (status == 0 && (again.size != body->size ||
-                        memcmp(again.data, body->data, body->size) != 0)) {
-        warn(opts->warnings, "the thumbnail of Photoshop cannot be turned "
-                             "without loss, so it is not kept");
-        save.drop |= DROP_THUMBNAIL;
-        status = photoshop_turn(body, SIZE_MAX, &still, &save, err);
-    }
-    bytes_free(&again);
-    return status;
-}
-
-/* Makes a packet of XMP or resources of Photoshop true of the picture. */
-static int turn_block(struct directory *dir, unsigned tag,
-                      const struct save_opts *save, struct err *err)
-{
     const struct field *field = directory_find(dir, tag);
+    const bool flip = xform_transposes(dir->turn);
+    const struct lengths lengths = { .count = 0 };
+    const struct image img = {
+        .width = flip ? height_of(dir) : width_of(dir),
+        .height = flip ? width_of(dir) : height_of(dir),
+        .turned = dir->turn,
+        .orientation = 1,
+    };
+    struct save_opts save = *opts;
     struct bytes body = { 0 };
     if (!field || !field->size)
         return 0;
+    if (tag == TAG_PHOTOSHOP && dir->turn != XFORM_NONE &&
+        !(save.drop & DROP_THUMBNAIL) &&
+        (has_key(field, "8BIM\4\14") || has_key(field, "8BIM\4\11"))) {
+        save.drop |= DROP_THUMBNAIL;
+        warn(save.warnings, "the thumbnail of Photoshop cannot be turned "
+                            "without loss, so it is not kept");
+    }
     if (!bytes_append(&body, field->data, field->size))
         return fail_memory(err, "no memory for a tag");
-    int status = turn_body(&body, tag, dir, dir->turn, save, err);
-    if (status == 0 && tag == TAG_PHOTOSHOP && dir->turn != XFORM_NONE)
-        status = keep_exact(&body, dir, save, err);
+    const int status =
+        tag == TAG_PACKET
+            ? xmp_packet_turn(&body, SIZE_MAX, &img, &save, &lengths, err)
+            : photoshop_turn(&body, SIZE_MAX, &img, &save, err);
     if (status == 0)
         directory_set(dir, tag, field->type, body.data, body.size);
     bytes_free(&body);
@@ -332,13 +306,12 @@ static int turn_block(struct directory *dir, unsigned tag,
 static int drop_layers(struct directory *dir, const struct save_opts *save,
                        struct err *err)
 {
-    static const char keys[][5] = { "Layr", "Lr16", "Lr32",
-                                    "ryaL", "61rL", "23rL" };
+    static const char *const keys[] = { "Layr", "Lr16", "Lr32",
+                                        "ryaL", "61rL", "23rL" };
     const struct field *field = directory_find(dir, TAG_LAYERS);
     bool found = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && field; i++)
-        found = found ||
-                (field->size && memmem(field->data, field->size, keys[i], 4));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        found = found || has_key(field, keys[i]);
     if (!found || dir->turn == XFORM_NONE)
         return 0;
     if (save->lossless)
@@ -390,8 +363,9 @@ static void leave_out(struct directory *dir, const struct save_opts *save)
 
 /* ---- All of it --------------------------------------------------------- */
 
-/* Those that hold places in the file, or what no turn keeps true. */
-static int check_tags(const struct directory *dir, struct err *err)
+/* Some hold places in the file, or what no turn keeps true. */
+int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
+               struct err *err)
 {
     static const struct {
         unsigned tag;
@@ -404,42 +378,15 @@ static int check_tags(const struct directory *dir, struct err *err)
         { TAG_RPC, false, "a map by rational polynomials (RPC)" },
         { TAG_INTERGRAPH, false, "a map by the matrix of Intergraph" },
     };
+    const bool turned = dir->turn != XFORM_NONE;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if ((refused[i].always || dir->turn != XFORM_NONE) &&
+        if ((refused[i].always || turned) &&
             directory_find(dir, refused[i].tag))
             return fail_unread(err,
                                "%s: its own tags would no longer be true, so "
                                "it is not turned",
                                refused[i].what);
-    return 0;
-}
-
-int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
-               struct err *err)
-{
-    const bool flip = xform_transposes(dir->turn);
-    if (check_tags(dir, err))
-        return -1;
-    char *text = dir->turn == XFORM_NONE
-                     ? NULL
-                     : (char *)directory_own(dir, TAG_DESCRIPTION);
-    char *rows, *end;
-    if (!text)
-        return 0;
-    const char *images =
-        strncmp(text, "ImageJ=", 7) ? NULL : strstr(text, "\nimages=");
-    if (images && strtoull(images + 8, NULL, 10) > pages)
-        return fail_unread(err, "an ImageJ stack, whose pictures are not "
-                                "pages of the file; save it as BigTIFF");
-    if (is_shaped(text) && (strstr(text, "\"truncated\": true") ||
-                            (flip && !find_shape(dir, text, &rows, &end))))
-        return fail_unread(err, "an array of tifffile, whose shape is not "
-                                "that of its pages");
-    if (is_ome(text) && strstr(text, "<BinaryOnly") && flip)
-        return fail_unread(err, "an OME-TIFF whose sizes are in another file");
-    if (is_ome(text) && strstr(text, "<ROI "))
-        warn(warnings, "regions in OME-XML stay where they were");
-    return 0;
+    return turned ? turn_description(dir, pages, warnings, err) : 0;
 }
 
 int tags_turn(struct directory *dir, const struct save_opts *save,
@@ -461,8 +408,6 @@ int tags_turn(struct directory *dir, const struct save_opts *save,
         return -1;
     if (dir->turn != XFORM_NONE)
         turn_map(dir);
-    if (flip)
-        turn_description(dir);
     for (unsigned i = 0; i < 2 && of[i] && flip; i++)
         exchange_axes(of[i]);
     return 0;

@@ -3,7 +3,7 @@
 
 #include "codecs/base/memory.h"
 #include "codecs/ifd/retag.h"
-#include "codecs/tiff/turn.h"
+#include "codecs/tiff/tiff.h"
 
 /* How the samples of the first picture are given to others. */
 enum tiff_way {
@@ -29,22 +29,6 @@ static bool probe(const uint8_t *head, size_t size)
     return directories_probe(&form, bytes, false);
 }
 
-static unsigned colors_of(const struct coding *c)
-{
-    switch (c->photometric) {
-    case MEANS_WHITE_IS_ZERO:
-    case MEANS_BLACK_IS_ZERO:
-    case MEANS_PALETTE:
-        return 1;
-    case MEANS_CMYK:
-        return c->bits == 8 ? 4 : 0;
-    case MEANS_YCC:
-        return c->compression == CODED_JPEG ? 3 : 0;
-    default:
-        return c->photometric == MEANS_RGB ? 3 : 0;
-    }
-}
-
 /* Returns whether the samples are integers or floats as other formats have
  * them. */
 static bool is_common(const struct coding *c)
@@ -61,37 +45,49 @@ static bool is_common(const struct coding *c)
  * one. */
 static void understand(struct tiff_state *state, struct image *img)
 {
+    static const struct {
+        unsigned photometric, colors;
+        enum color color;
+    } kinds[] = {
+        { MEANS_WHITE_IS_ZERO, 1, COLOR_GRAY },
+        { MEANS_BLACK_IS_ZERO, 1, COLOR_GRAY },
+        { MEANS_RGB, 3, COLOR_RGB },
+        { MEANS_PALETTE, 1, COLOR_INDEXED },
+        { MEANS_CMYK, 4, COLOR_CMYK },
+        { MEANS_YCC, 3, COLOR_RGB },
+    };
+    static const unsigned shown[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
     struct tiff_strips *s = &state->strips;
     const struct coding *c = &s->coding;
-    const unsigned colors = colors_of(c);
-    const unsigned shown[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
-    for (size_t i = 0; i < sizeof shown / sizeof *shown && !colors; i++)
-        if (c->photometric == shown[i] && c->format != 3)
+    const uint64_t kind = directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0);
+    const bool floats = c->format == 3;
+    unsigned colors = 0, i = 0;
+    while (i < sizeof kinds / sizeof *kinds - 1 &&
+           kinds[i].photometric != c->photometric)
+        i++;
+    if (kinds[i].photometric == c->photometric &&
+        (c->photometric != MEANS_CMYK || c->bits == 8) &&
+        (c->photometric != MEANS_YCC || c->compression == CODED_JPEG))
+        colors = kinds[i].colors;
+    for (size_t k = 0; k < sizeof shown / sizeof *shown && !colors; k++)
+        if (c->photometric == shown[k] && !floats)
             state->way = AS_SHOWN;
     if (colors && colors <= c->samples && is_common(c)) {
         state->way = AS_SAMPLES;
         state->extra = c->samples - colors;
-        s->unit.cell = c->format == 3 ? CELL_F32
-                       : c->bits <= 8 ? CELL_U8
-                                      : CELL_U16;
-        s->unit.bits = c->bits;
-        s->unit.count = c->separate ? 1 : c->samples;
+        s->unit = (struct unit){ floats         ? CELL_F32
+                                 : c->bits <= 8 ? CELL_U8
+                                                : CELL_U16,
+                                 c->separate ? 1 : c->samples, c->bits };
         img->nplanes = c->samples;
-        img->color = colors == 4                       ? COLOR_CMYK
-                     : colors == 3                     ? COLOR_RGB
-                     : c->photometric == MEANS_PALETTE ? COLOR_INDEXED
-                                                       : COLOR_GRAY;
-        const uint64_t kind =
-            directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0);
+        img->color = kinds[i].color;
         img->alpha = state->extra && (kind == 1 || kind == 2);
-        img->maxval = c->format == 3 ? 0 : (1u << c->bits) - 1;
+        img->maxval = floats ? 0 : (1u << c->bits) - 1;
     } else if (state->way == AS_SHOWN) {
         s->unit = (struct unit){ CELL_U8, 3, 8 };
         img->nplanes = 3;
         img->color = COLOR_RGB;
         img->maxval = 255;
-        img->width = s->width;
-        img->height = s->height;
     }
     img->cell = s->unit.cell;
 }
@@ -167,24 +163,18 @@ static int read_exif(const struct tiff_state *state, struct bytes *exif,
     static const uint16_t tags[] = { 270, 271,   272,          305,        306,
                                      315, 33432, TAG_EXIF_IFD, TAG_GPS_IFD };
     struct directory dir = { .form = { state->all.form.big_endian, false } };
-    struct tiff_writer w = { .form = dir.form, .out = exif };
+    struct tiff_writer w = { .form = dir.form, .out = exif, .err = err };
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         const struct field *field = directory_find(state->dir, tags[i]);
         if (field)
-            directory_set(&dir, field->tag,
-                          field->child ? FIELD_LONG : field->type, field->data,
-                          field->child ? 0 : field->count);
-        if (field && !dir.failed)
-            directory_find(&dir, field->tag)->child = field->child;
+            directory_copy(&dir, field);
     }
-    int status = 0;
-    if (dir.nfields || dir.failed)
-        status =
-            tiff_writer_begin(&w, err) || tiff_writer_directory(&w, &dir, err)
-                ? -1
-                : 0;
+    if (dir.nfields || dir.failed) {
+        tiff_writer_begin(&w);
+        tiff_writer_directory(&w, &dir);
+    }
     directory_clear(&dir);
-    return status;
+    return w.failed;
 }
 
 static int read_meta(const struct tiff_state *state, struct meta *meta,
@@ -305,19 +295,11 @@ static int decode(struct reader *reader, struct err *err)
 
 /* ---- Writing ----------------------------------------------------------- */
 
-/* Takes what EXIF says of the picture to its directory. */
-static void take_exif(struct directory *dir, const struct directory *exif)
+/* Returns whether a tag of EXIF says nothing of its own file. */
+static bool is_kept(unsigned tag)
 {
-    for (size_t i = 0; exif && i < exif->nfields; i++) {
-        const struct field *field = &exif->field[i];
-        if (field->tag < TAG_DESCRIPTION || field->tag == TAG_ORIENTATION ||
-            (field->tag >= 273 && field->tag < 300) ||
-            (field->tag > 512 && field->tag < 540))
-            continue;
-        directory_set(dir, field->tag, field->type, field->data, field->count);
-        if (!dir->failed)
-            directory_find(dir, field->tag)->child = field->child;
-    }
+    return tag >= TAG_DESCRIPTION && tag != TAG_ORIENTATION &&
+           (tag < 273 || tag >= 300) && (tag <= 512 || tag >= 540);
 }
 
 static void set_resolution(struct directory *dir, const struct density *density)
@@ -435,10 +417,11 @@ static int write_file(struct tiff_writer *w, struct directory *dir,
     set_tags(dir, &s);
     if (save->orientation > 1)
         directory_set_number(dir, TAG_ORIENTATION, save->orientation);
-    return tiff_writer_begin(w, err) || strips_write(w, dir, &s, img, err) ||
-                   tiff_writer_directory(w, dir, err)
-               ? -1
-               : 0;
+    tiff_writer_begin(w);
+    if (strips_write(w, dir, &s, img, err))
+        return -1;
+    tiff_writer_directory(w, dir);
+    return w->failed;
 }
 
 static int encode(struct bytes *file, const struct image *img,
@@ -466,8 +449,12 @@ static int encode(struct bytes *file, const struct image *img,
                                     .big =
                                         size > UINT32_MAX - (UINT32_MAX >> 4) };
     struct directory dir = { .form = form };
-    struct tiff_writer w = { .form = form, .out = file, .flush = opts->flush };
-    take_exif(&dir, has_exif ? exif.first : NULL);
+    struct tiff_writer w = {
+        .form = form, .out = file, .flush = opts->flush, .err = err
+    };
+    for (size_t i = 0; has_exif && i < exif.first->nfields; i++)
+        if (is_kept(exif.first->field[i].tag))
+            directory_copy(&dir, &exif.first->field[i]);
     int status = write_file(&w, &dir, img, &load, err);
     directory_clear(&dir);
     directories_free(&exif);

@@ -1,5 +1,5 @@
 /* All pictures of a TIFF file, turned each by its own tag. */
-#include "codecs/tiff/turn.h"
+#include "codecs/tiff/tiff.h"
 
 #include "codecs/base/memory.h"
 
@@ -66,8 +66,7 @@ static int copy_parts(struct tiff_turning *w, struct directory *dir,
         if (from > file.size || n > file.size - from)
             status = fail(err, "a strip or tile is not in the file");
         else
-            status = tiff_writer_append(&w->writer, file.data + from, (size_t)n,
-                                        err);
+            tiff_writer_append(&w->writer, file.data + from, (size_t)n);
     }
     parts_set(&parts, dir, tiled);
     return status;
@@ -75,33 +74,35 @@ static int copy_parts(struct tiff_turning *w, struct directory *dir,
 
 /* Chooses the parts of the turned picture. Tiles are turned; strips keep their
  * bytes where rows become columns, so that as many as before make it up. */
-static void turn_cut(struct tiff_strips *s, const struct tiff_strips *was,
-                     uint64_t rows, enum xform t)
+static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
 {
-    const struct coding *c = &was->coding;
-    struct cut *cut = &s->cut, from = was->cut;
+    struct coding *c = &s->coding;
+    struct cut *cut = &s->cut;
     const bool flip = xform_transposes(t);
-    const uint32_t multiple = c->compression == CODED_JPEG ? 8 * c->sub_y : 1;
-    if (was->spread) {
-        from.width = was->width;
-        from.height = was->height;
-        from.chunk_width *= c->sub_x;
-        from.chunk_height *= c->sub_y;
-    } else if (strips_have_blocks(c)) {
-        rows = (rows + c->sub_y - 1) / c->sub_y;
+    uint32_t width = s->width, height = s->height,
+             chunk_width = cut->chunk_width, chunk_height = cut->chunk_height;
+    if (strips_have_blocks(c)) {
+        chunk_width *= c->sub_x;
+        chunk_height *= c->sub_y;
+        c->sub_x = c->sub_y = 1;
     }
-    cut->width = flip ? from.height : from.width;
-    cut->height = flip ? from.width : from.height;
-    s->width = flip ? was->height : was->width;
-    s->height = flip ? was->width : was->height;
-    cut->chunk_width = flip ? from.chunk_height : from.chunk_width;
-    cut->chunk_height = flip ? from.chunk_width : from.chunk_height;
+    const uint32_t multiple =
+        c->compression == CODED_JPEG ? 8 * (flip ? c->sub_x : c->sub_y) : 1;
+    cut->width = s->width = flip ? height : width;
+    cut->height = s->height = flip ? width : height;
+    cut->chunk_width = flip ? chunk_height : chunk_width;
+    cut->chunk_height = flip ? chunk_width : chunk_height;
+    if (flip) {
+        const unsigned sub_x = c->sub_x;
+        c->sub_x = c->sub_y;
+        c->sub_y = sub_x;
+    }
     if (cut->tiled)
         return;
-    if (rows >= from.height)
+    if (rows >= height)
         rows = cut->height;
     else if (flip)
-        rows = (rows * from.width + from.height / 2) / from.height;
+        rows = (rows * width + height / 2) / height;
     rows = (rows + multiple - 1) / multiple * multiple;
     rows = rows ? rows : 1;
     cut->chunk_height = rows < cut->height ? (uint32_t)rows : cut->height;
@@ -112,16 +113,15 @@ static void set_shape(struct directory *dir, const struct tiff_strips *s)
 {
     const struct coding *c = &s->coding;
     const uint64_t sub[2] = { c->sub_x, c->sub_y };
-    const uint32_t rows =
-        s->cut.chunk_height * (strips_have_blocks(c) ? c->sub_y : 1);
     const uint64_t was =
         directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
     if (!s->cut.tiled && directory_find(dir, TAG_ROWS_PER_STRIP) &&
         (s->cut.down > 1 || was < s->height))
-        directory_set_number(dir, TAG_ROWS_PER_STRIP, rows);
+        directory_set_number(dir, TAG_ROWS_PER_STRIP, s->cut.chunk_height);
     if (c->photometric == MEANS_YCC &&
         (xform_transposes(dir->turn) ||
-         (directory_find(dir, TAG_SUBSAMPLING) && c->sub_x * c->sub_y == 1)))
+         directory_number(dir, TAG_SUBSAMPLING, 0, 2) != sub[0] ||
+         directory_number(dir, TAG_SUBSAMPLING, 1, 2) != sub[1]))
         directory_set_numbers(dir, TAG_SUBSAMPLING, FIELD_SHORT, sub, 2);
     directory_remove(dir, TAG_JPEG_TABLES);
 }
@@ -156,15 +156,10 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
                                        .mem = opts->mem };
     struct tiff_strips out = *in;
     struct row_sink sink = { 0 };
-    if (in->spread) {
-        out.coding.sub_x = out.coding.sub_y = 1;
-        out.spread = false;
-    } else if (xform_transposes(dir->turn)) {
-        out.coding.sub_x = in->coding.sub_y;
-        out.coding.sub_y = in->coding.sub_x;
-    }
-    turn_cut(&out, in, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
+    turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
              dir->turn);
+    if (strips_have_blocks(&in->coding))
+        warn(opts->save->warnings, "its chroma is no longer subsampled");
     int status = strips_measure(&out, err) || note_loss(w, &out, err) ||
                          row_sink_open(&sink, img, &how, err)
                      ? -1
@@ -178,25 +173,6 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
     row_sink_close(&sink);
     set_shape(dir, &out);
     return status;
-}
-
-/* Chroma that is subsampled stays so, unless an axis that runs backwards is not
- * whole blocks: then each pixel gets the sample that it was shown with. */
-static void choose_blocks(struct tiff_strips *in, struct image *img,
-                          enum xform t)
-{
-    const struct coding *c = &in->coding;
-    if (!strips_have_blocks(c))
-        return;
-    if ((xform_reverses_x(t) && in->width % c->sub_x) ||
-        (xform_reverses_y(t) && in->height % c->sub_y)) {
-        in->spread = true;
-        img->width = in->width;
-        img->height = in->height;
-        img->nplanes = 3;
-    } else {
-        strips_turn_blocks(in, t);
-    }
 }
 
 static int turn_picture(struct tiff_turning *w, struct directory *dir,
@@ -213,10 +189,8 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
         status = copy_parts(w, dir, err);
     } else if (status == 0) {
         status = strips_open(&in, &img, &w->all, dir, err);
-        if (status == 0) {
-            choose_blocks(&in, &img, dir->turn);
+        if (status == 0)
             status = turn_samples(w, &in, &img, dir, err);
-        }
         image_free(&img);
     }
     return status ? -1 : tags_turn(dir, save, err);
@@ -241,17 +215,19 @@ static int read_all(const struct directories *all, struct err *err)
 /* Writes each page behind the samples of all that it leads to. */
 static int write_file(struct tiff_turning *w, struct err *err)
 {
-    int status = tiff_writer_begin(&w->writer, err);
     struct directory *page = w->all.first;
-    for (struct directory *dir = page; dir && status == 0; dir = dir->then) {
-        if (directory_is_picture(dir))
-            status = turn_picture(w, dir, err);
-        if (status == 0 && (!dir->then || !dir->then->tag)) {
-            status = tiff_writer_directory(&w->writer, page, err);
+    tiff_writer_begin(&w->writer);
+    for (struct directory *dir = page; dir; dir = dir->then) {
+        if (directory_is_picture(dir) && turn_picture(w, dir, err))
+            return -1;
+        if (!dir->then || !dir->then->tag) {
+            tiff_writer_directory(&w->writer, page);
             page = dir->then;
         }
+        if (w->writer.failed)
+            return -1;
     }
-    return status;
+    return 0;
 }
 
 int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
@@ -278,7 +254,8 @@ int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
     if (status == 0 && !opts->turner)
         status = read_all(&w.all, err);
     else if (status == 0 && (w.changes || save->strip || save->drop)) {
-        w.writer = (struct tiff_writer){ .form = w.all.form, .out = out };
+        w.writer =
+            (struct tiff_writer){ .form = w.all.form, .out = out, .err = err };
         status = write_file(&w, err);
     }
     directories_free(&w.all);

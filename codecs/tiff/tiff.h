@@ -7,10 +7,11 @@
  * makes what it says of them true, tiff.c is the codec.
  *
  * Samples are bits that are moved: a pixel is a few cells of a picture
- * (codecs/image), whatever its samples mean. Where chroma is subsampled and
- * stays so, what is called a pixel here is a block of luma with its chroma. */
-#ifndef CODECS_TIFF_STRIPS_H
-#define CODECS_TIFF_STRIPS_H
+ * (codecs/image), whatever its samples mean. Subsampled chroma lies in the file
+ * in blocks of luma with their chroma, which are what struct cut counts then;
+ * each pixel gets the sample that it is shown with. */
+#ifndef CODECS_TIFF_TIFF_H
+#define CODECS_TIFF_TIFF_H
 
 #include "codecs/ifd/directory.h"
 #include "codecs/image/row_sink.h"
@@ -67,17 +68,15 @@ struct unit {
 struct tiff_strips {
     struct bytes file;
     uint64_t at;            /* of its directory */
-    uint32_t width, height; /* of the picture, whatever a pixel is here */
+    uint32_t width, height; /* of the picture, in pixels */
     struct coding coding;
     struct cut cut;
     struct unit unit;
-    bool spread;        /* blocks become pixels of a sample each */
-    unsigned order[18]; /* which plane each cell of a block of luma goes to */
-    unsigned quality;   /* of JPEG */
+    unsigned quality; /* of JPEG */
     const struct load_opts *opts;
 };
 
-/* Returns whether a pixel is a block of luma with its chroma. */
+/* Returns whether chroma is subsampled in the file, in blocks. */
 bool strips_have_blocks(const struct coding *coding);
 
 /* Reads how the picture of a directory lies in the file, and the shape of img:
@@ -85,9 +84,6 @@ bool strips_have_blocks(const struct coding *coding);
 int strips_open(struct tiff_strips *s, struct image *img,
                 const struct directories *all, const struct directory *dir,
                 struct err *err);
-
-/* Puts luma in the order that it has after a turn. */
-void strips_turn_blocks(struct tiff_strips *s, enum xform t);
 
 /* Computes cells and cut of what coding, size and size of the parts say; a part
  * of width 0 is a strip. */
@@ -147,9 +143,36 @@ int tiff_handle_read(struct tiff_handle *handle, uint32_t part, void *to,
 int tiff_handle_write(struct tiff_handle *handle, uint32_t part, void *from,
                       size_t size, struct bytes *made, struct err *err);
 
-/* Reads all of the picture as 8 bits of red, green, blue and alpha. */
-int tiff_handle_read_rgba(struct tiff_handle *handle, uint32_t *to,
-                          const struct tiff_strips *s, unsigned orientation,
-                          struct err *err);
+/* ---- Our own encoder of LZW (TIFF 6.0, section 13), which is faster than
+ * libtiff's
+ * ------------------------------------------------------------------*/
+
+/* Returns how many bytes are enough for `size` bytes: 12 bits for each, and for
+ * what begins and ends the codes. */
+static inline size_t lzw_bound(size_t size)
+{
+    return size + size / 2 + size / 1024 + 16;
+}
+
+/* Encodes bytes, at least one, and returns how many bytes there are then. */
+size_t lzw_encode(uint8_t *to, const uint8_t *from, size_t size);
+
+/* ---- The pictures of a file turned, and what it says of them ----------------
+ */
+
+/* Fails if what a directory says cannot be made true of its picture, which is
+ * moved by dir->turn; makes its description true. `pages` is how many the file
+ * has. */
+int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
+               struct err *err);
+
+/* Makes all that a directory says beside its samples true of the turned
+ * picture, its size too, and leaves out what is not to be kept. */
+int tags_turn(struct directory *dir, const struct save_opts *save,
+              struct err *err);
+
+/* struct codec.turn. */
+int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
+              enum xform t, const struct load_opts *opts, struct err *err);
 
 #endif
