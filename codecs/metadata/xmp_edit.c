@@ -47,15 +47,6 @@ static bool ratio_of(const uint8_t *text, struct xml_span value,
 
 /* ---- A packet that is edited ----------------------------------------------*/
 
-/* What is edited, and is left together where there is no room for it. */
-enum { EDIT_LENGTHS, EDIT_SIZES, EDIT_REGIONS, EDITS };
-
-static const char *const edit_names[EDITS] = {
-    [EDIT_LENGTHS] = "the new lengths of what stands behind the picture",
-    [EDIT_SIZES] = "the sizes of what is left of the picture",
-    [EDIT_REGIONS] = "regions moved with the picture",
-};
-
 /* Text on its way from a copy, in which names are changed, to what is made. */
 struct splice {
     struct bytes copy, made;
@@ -66,8 +57,7 @@ struct splice {
 struct packet_edit {
     const struct change *change;
     const struct lengths *lengths;
-    unsigned kinds;  /* 1 << EDIT_..., or-ed, of what is edited, */
-    unsigned edited; /* and of what has been */
+    bool edited; /* something has changed */
     struct splice text;
     struct xml_reader xml; /* of the copy */
     /* What is met on the way. */
@@ -78,8 +68,7 @@ struct packet_edit {
 
 /* Puts `text` in the place of a span. One that begins before the end of the one
  * before is left as it is. */
-static void put(struct packet_edit *w, unsigned kind, struct xml_span span,
-                const char *text)
+static void put(struct packet_edit *w, struct xml_span span, const char *text)
 {
     struct splice *s = &w->text;
     if (span.at < s->done)
@@ -88,15 +77,15 @@ static void put(struct packet_edit *w, unsigned kind, struct xml_span span,
         !bytes_append(&s->made, text, strlen(text)))
         s->failed = true;
     s->done = span.at + span.size;
-    w->edited |= 1u << kind;
+    w->edited = true;
 }
 
-static void put_number(struct packet_edit *w, unsigned kind,
-                       struct xml_span span, uint64_t number)
+static void put_number(struct packet_edit *w, struct xml_span span,
+                       uint64_t number)
 {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-    put(w, kind, span, text);
+    put(w, span, text);
 }
 
 static void put_ratio(struct packet_edit *w, struct xml_span span,
@@ -106,7 +95,7 @@ static void put_ratio(struct packet_edit *w, struct xml_span span,
     if (fabs(ratio.value) < 0.5 * pow(10, -ratio.decimals))
         ratio.value = 0; /* never "-0.00" */
     snprintf(text, sizeof text, "%.*f", ratio.decimals, ratio.value);
-    put(w, EDIT_REGIONS, span, text);
+    put(w, span, text);
 }
 
 /* ---- Lengths and sizes ----------------------------------------------------*/
@@ -125,7 +114,7 @@ static void edit_length(struct packet_edit *w, const struct xml_token *token)
         i++;
     if (i == lengths->count)
         return;
-    put_number(w, EDIT_LENGTHS, token->value, lengths->list[i].is);
+    put_number(w, token->value, lengths->list[i].is);
     w->used[i] = true;
 }
 
@@ -142,7 +131,7 @@ static void edit_size(struct packet_edit *w, const struct xml_token *token)
     uint64_t number;
     if ((wide || high) && size && xml_number(&w->xml, token->value, &number) &&
         number > size)
-        put_number(w, EDIT_SIZES, token->value, size);
+        put_number(w, token->value, size);
 }
 
 /* ---- Regions -----------------------------------------------------*/
@@ -164,7 +153,7 @@ static enum axis exchange_axis(struct packet_edit *w,
     if (axis && xform_transposes(w->change->turn)) {
         w->text.copy.data[token->name.at + token->name.size - 1] =
             (uint8_t)becomes[strlen(becomes) - 1];
-        w->edited |= 1u << EDIT_REGIONS;
+        w->edited = true;
     }
     return axis;
 }
@@ -226,7 +215,7 @@ static void turn_size(struct packet_edit *w, const struct xml_token *token)
 
 /* What a packet holds before it is changed. */
 struct found_regions {
-    unsigned kinds;
+    bool regions;
     bool strange; /* areas in other units than shares */
     bool iptc, rectangle;
     bool crop, cropped; /* there is one; it was carried out already */
@@ -244,7 +233,7 @@ static struct found_regions find_regions(struct xml_reader xml)
         if (xml_is(&xml, name, XMP_AREA, "x") ||
             xml_is(&xml, name, XMP_AREA, "y") ||
             xml_is(&xml, name, XMP_MWG, applied))
-            found.kinds |= 1u << EDIT_REGIONS;
+            found.regions = true;
         if (xml_is(&xml, name, XMP_IPTC, "rbX") ||
             xml_is(&xml, name, XMP_IPTC, "rbY"))
             found.iptc = true;
@@ -288,7 +277,7 @@ static bool keep_size(struct bytes *packet, size_t size)
 
 /* Makes the text of the packet. Returns false without memory. */
 static bool make_edited(struct packet_edit *w, const struct bytes *packet,
-                        bool areas)
+                        const struct found_regions *found)
 {
     struct splice *s = &w->text;
     struct xml_token token;
@@ -296,15 +285,13 @@ static bool make_edited(struct packet_edit *w, const struct bytes *packet,
         return false;
     w->xml = xml_open(s->copy.data, s->copy.size);
     while (xml_next(&w->xml, &token)) {
-        if (w->kinds >> EDIT_LENGTHS & 1)
-            edit_length(w, &token);
-        if (w->kinds >> EDIT_SIZES & 1)
+        edit_length(w, &token);
+        if (change_trims(w->change))
             edit_size(w, &token);
-        if (!(w->kinds >> EDIT_REGIONS & 1))
-            continue;
-        if (areas)
+        if (found->regions && !found->strange)
             turn_area(w, &token);
-        turn_size(w, &token);
+        if (found->regions)
+            turn_size(w, &token);
     }
     return !s->failed &&
            bytes_append(&s->made, s->copy.data + s->done,
@@ -312,38 +299,31 @@ static bool make_edited(struct packet_edit *w, const struct bytes *packet,
            keep_size(&s->made, packet->size);
 }
 
-/* Of what there is no room for, the last is left first. */
 int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
              const struct lengths *lengths, struct warnings *warnings,
              struct err *err)
 {
     struct found_regions found = { 0 };
-    bool unread = false;
+    struct packet_edit w = { .change = change, .lengths = lengths };
+    bool made = true;
     if (!change_is_none(change))
         found = find_regions(xml_open(packet->data, packet->size));
-    unsigned kinds = found.kinds | (lengths->count > 0) << EDIT_LENGTHS |
-                     change_trims(change) << EDIT_SIZES;
-    while (kinds) {
-        struct packet_edit w = { .change = change,
-                                 .lengths = lengths,
-                                 .kinds = kinds };
-        const bool made = make_edited(&w, packet, !found.strange);
-        const bool kept = made && (!w.edited || w.text.made.size <= room);
-        bytes_free(&w.text.copy);
-        bytes_free(kept ? packet : &w.text.made);
-        if (!made)
-            return fail_memory(err, "no memory for XMP");
-        unread |= w.unread;
-        if (kept) {
-            *packet = w.text.made;
-            break;
-        }
-        const int last = 31 - __builtin_clz(w.edited);
-        warn(warnings, "XMP has no room for %s, so they stay as they were",
-             edit_names[last]);
-        kinds &= ~(1u << last);
+    if (found.regions || lengths->count || change_trims(change))
+        made = make_edited(&w, packet, &found);
+    bytes_free(&w.text.copy);
+    if (made && w.edited && w.text.made.size <= room) {
+        bytes_free(packet);
+        *packet = w.text.made;
+    } else {
+        bytes_free(&w.text.made);
+        if (w.edited)
+            warn(warnings,
+                 "XMP has no room for what has changed, so that sizes, regions "
+                 "and lengths in it stay as they were");
     }
-    if (unread || found.strange)
+    if (!made)
+        return fail_memory(err, "no memory for XMP");
+    if (w.unread || found.strange)
         warn(warnings, "a region in XMP is not understood, so it was not moved "
                        "with the picture");
     if (found.crop && !found.cropped)
