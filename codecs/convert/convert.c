@@ -1,7 +1,6 @@
 /* Makes a picture fit a format that cannot hold it as it is. */
 #include "codecs/convert/convert.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "codecs/base/memory.h"
@@ -397,14 +396,14 @@ static int make(struct image *img, const struct conversion *plan,
 
 struct converter {
     struct row_colors colors;
-    atomic_ullong clipped; /* samples, whenever they were read */
+    uint64_t clipped; /* samples, whenever they were read */
 };
 
 static void convert_band(void *converter, const struct image *to,
                          const struct image *from)
 {
     struct converter *c = converter;
-    atomic_fetch_add(&c->clipped, convert_rows(to, from, &c->colors));
+    c->clipped += convert_rows(to, from, &c->colors);
 }
 
 /* Only floats can be out of range. They are read once more, so that what is
@@ -421,7 +420,7 @@ static int count_clipped(const struct image *img, const struct conversion *plan,
     for (uint32_t y = 0; y < img->height && status == 0; y++)
         status = row_source_reach(&rows, y, err);
     row_source_close(&rows);
-    warn_of_clipped(atomic_load(&c->clipped), plan);
+    warn_of_clipped(c->clipped, plan);
     return status;
 }
 

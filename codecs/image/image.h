@@ -143,7 +143,7 @@ struct bands {
     uint32_t rows;          /* of each band but the last */
     struct image kind;      /* of the samples in the file, as turned */
     /* Makes all of `to`, rows of the picture, of `from`, the same rows as they
-     * are in the file. Several threads may. NULL: they are the same. */
+     * are in the file. NULL: they are the same. */
     void (*convert)(void *converter, const struct image *to,
                     const struct image *from);
     void *converter; /* one block of memory, which image_free() frees */

@@ -40,58 +40,21 @@ static int make_room(struct row_source *rows, uint32_t height, struct err *err)
                : 0;
 }
 
-/* ---- Converting ---------------------------------------------------------- */
-
-/* Pixels that one thread converts at a time, at least. */
-enum { STRIP = 32 << 10 };
-
-static uint32_t strip_rows(const struct image *rows)
-{
-    return STRIP / rows->width + 1;
-}
-
-static struct image strip_of(const struct image *rows, uint32_t y)
-{
-    const uint32_t most = strip_rows(rows), left = rows->height - y;
-    struct image strip = *rows;
-    strip.height = left < most ? left : most;
-    for (unsigned i = 0; i < strip.nplanes; i++)
-        strip.plane[i].data = plane_row(&rows->plane[i], y);
-    return strip;
-}
-
-static void convert_strip(void *context, size_t i)
-{
-    const struct row_source *rows = context;
-    const uint32_t y = (uint32_t)i * strip_rows(&rows->window);
-    const struct image to = strip_of(&rows->window, y),
-                       from = strip_of(&rows->stored, y);
-    const struct bands *bands = rows->img->pixels.bands;
-    bands->convert(bands->converter, &to, &from);
-}
-
 /* ---- Holding ------------------------------------------------------------- */
-
-static void read_rows(struct row_source *rows, uint32_t y)
-{
-    const struct bands *bands = rows->img->pixels.bands;
-    bands_read(bands, y, bands->convert ? &rows->stored : &rows->window,
-               rows->pool);
-    if (bands->convert)
-        thread_pool_run(rows->pool, convert_strip, rows,
-                        (rows->window.height - 1) / strip_rows(&rows->window) +
-                            1);
-}
 
 int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
                     struct err *err)
 {
     if (begin >= rows->begin && end <= rows->end)
         return 0;
+    const struct bands *bands = rows->img->pixels.bands;
     rows->begin = rows->end = 0;
     if (make_room(rows, end - begin, err))
         return -1;
-    read_rows(rows, begin);
+    bands_read(bands, begin, bands->convert ? &rows->stored : &rows->window,
+               rows->pool);
+    if (bands->convert)
+        bands->convert(bands->converter, &rows->window, &rows->stored);
     rows->begin = begin;
     rows->end = end;
     return 0;

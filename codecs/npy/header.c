@@ -14,8 +14,7 @@ enum { MAGIC = 6, ALIGNED = 64 };
 struct header_parser {
     const char *at, *end;
     struct npy_header *header;
-    unsigned seen;     /* a bit for each key */
-    const char *shape; /* why the shape is wrong; NULL: it is not */
+    unsigned seen; /* a bit for each key */
 };
 
 static void skip_blanks(struct header_parser *p)
@@ -65,15 +64,10 @@ static bool take_number(struct header_parser *p, uint64_t *number)
     skip_blanks(p);
     const char *begin = p->at;
     *number = 0;
-    if (p->end - p->at > 1 && *p->at == '-' && p->at[1] >= '0' &&
-        p->at[1] <= '9')
-        p->shape = "an axis of its shape is negative";
     while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
         *number = 10 * *number + (uint64_t)(*p->at++ - '0');
-        if (*number > INT64_MAX / 10) {
-            p->shape = "an axis of its shape is too large";
+        if (*number > INT64_MAX / 10)
             return false;
-        }
     }
     return p->at > begin;
 }
@@ -183,7 +177,7 @@ int npy_read_header(struct npy_header *header, struct bytes file,
     header->size = lead + length;
     if (take_dictionary(&p))
         return 0;
-    return fail(err, "%s", p.shape ? p.shape : "its header is malformed");
+    return fail(err, "its header is malformed");
 }
 
 /* ---- What a cell is -------------------------------------------------------*/
