@@ -105,6 +105,7 @@ struct heif_reference {
 #define HEIF_MADE_OF    "dimg"
 #define HEIF_DESCRIBES  "cdsc"
 #define HEIF_ALIKE      "altrsterpymd"
+#define HEIF_KNOWN      HEIF_SHOWN_WITH HEIF_MADE_OF HEIF_DESCRIBES HEIF_ALIKE
 
 enum heif_box {
     HEIF_META,

@@ -153,9 +153,7 @@ static int add_reference(struct heif *heif, const char *type,
         from->is.part = true;
     if (from && heif_is_one_of(type, HEIF_DESCRIBES))
         from->is.tells = true;
-    if (!from || !to || from == to ||
-        !heif_is_one_of(type,
-                        HEIF_SHOWN_WITH HEIF_MADE_OF HEIF_DESCRIBES HEIF_ALIKE))
+    if (!from || !to || from == to || !heif_is_one_of(type, HEIF_KNOWN))
         return 0;
     if (heif_is_one_of(type, HEIF_MADE_OF)) {
         to->is.part = true;

@@ -71,6 +71,12 @@ bool heif_follows(const struct heif_item *item)
            (item->is.blend || heif_is_one_of(item->type, "iden"));
 }
 
+/* Returns whether the turn may change an item. */
+static bool is_planned(const struct heif_item *item)
+{
+    return item->is.turned || heif_follows(item);
+}
+
 bool heif_stands_alone(const struct heif *heif, const struct heif_item *item)
 {
     return !item->is.hidden && !item->is.part && heif_size(heif, item)[3];
@@ -93,8 +99,7 @@ int heif_mark(struct heif *heif)
     }
     note_turned(heif);
     for (size_t i = 0; i < heif_item_count(heif); i++)
-        if ((item[i].is.turned || heif_follows(&item[i])) &&
-            item[i].shown.strange)
+        if (is_planned(&item[i]) && item[i].shown.strange)
             return fail_unread(heif->err,
                                "item %u is cut twice (clap), or scaled (iscl) "
                                "after it is rotated, which is not understood",
@@ -263,34 +268,33 @@ static unsigned find_unused(const struct heif *heif, enum heif_kind kind)
     return 0;
 }
 
-/* Gives a slot its property: the one that it had, which is changed if nobody
- * else has it; or, of any, one that is so, one that nobody has, or a new one.
- */
+/* Gives a slot its property: the one that it had, if that is so, or becomes so
+ * as nobody else has it. Or, of any, one that is so, one that nobody has, or a
+ * new one. */
 static int choose(struct heif *heif, struct heif_slot *slot,
                   enum heif_kind kind, bool any)
 {
     enum { MOST = 0x8000 };
     const struct heif_property fresh = { .kind = kind };
     const struct heif_property *was = &heif_properties(heif)[slot->was];
-    unsigned n = slot->was;
-    if (any) {
-        n = find_same(heif, slot, heif_property_count(heif));
-        n = n ? n : find_unused(heif, kind);
-    } else if (!is_same(heif, n, slot) && (was->kept || was->users)) {
+    const size_t count = heif_property_count(heif);
+    unsigned n = any ? find_same(heif, slot, count) : slot->was;
+    if (!any && !is_same(heif, n, slot) && (was->kept || was->users))
         n = 0;
-    }
-    if (!n && !any)
-        return 0;
-    if (!n) {
-        n = (unsigned)heif_property_count(heif);
-        if (n == MOST)
+    if (any && !n)
+        n = find_unused(heif, kind);
+    if (any && !n) {
+        if (count == MOST)
             return fail(heif->err, "it has no room for another property");
         if (heif_add(heif, &heif->table.property, &fresh, sizeof fresh))
             return -1;
+        n = (unsigned)count;
     }
     slot->is = (uint16_t)n;
-    heif_properties(heif)[n].users++;
-    memcpy(heif_properties(heif)[n].box, slot->box, HEIF_PROPERTY);
+    if (n) {
+        heif_properties(heif)[n].users++;
+        memcpy(heif_properties(heif)[n].box, slot->box, HEIF_PROPERTY);
+    }
     return 0;
 }
 
@@ -323,7 +327,7 @@ int heif_plan(struct heif *heif, enum xform turn)
     const size_t items = heif_item_count(heif);
     size_t count = 0;
     for (size_t i = 0; i < items; i++)
-        count += item[i].is.turned || heif_follows(&item[i]);
+        count += is_planned(&item[i]);
     if (count > TURNED_MAX)
         return fail(heif->err, "more than %d items are shown with the picture",
                     TURNED_MAX);
@@ -332,8 +336,7 @@ int heif_plan(struct heif *heif, enum xform turn)
         return fail_memory(heif->err, "no memory for its items");
     for (size_t i = 0; i < items; i++) {
         struct heif_slot *slot = &heif->slot[heif->slots];
-        if ((!item[i].is.turned && !heif_follows(&item[i])) ||
-            !plan_item(heif, &item[i], turn, slot))
+        if (!is_planned(&item[i]) || !plan_item(heif, &item[i], turn, slot))
             continue;
         if (!item[i].list.at)
             return fail(heif->err, "its item %u has no properties (ipma)",

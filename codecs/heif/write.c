@@ -222,10 +222,16 @@ static int move_data(uint8_t *to, const struct heif *heif,
 
 /* ---- EXIF and XMP ---------------------------------------------------------*/
 
+static const struct heif_extent *extents_of(const struct heif *heif,
+                                            const struct heif_item *item)
+{
+    return item->extents ? heif_extents(heif) + item->extent : NULL;
+}
+
 int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
                   const struct heif_item *item)
 {
-    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    const struct heif_extent *extent = extents_of(heif, item);
     struct account *account = heif->opts->limits.account;
     bool wanted = (item->is.xmp || strcmp(item->type, "Exif") == 0) &&
                   (item->is.ours || !item->is.tells);
@@ -249,7 +255,7 @@ static int retag(uint8_t *to, const struct heif *heif,
                  const struct heif_edits *edits, const struct heif_item *item,
                  enum xform op)
 {
-    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    const struct heif_extent *extent = extents_of(heif, item);
     struct bytes data = { 0 };
     size_t begin;
     const int status = heif_metadata(&data, &begin, heif, item);
@@ -257,11 +263,10 @@ static int retag(uint8_t *to, const struct heif *heif,
         exif_retag(data.data + begin, data.size - begin, 1, op);
     else if (status == 0 && item->is.xmp && data.size)
         xmp_turn(data.data, data.size, XFORM_NONE, 1);
-    for (size_t at = 0; at < data.size && status == 0; extent++) {
-        const size_t size = extent->end - extent->begin;
-        memcpy(to + moved_to(edits, extent->begin), data.data + at, size);
-        at += size;
-    }
+    for (size_t at = 0; at < data.size && status == 0; extent++)
+        for (size_t from = extent->begin; from < extent->end; from++, at++)
+            if (data.data[at] != heif->file.data[from])
+                to[moved_to(edits, from)] = data.data[at];
     bytes_free(&data);
     return status;
 }
