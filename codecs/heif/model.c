@@ -210,10 +210,12 @@ static int read_pitm(struct heif *heif)
     struct heif_cursor c = heif_open(heif, &heif->box[HEIF_PITM]);
     const uint32_t id = take_id(&c, c.version);
     heif->primary = heif_find_item(heif, id);
-    return c.bad ? fail_box(heif, "pitm")
-           : heif->primary
+    if (c.bad)
+        return fail_box(heif, "pitm");
+    return heif->primary && heif->primary->list.at
                ? 0
-               : fail(heif->err, "its primary item, %u, is missing", id);
+               : fail(heif->err, "its primary item, %u, %s", id,
+                      heif->primary ? "has no properties" : "is missing");
 }
 
 /* ---- Properties -----------------------------------------------------------*/

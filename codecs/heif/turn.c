@@ -71,10 +71,11 @@ bool heif_follows(const struct heif_item *item)
            (item->is.blend || heif_is_one_of(item->type, "iden"));
 }
 
-/* Returns whether the turn may change an item. */
+/* Returns whether the turn may change an item. Without properties, as no
+ * picture is, it stays. */
 static bool is_planned(const struct heif_item *item)
 {
-    return item->is.turned || heif_follows(item);
+    return item->list.at && (item->is.turned || heif_follows(item));
 }
 
 bool heif_stands_alone(const struct heif *heif, const struct heif_item *item)
@@ -338,9 +339,6 @@ int heif_plan(struct heif *heif, enum xform turn)
         struct heif_slot *slot = &heif->slot[heif->slots];
         if (!is_planned(&item[i]) || !plan_item(heif, &item[i], turn, slot))
             continue;
-        if (!item[i].list.at)
-            return fail(heif->err, "its item %u has no properties (ipma)",
-                        item[i].id);
         item[i].slot = slot;
         heif->slots += HEIF_KINDS;
     }

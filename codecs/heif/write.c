@@ -136,36 +136,31 @@ static int put_iprp(struct bytes *out, const struct heif *heif)
 
 /* ---- What moves -----------------------------------------------------------*/
 
-/* What stands in the place of bytes of the file. */
+/* What stands in the place of bytes of the file: of the iprp box, and of free
+ * space behind meta. */
+enum { EDITS = 2 };
 struct heif_edit {
-    size_t at, end; /* end 0: there is none */
+    size_t at, end;
     struct bytes with;
 };
 
-/* Of the iprp box, and of free space behind meta. */
-enum { EDITS = 2 };
-struct heif_edits {
-    struct heif_edit edit[EDITS];
-};
-
 /* Returns where the byte at `at` is afterwards. */
-static size_t moved_to(const struct heif_edits *edits, size_t at)
+static size_t moved_to(const struct heif_edit edit[EDITS], size_t at)
 {
     size_t to = at;
     for (int i = 0; i < EDITS; i++)
-        if (edits->edit[i].end <= at)
-            to += edits->edit[i].with.size -
-                  (edits->edit[i].end - edits->edit[i].at);
+        if (edit[i].end <= at)
+            to += edit[i].with.size - (edit[i].end - edit[i].at);
     return to;
 }
 
 /* Takes what the meta box grows by from free space behind it, so that nothing
  * else moves, or gives it back. */
-static int edit_space(struct heif_edits *edits, const struct heif *heif)
+static int edit_space(struct heif_edit edits[EDITS], const struct heif *heif)
 {
     enum { HEAD = 8, GIVEN_MOST = 64 };
     static const uint8_t zeros[GIVEN_MOST];
-    struct heif_edit *edit = &edits->edit[1];
+    struct heif_edit *edit = &edits[1];
     const struct box *space = &heif->box[HEIF_SPACE];
     const size_t meta = heif->box[HEIF_META].end;
     const size_t more = moved_to(edits, meta) - meta, less = -more;
@@ -189,13 +184,12 @@ static int edit_space(struct heif_edits *edits, const struct heif *heif)
 
 /* Moves what tells where the data of items begin. */
 static int move_data(uint8_t *to, const struct heif *heif,
-                     const struct heif_edits *edits)
+                     const struct heif_edit edits[EDITS])
 {
     const struct heif_extent *extent = heif_extents(heif);
-    const struct heif_edit *edit = edits->edit;
     for (size_t i = 0; i < heif_extent_count(heif); i++, extent++) {
         for (int k = 0; k < EDITS && !extent->open; k++)
-            if (extent->begin < edit[k].end && extent->end > edit[k].at)
+            if (extent->begin < edits[k].end && extent->end > edits[k].at)
                 return fail(heif->err,
                             "the data of its item %u overlaps its meta box",
                             extent->item);
@@ -252,8 +246,8 @@ int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
 
 /* Sets the orientations in the EXIF or XMP of an item to 1. */
 static int retag(uint8_t *to, const struct heif *heif,
-                 const struct heif_edits *edits, const struct heif_item *item,
-                 enum xform op)
+                 const struct heif_edit edits[EDITS],
+                 const struct heif_item *item, enum xform op)
 {
     const struct heif_extent *extent = extents_of(heif, item);
     struct bytes data = { 0 };
@@ -273,20 +267,17 @@ static int retag(uint8_t *to, const struct heif *heif,
 
 /* Appends the file as the edits say. */
 static int put_edited(struct bytes *out, const struct heif *heif,
-                      struct heif_edits *edits)
+                      struct heif_edit edits[EDITS])
 {
     size_t at = 0;
-    if (put_iprp(&edits->edit[0].with, heif) || edit_space(edits, heif))
+    if (put_iprp(&edits[0].with, heif) || edit_space(edits, heif))
         return -1;
     if (!bytes_reserve(out, moved_to(edits, heif->file.size)))
         return fail_room(heif);
-    for (int i = 0; i < EDITS; i++) {
-        const struct heif_edit *edit = &edits->edit[i];
-        if (edit->end && (!put_file(out, heif, at, edit->at) ||
-                          !bytes_append(out, edit->with.data, edit->with.size)))
+    for (int i = 0; i < EDITS; at = edits[i++].end)
+        if (!put_file(out, heif, at, edits[i].at) ||
+            !bytes_append(out, edits[i].with.data, edits[i].with.size))
             return fail_room(heif);
-        at = edit->end ? edit->end : at;
-    }
     return put_file(out, heif, at, heif->file.size) ? 0 : fail_room(heif);
 }
 
@@ -295,18 +286,20 @@ int heif_write(struct bytes *out, const struct heif *heif, enum xform op)
     const struct box *iprp = &heif->box[HEIF_IPRP];
     const struct box *meta = &heif->box[HEIF_META];
     const struct heif_item *item = heif_items(heif);
-    struct heif_edits edits = { { { iprp->begin, iprp->end, { 0 } } } };
+    const size_t end = heif->file.size;
+    struct heif_edit edits[EDITS] = { { iprp->begin, iprp->end, { 0 } },
+                                      { end, end, { 0 } } };
     const size_t base = out->size;
-    int status = put_edited(out, heif, &edits);
+    int status = put_edited(out, heif, edits);
     if (status == 0)
         status =
             box_resize(out->data + base + meta->begin, meta,
-                       moved_to(&edits, meta->end) - meta->begin, heif->err);
+                       moved_to(edits, meta->end) - meta->begin, heif->err);
     if (status == 0)
-        status = move_data(out->data + base, heif, &edits);
+        status = move_data(out->data + base, heif, edits);
     for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++)
-        status = retag(out->data + base, heif, &edits, &item[i], op);
+        status = retag(out->data + base, heif, edits, &item[i], op);
     for (int i = 0; i < EDITS; i++)
-        bytes_free(&edits.edit[i].with);
+        bytes_free(&edits[i].with);
     return status;
 }
