@@ -100,9 +100,11 @@ static int next_packet(struct extended_packet *packet,
                        const struct portions *portions, size_t *at,
                        struct err *err)
 {
-    *packet =
-        (struct extended_packet){ .list = portions->list + *at, .whole = true };
     struct bytes *text = &packet->text;
+    *packet = (struct extended_packet){ .whole = true };
+    if (*at == portions->count)
+        return 0;
+    packet->list = &portions->list[*at];
     for (; *at < portions->count; ++*at, packet->count++) {
         const struct bytes *body = &portions->list[*at].body;
         if (memcmp(packet->list->was, portions->list[*at].was, GUID) != 0)
@@ -115,7 +117,7 @@ static int next_packet(struct extended_packet *packet,
     for (size_t i = 0; i < packet->count; i++)
         if (read_be32(packet->list[i].body.data + WHOLE) != text->size)
             packet->whole = false;
-    return packet->count > 0;
+    return 1;
 }
 
 int xmp_extended_note(struct meta *meta, const struct block_format *format,
