@@ -87,7 +87,7 @@ static void compose(const struct image *img, const struct image *frame,
         for (uint32_t y = 0; y < img->height; y++) {
             uint8_t *to = plane_row(&img->plane[c], y);
             memset(to, clear < 0 ? 0 : clear, img->width);
-            if (y < r.y || y - r.y >= r.height)
+            if (y < r.y || y - r.y >= frame->height)
                 continue;
             const uint8_t *from = plane_row(&frame->plane[0], y - r.y);
             if (!img->alpha)

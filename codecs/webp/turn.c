@@ -308,6 +308,19 @@ static int turn_frames(struct webp_work *work, struct err *err)
     return status;
 }
 
+/* Fails unless frames that are to stay as they are are whole. */
+static int try_frames(const struct webp_work *work, struct err *err)
+{
+    struct load_opts strict = *work->opts;
+    struct webp_work tried = *work;
+    strict.tolerant = false;
+    tried.opts = &strict;
+    tried.save = NULL;
+    const int status = turn_frames(&tried, err);
+    memory_free(tried.made);
+    return status;
+}
+
 int webp_turn(struct bytes *out, struct image *img, struct bytes file,
               enum xform t, const struct load_opts *opts, struct err *err)
 {
@@ -335,10 +348,12 @@ int webp_turn(struct bytes *out, struct image *img, struct bytes file,
     img->orientation = opts->as_stored ? whole.orientation : 1;
     const bool anew = save && tell_of_loss(&work),
                changes = anew || (save && (save->strip || save->drop || tags));
-    status = 0;
-    if (changes)
-        status = metadata_turn(&whole, &codec_webp, save, err);
-    if (status == 0 && (anew || !save))
+    status = changes && metadata_turn(&whole, &codec_webp, save, err);
+    const bool mends =
+        status == 0 && changes && !anew && try_frames(&work, err);
+    if (mends && !opts->tolerant)
+        status = -1;
+    if (status == 0 && (anew || mends || !save))
         status = turn_frames(&work, err);
     if (status == 0 && changes)
         status = webp_write(out, &webp, whole.meta, err);

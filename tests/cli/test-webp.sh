@@ -94,5 +94,11 @@ printf '\377\377\377\377' | dd of=bad.webp bs=1 conv=notrunc status=none \
     seek=$(($(grep -abo VP8L bad.webp | tail -n 1 | cut -d: -f1) + 13))
 gimgxf -q check bad.webp 2>said
 check 'the last frame is damaged' [ $? = 1 ]
+# Where only the tag is to go, too.
+cp in/tag6-exact.webp bad.webp
+head -c 40 /dev/zero | dd of=bad.webp bs=1 conv=notrunc status=none \
+    seek=$(($(grep -abo VP8L bad.webp | tail -n 1 | cut -d: -f1) + 40))
+gives 1 'gimgxf: bad.webp: frame 1: the picture is damaged' \
+    rotate270 bad.webp no.webp
 check 'no output' [ ! -e no.webp ]
 finish
