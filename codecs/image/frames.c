@@ -69,6 +69,7 @@ int frame_turn(struct image *frame, const struct turner *turner, enum xform t,
         image_free(&turned);
         return -1;
     }
+    image_take_meta(&turned, frame);
     image_free(frame);
     *frame = turned;
     return 0;

@@ -209,16 +209,6 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
 
 /* ---- One frame ----------------------------------------------------------- */
 
-struct frame_task {
-    const struct frames_work *work;
-    struct frame_blocks blocks;
-    uint32_t number;   /* from 1 */
-    struct bytes made; /* fdAT */
-    struct warnings warnings;
-    struct err err;
-    int status;
-};
-
 /* What is done with all frames. */
 struct frames_work {
     const struct image *img; /* the picture itself */
@@ -230,12 +220,14 @@ struct frames_work {
     const struct save_opts *save;  /* NULL: they are not encoded */
     const struct scratch *scratch; /* of one frame at a time, if there is no
                                       memory for one */
+    struct frame_blocks blocks[FRAMES_AT_ONCE]; /* of those in work */
+    size_t at;                                  /* the block behind them */
 };
 
 static int decode(struct image *frame, struct bytes file,
-                  struct frame_task *task)
+                  const struct frames_work *w, struct warnings *warnings,
+                  struct err *err)
 {
-    const struct frames_work *w = task->work;
     const bool stored = w->img->meta->animation.stored;
     const struct load_opts load = {
         .limits = { .pixels = UINT64_MAX,
@@ -245,170 +237,125 @@ static int decode(struct image *frame, struct bytes file,
         .mem = mem_plain,
         .tolerant = w->tolerant,
         .pool = w->pool,
-        .warnings = &task->warnings,
+        .warnings = warnings,
     };
     const struct decode_plan plan = {
         .turn = w->t,
         .turner = w->turner && w->turner->parallel ? w->turner : NULL,
     };
-    return codec_decode_file(&codec_png, frame, file, &load, &plan, &task->err);
+    return codec_decode_file(&codec_png, frame, file, &load, &plan, err);
 }
 
-/* Turns what has not been turned while it was decoded. */
-static int turn(struct image *frame, struct frame_task *task)
-{
-    const struct frames_work *w = task->work;
-    struct image turned;
-    if (frame->turned == w->t)
-        return 0;
-    if (image_like(&turned, frame, w->t, mem_plain, &task->err))
-        return -1;
-    int status =
-        w->turner->turn(w->turner->context, &turned, frame, w->t, &task->err);
-    image_take_meta(&turned, frame);
-    image_free(frame);
-    *frame = turned;
-    return status;
-}
-
-/* Makes task->made, an fdAT, of the chunks IDAT of a file. */
-static int collect(struct frame_task *task, struct bytes file)
+/* Makes an fdAT of the chunks IDAT of a file. */
+static int collect(struct bytes *made, struct bytes file, struct err *err)
 {
     struct chunk chunk;
-    bool kept = bytes_append(&task->made, "\0\0\0\0", SEQUENCE);
+    bool kept = bytes_append(made, "\0\0\0\0", SEQUENCE);
     for (size_t at = PNG_SIGNATURE; kept && at < file.size;
          at += CHUNK_AROUND + chunk.size) {
         if (!chunk_find(&chunk, file.data + at, file.size - at))
-            return fail(&task->err, "it was not encoded as a whole");
+            return fail(err, "it was not encoded as a whole");
         if (chunk_is(&chunk, "IDAT"))
-            kept = bytes_append(&task->made, chunk.data, chunk.size);
+            kept = bytes_append(made, chunk.data, chunk.size);
     }
     if (!kept)
-        return fail_memory(&task->err, "no memory for the encoded frame");
-    if (task->made.size > INT32_MAX)
-        return fail(&task->err, "it has more than 2 GiB, encoded");
+        return fail_memory(err, "no memory for the encoded frame");
+    if (made->size > INT32_MAX)
+        return fail(err, "it has more than 2 GiB, encoded");
     return 0;
 }
 
-static int encode(const struct image *frame, struct frame_task *task)
+static int encode(struct bytes *made, const struct image *frame,
+                  const struct frames_work *w, struct warnings *warnings,
+                  struct err *err)
 {
-    struct save_opts save = *task->work->save;
+    struct save_opts save = *w->save;
     struct bytes file = { 0 };
     uint32_t adler = 0;
     save.flush = NULL; /* it becomes a chunk */
-    save.pool = task->work->pool;
+    save.pool = w->pool;
     save.adler = &adler;
-    save.warnings = &task->warnings;
-    int status = write_png(&file, frame, &save, &task->err);
+    save.warnings = warnings;
+    int status = write_png(&file, frame, &save, err);
     if (status == 0)
-        status = check_png(file, frame, &save, &task->err);
+        status = check_png(file, frame, &save, err);
     if (status == 0)
-        status = collect(task, file);
+        status = collect(made, file, err);
     bytes_free(&file);
     return status;
 }
 
-static void do_frame(void *context, size_t i)
+static int find_frame(void *context, uint32_t i, struct err *err)
 {
-    struct frame_task *task = (struct frame_task *)context + i;
-    struct bytes file = { 0 };
-    struct image frame = { 0 };
-    task->status = account_check_time(task->work->account, &task->err);
-    if (task->status)
-        return;
-    task->status = frame_make_file(&file, task->work->img, task->blocks)
-                       ? decode(&frame, file, task)
-                       : fail_memory(&task->err, "no memory for a frame");
-    bytes_free(&file);
-    if (task->status == 0)
-        task->status = turn(&frame, task);
-    if (task->status == 0 && task->work->save)
-        task->status = encode(&frame, task);
-    image_free(&frame);
+    struct frames_work *w = context;
+    struct frame_blocks *blocks = &w->blocks[i % FRAMES_AT_ONCE];
+    return frame_find(blocks, w->img->meta, &w->at)
+               ? 0
+               : fail(err, "it is missing");
 }
 
-/* ---- All frames ---------------------------------------------------------- */
+/* The default image has been turned already. */
+static int make_frame(void *context, uint32_t i, struct bytes *made,
+                      struct warnings *warnings, struct err *err)
+{
+    const struct frames_work *w = context;
+    const struct frame_blocks blocks = w->blocks[i % FRAMES_AT_ONCE];
+    struct bytes file = { 0 };
+    struct image frame = { 0 };
+    if (frame_is_default(w->img->meta, blocks))
+        return 0;
+    int status = frame_make_file(&file, w->img, blocks)
+                     ? decode(&frame, file, w, warnings, err)
+                     : fail_memory(err, "no memory for a frame");
+    bytes_free(&file);
+    if (status == 0 && frame.turned != w->t)
+        status = frame_turn(&frame, w->turner, w->t, err);
+    if (status == 0 && w->save)
+        status = encode(made, &frame, w, warnings, err);
+    image_free(&frame);
+    return status;
+}
 
 /* Puts the fdAT that was made in the place of those that were read. */
-static void put_samples(struct meta *meta, struct frame_task *task)
+static int take_frame(void *context, uint32_t i, struct bytes *made,
+                      struct err *err)
 {
+    const struct frames_work *w = context;
+    const struct frame_blocks blocks = w->blocks[i % FRAMES_AT_ONCE];
     struct metadata_block *put = NULL;
-    for (size_t i = task->blocks.begin; i < task->blocks.end; i++) {
-        struct metadata_block *block = &meta->block[i];
+    (void)err;
+    for (size_t k = blocks.begin; made->size && k < blocks.end; k++) {
+        struct metadata_block *block = &w->img->meta->block[k];
         if (!is_frame_block(block, "fdAT"))
             continue;
         block->dropped = put != NULL;
         put = put ? put : block;
     }
-    memory_free(put->data);
-    put->data = task->made.data;
-    put->size = task->made.size;
-    task->made = (struct bytes){ 0 };
-}
-
-/* Takes what a task has made, and frees the rest. */
-static int end_task(struct meta *meta, struct frame_task *task,
-                    struct warnings *warnings, struct err *err)
-{
-    int status = task->status;
-    unsigned said = task->warnings.count;
-    for (unsigned i = 0; i < said && i < WARNINGS_MAX; i++)
-        warn(warnings, "frame %u: %s", task->number,
-             task->warnings.list[i].text);
-    if (status) {
-        fail_with(err, &task->err, "frame %u: %s", task->number,
-                  task->err.text);
-    } else if (task->work->save) {
-        put_samples(meta, task);
+    if (put) {
+        memory_free(put->data);
+        put->data = made->data;
+        put->size = made->size;
+        *made = (struct bytes){ 0 };
     }
-    bytes_free(&task->made);
-    return status;
+    return 0;
 }
 
-enum { TASKS = 32 }; /* at a time */
-
-/* Does the next tasks. Sets *at to the block behind them. */
-static int do_some(struct frames_work *work, struct frame_task *task,
-                   size_t *at, uint32_t *number, struct warnings *warnings,
-                   struct err *err)
-{
-    struct meta *meta = work->img->meta;
-    bool parallel = meta->animation.side_by_side &&
-                    (!work->turner || work->turner->parallel);
-    struct thread_pool *pool = work->pool;
-    struct err unheard; /* the first error counts */
-    size_t n = 0;
-    int status = 0;
-    while (n < TASKS) {
-        task[n] = (struct frame_task){ .work = work };
-        if (!frame_find(&task[n].blocks, meta, at))
-            break;
-        task[n].number = ++*number;
-        n += !frame_is_default(meta, task[n].blocks);
-    }
-    work->pool = parallel ? NULL : pool;
-    thread_pool_run(parallel ? pool : NULL, do_frame, task, n);
-    work->pool = pool;
-    for (size_t i = 0; i < n; i++)
-        if (end_task(meta, &task[i], warnings, status ? &unheard : err))
-            status = -1;
-    return status;
-}
-
-static int do_all(struct frames_work *work, struct warnings *warnings,
+static int do_all(struct frames_work *w, struct warnings *warnings,
                   struct err *err)
 {
-    struct frame_task *tasks = memory_alloc(TASKS * sizeof *tasks);
-    const struct meta *meta = work->img->meta;
-    uint32_t number = 0;
-    size_t at = 0;
-    int status = 0;
-    if (!tasks)
-        return fail_memory(err, "no memory for the frames");
-    while (status == 0 && number < meta->animation.frames)
-        status = do_some(work, tasks, &at, &number, warnings, err);
-    memory_free(tasks);
-    return status;
+    const struct animation *a = &w->img->meta->animation;
+    const bool parallel =
+        a->side_by_side && (!w->turner || w->turner->parallel);
+    const struct frames_size size = { .frames = a->frames,
+                                      .at_once = FRAMES_AT_ONCE };
+    const struct frame_maker maker = { .prepare = find_frame,
+                                       .make = make_frame,
+                                       .take = take_frame,
+                                       .context = w,
+                                       .account = w->account };
+    struct thread_pool *pool = w->pool;
+    w->pool = parallel ? NULL : pool;
+    return frames_make(&maker, &size, parallel ? pool : NULL, warnings, err);
 }
 
 /* Frames that are only tried stay as they are. */
