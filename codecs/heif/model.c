@@ -299,6 +299,7 @@ static void note_shown(struct heif_shown *shown, unsigned n,
                                            : heif_axes[property->box[8] & 1]);
 }
 
+/* Reads lists, some of which may be of items that are missing. */
 static int read_ipma(struct heif *heif, const struct box *box)
 {
     struct heif_cursor c = heif_open(heif, box);
@@ -315,9 +316,11 @@ static int read_ipma(struct heif *heif, const struct box *box)
             const unsigned number = heif_listed(heif, &list, i) & HEIF_NUMBER;
             if (number >= heif_property_count(heif))
                 return fail_box(heif, "ipma");
+            struct heif_property *property = &heif_properties(heif)[number];
             if (item)
-                note_shown(&item->shown, number,
-                           &heif_properties(heif)[number]);
+                note_shown(&item->shown, number, property);
+            else
+                property->kept++;
         }
     }
     return c.bad || c.at != box->end ? fail_box(heif, "ipma") : 0;

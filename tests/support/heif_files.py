@@ -52,7 +52,7 @@ class File:
         self.items, self.refs, self.groups = items, refs, groups
         self.how = dict(iloc=1, sizes=0x4440, wide=False, ipma=0, primary=1,
                         brand=b'heic', order='fmd', free=0, head=8, tail=b'',
-                        idat=(), apart=False, extents=1, plain=(), lists='one')
+                        idat=(), apart=False, extents=1, plain=(), lists='one', unnamed=())
         assert not set(how) - set(self.how), how
         self.how.update(how)
 
@@ -111,7 +111,7 @@ class File:
         infe = b''.join(
             full('infe', 2, 0, struct.pack('>HH4s', n, 0, kind.encode()), b'\0',
                  b'application/rdf+xml\0' if kind == 'mime' else b'')
-            for n, (kind, _, _) in self.items.items())
+            for n, (kind, _, _) in self.items.items() if n not in how['unnamed'])
         refs = b''.join(box(kind, struct.pack('>HH', a, len(to)), *(
             struct.pack('>H', n) for n in to)) for kind, a, to in self.refs)
         groups = b''.join(full(kind, 0, 0, struct.pack('>II', 900, len(of)), *(
@@ -120,7 +120,8 @@ class File:
             'meta', 0, 0, full('hdlr', 0, 0, b'\0\0\0\0pict', bytes(13)),
             full('pitm', 0, 0, struct.pack('>H', how['primary'])),
             self.iloc(where),
-            full('iinf', 0, 0, struct.pack('>H', len(self.items)), infe),
+            full('iinf', 0, 0, struct.pack(
+                '>H', len(self.items) - len(how['unnamed'])), infe),
             full('iref', 0, 0, refs) if refs else b'', self.properties(),
             box('idat', idat) if idat else b'',
             box('grpl', groups) if groups else b'',
@@ -203,6 +204,9 @@ def files():
     yield 'fallback', File({**tiles, 1: ('grid', GRID, [ISPE(80, 24)])},
                            [('dimg', 1, [2, 3])], [('altr', [1, 2])], idat=(1,))
     yield 'hdr', File(hdr, tmap, [('altr', [3, 1])])
+    for n in 1, 3:
+        yield 'unnamed%d' % n, File(
+            {1: picture(1, IROT(n)), 2: picture(2, IROT(3))}, unnamed=(2,))
     yield 'lost', File({**{n: hdr[n] for n in (2, 3)}, 4: picture(4)}, tmap,
                        [('altr', [3, 4])], primary=4)
     yield 'hdr-flat', File({**hdr, 1: picture(1, IROT(0)),
@@ -297,6 +301,8 @@ def check(op, before, after):
             x = x.replace(b'Orientation="6"', b'Orientation="1"')
         assert x == y, 'the data of item %d' % number
     group = with_it(a)
+    for number in set(a.lists) - set(a.items):
+        assert a.listed(number) == b.listed(number), 'another list has changed'
     for number in a.items:
         kinds = [k for _, k, _ in b.transforms(number)]
         whose, own = number, a.transforms(number)
