@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
 struct sandbox {
     const struct options *opts;
     struct file_rules files;
-    bool has_files;
+    bool off, has_files;
     unsigned calls_of;  /* CALLS_OF_..., or-ed */
     struct err lacks;   /* why it has no files */
     const char *latest; /* the name of which the directory was allowed last */
@@ -53,30 +54,31 @@ static unsigned calls_to_write(bool device)
     return CALLS_OF_ATTRIBUTES | (device ? CALLS_OF_DRIVER : 0);
 }
 
-/* Returns whether there is one. */
+/* Returns whether there are rules about files, which are to be made. */
 static bool begin(struct sandbox *sandbox, const struct options *opts,
                   unsigned calls_of)
 {
     const bool device = calls_of & CALLS_OF_DRIVER;
     *sandbox = (struct sandbox){ .opts = opts, .calls_of = calls_of };
-    if (opts->sandbox == SANDBOX_OFF)
-        return false;
-    if (!HAVE_SANDBOX) {
+    sandbox->off = opts->sandbox == SANDBOX_OFF || !HAVE_SANDBOX;
+    if (opts->sandbox != SANDBOX_OFF && !HAVE_SANDBOX)
         report_unconfined(opts, all, "this build has sanitizers");
+    if (sandbox->off)
         return false;
-    }
     if (device)
         file_rules_make_devices();
     sandbox->has_files =
         file_rules_begin(&sandbox->files, &sandbox->lacks) == 0;
     if (sandbox->has_files && device)
         file_rules_allow_driver(&sandbox->files);
-    return true;
+    return sandbox->has_files;
 }
 
 static void enter(struct sandbox *sandbox)
 {
     struct err why;
+    if (sandbox->off)
+        return;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         report_unconfined(sandbox->opts, all, strerror(errno));
         return;
@@ -114,34 +116,6 @@ static bool allow(struct sandbox *sandbox, const char *name, unsigned what)
     return fd >= 0;
 }
 
-/* Copies the directory of a name, "." if it has none. Returns false if it is
- * too long, and so no file's. */
-static bool copy_directory(char directory[PATH_MAX], const char *name)
-{
-    const struct path path = path_split(name, strlen(name));
-    if (path.ndirectory >= PATH_MAX)
-        return false;
-    memcpy(directory, path.directory, path.ndirectory);
-    directory[path.ndirectory] = '\0';
-    if (!path.ndirectory)
-        strcpy(directory, ".");
-    return true;
-}
-
-/* Allows this in a directory, or if it is to be made, in the one where that
- * begins. */
-static void allow_directory(struct sandbox *sandbox, const char *name,
-                            unsigned what)
-{
-    char directory[PATH_MAX], parent[PATH_MAX];
-    if (strlen(name) >= PATH_MAX)
-        return;
-    strcpy(directory, name);
-    while (!allow(sandbox, directory, what) && errno == ENOENT &&
-           strcmp(directory, ".") != 0 && copy_directory(parent, directory))
-        strcpy(directory, parent);
-}
-
 /* Returns whether two names have the same directory, by the bytes. */
 static bool is_beside(const char *name, const char *other)
 {
@@ -151,17 +125,20 @@ static bool is_beside(const char *name, const char *other)
            memcmp(a.directory, b.directory, a.ndirectory) == 0;
 }
 
-/* The same in the directory of a file. Lists have many files of one directory,
- * one after the other. */
+/* Allows this in the directory of a file. Lists have many files of one
+ * directory, one after the other. */
 static void allow_beside(struct sandbox *sandbox, const char *name,
                          unsigned what)
 {
     char directory[PATH_MAX];
-    if (sandbox->latest && is_beside(name, sandbox->latest))
+    const struct path path = path_split(name, strlen(name));
+    if ((sandbox->latest && is_beside(name, sandbox->latest)) ||
+        path.ndirectory >= PATH_MAX)
         return;
     sandbox->latest = name;
-    if (copy_directory(directory, name))
-        allow_directory(sandbox, directory, what);
+    snprintf(directory, sizeof directory, "%.*s", (int)path.ndirectory,
+             path.directory);
+    allow(sandbox, path.ndirectory ? directory : ".", what);
 }
 
 static bool is_link(const char *name)
@@ -171,20 +148,21 @@ static bool is_link(const char *name)
 }
 
 /* Allows to write a file, which may be a link to one elsewhere, with `what` in
- * its directory. */
+ * its directory; if that is to be made, in the one where it begins. */
 static void allow_output(struct sandbox *sandbox, const char *name,
                          unsigned what)
 {
     struct location location;
     struct err err;
-    if (!is_link(name)) {
-        allow_beside(sandbox, name, what);
+    if (sandbox->latest && is_beside(name, sandbox->latest) && !is_link(name))
         return;
+    sandbox->latest = is_link(name) ? NULL : name;
+    if (resolve_nearest(NULL, name, &location, &err) == 0) {
+        file_rules_allow(&sandbox->files, location.directory, what);
+        close(location.directory);
+    } else if (!is_out_of_reach(errno)) {
+        file_rules_give_up(&sandbox->files, errno);
     }
-    if (resolve_file(NULL, name, false, &location, &err))
-        return;
-    file_rules_allow(&sandbox->files, location.directory, what);
-    close(location.directory);
 }
 
 /* Allows to read the sidecars that a picture has, and with --sidecar to replace
@@ -231,7 +209,11 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 {
     const struct root *latest = NULL;
     if (plan->folder) {
-        allow_directory(sandbox, plan->folder, IN_OUTPUTS);
+        struct path_text inside;
+        path_text_set(&inside, plan->folder);
+        path_text_add(&inside, "/.", 2);
+        allow_output(sandbox, inside.text, IN_OUTPUTS);
+        sandbox->latest = NULL; /* this name is not kept */
         return;
     }
     for (uint32_t i = 0; i < plan->inputs.count; i++) {
@@ -289,19 +271,18 @@ void sandbox_enter_for_job(const struct job *job, bool device)
     bool there = stat(job->output, &st) == 0;
     bool is_made_beside =
         strcmp(job->output, "-") != 0 && (!there || S_ISREG(st.st_mode));
-    if (!begin(&sandbox, job->opts, calls_to_write(device)))
-        return;
-    if (sandbox.has_files && strcmp(job->input, "-") != 0)
+    const bool rules = begin(&sandbox, job->opts, calls_to_write(device));
+    if (rules && strcmp(job->input, "-") != 0)
         allow(&sandbox, job->input, FILES_READ);
-    if (sandbox.has_files && there && strcmp(job->output, "-") != 0)
+    if (rules && there && strcmp(job->output, "-") != 0)
         allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
-    if (sandbox.has_files && is_made_beside)
+    if (rules && is_made_beside) {
         allow_sidecars(&sandbox, job->output);
-    if (sandbox.has_files && is_made_beside)
         allow_output(&sandbox, job->output, beside);
-    else if (sandbox.has_files)
+    } else if (rules) {
         allow(&sandbox, scratch_file_apart(),
               FILES_READ | FILES_WRITE | FILES_MAKE);
+    }
     enter(&sandbox);
 }
 
@@ -310,9 +291,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
 {
     struct sandbox sandbox;
     codec_load(NULL);
-    if (!begin(&sandbox, opts, calls_to_write(device)))
-        return;
-    if (sandbox.has_files) {
+    if (begin(&sandbox, opts, calls_to_write(device))) {
         allow_inputs(&sandbox, &plan->inputs);
         if (opts->stack)
             allow_output(&sandbox, opts->stack, IN_OUTPUTS);
@@ -330,9 +309,8 @@ void sandbox_enter_for_files(const char *const *name, int count,
     struct sandbox sandbox;
     for (int i = 0; i < count; i++)
         codec_load(codec_of(name[i]));
-    if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
-        return;
-    for (int i = 0; sandbox.has_files && i < count; i++)
+    const bool rules = begin(&sandbox, opts, CALLS_OF_PICTURES);
+    for (int i = 0; rules && i < count; i++)
         if (strcmp(name[i], "-") != 0)
             allow(&sandbox, name[i], IN_INPUTS);
     enter(&sandbox);
@@ -343,9 +321,7 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
 {
     struct sandbox sandbox;
     codec_load(inputs->count == 1 ? codec_of(inputs->list->name) : NULL);
-    if (!begin(&sandbox, opts, CALLS_OF_PICTURES))
-        return;
-    if (sandbox.has_files)
+    if (begin(&sandbox, opts, CALLS_OF_PICTURES))
         allow_inputs(&sandbox, inputs);
     enter(&sandbox);
 }
@@ -355,9 +331,7 @@ void sandbox_enter_for_jobs(const char *root, const struct options *opts,
 {
     struct sandbox sandbox;
     codec_load(NULL);
-    if (!begin(&sandbox, opts, calls_to_write(device)))
-        return;
-    if (sandbox.has_files)
+    if (begin(&sandbox, opts, calls_to_write(device)))
         allow(&sandbox, root ? root : "/", IN_OUTPUTS);
     enter(&sandbox);
 }
