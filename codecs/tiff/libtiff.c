@@ -157,7 +157,9 @@ static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
     const struct coding *c = &s->coding;
     const struct cut *cut = &s->cut;
     TIFF *tif = h->tif;
-    const bool jpeg = c->compression == CODED_JPEG;
+    const bool jpeg = c->compression == CODED_JPEG,
+               deflate = c->compression == CODED_DEFLATE ||
+                         c->compression == CODED_OLD_DEFLATE;
     const struct {
         uint32_t tag;
         unsigned value;
@@ -179,6 +181,8 @@ static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
           : c->compression == CODED_T6 ? TIFFTAG_GROUP4OPTIONS
                                        : 0,
           c->options },
+        /* 1.4 times as fast as 6, and 2 % larger. */
+        { deflate ? TIFFTAG_ZIPQUALITY : 0, 4 },
         { jpeg ? TIFFTAG_JPEGQUALITY : 0, s->quality },
         { jpeg ? TIFFTAG_JPEGTABLESMODE : 0, 0 },
         { c->compression == CODED_WEBP ? TIFFTAG_WEBP_LOSSLESS : 0, 1 },
