@@ -1,14 +1,15 @@
-/* gimgxf bench: its options, the order in which everything is run, and the one
- * loop that times and checks it. */
+/* gimgxf bench: its options, the order in which everything is run, the one loop
+ * that times and checks it, and the table or JSON that it prints. */
 #include "cli/bench/bench.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/json/json.h"
+#include "cli/options/options.h"
 #include "cli/options/parser.h"
 #include "cli/report/report.h"
 #include "cuda/backend_choose.h"
@@ -20,22 +21,57 @@ enum {
     STATUS_DEVICE = 3
 };
 
+struct bench_opts {
+    bool help, cpu, sweep, profile, json;
+    const char *only;        /* NULL: not asked for */
+    struct suite_shape size; /* {0}: each its own */
+    int device;              /* of a GPU; -1: not asked for */
+    int rounds;              /* 0: as many as are good here */
+};
+
+/* One line of the table. */
+struct bench_row {
+    struct suite_entry entry;
+    struct suite_shape shape;
+    struct suite_result result;
+    bool part;                 /* of the case whose row follows */
+    const char *name, *cell;   /* "rotate90", "u8" */
+    char title[128], size[48]; /* what ran, and the cells and the size */
+    /* 0 where nothing was timed: GB/s, and those of the baseline; what the bar
+     * shows; of JPEG files microseconds of one, and how many a second. */
+    struct bench_speed {
+        double gbs, copy_gbs, share, us, rate;
+    } speed;
+};
+
+/* Everything that was run. */
+struct bench {
+    struct bench_opts opts;
+    char machine[400];       /* the GPU if one is used, else the CPU */
+    int gpus;                /* that there are; 0 if none is used */
+    struct err gpu_left_out; /* why; "" if it was not */
+    struct bench_row *row;
+    size_t nrows;
+    unsigned wrong;     /* rows with wrong results that nobody knew of */
+    char sections[160]; /* of all that could be run: "nvidia, book" */
+    double sample[SUITE_TIMES][SUITE_ROUNDS]; /* of the case that runs */
+};
+
 /* ---- Options ------------------------------------------------------------- */
 
 static int set_size(const struct parser_option *option, void *field,
                     const char *text, struct err *err)
 {
     struct suite_shape *size = field;
-    char *end, *last = NULL;
+    unsigned width, height;
+    int end = 0;
     (void)option;
-    errno = 0;
-    long width = strtol(text, &end, 10);
-    long height = *end == 'x' ? strtol(end + 1, &last, 10) : 0;
-    if (*text < '0' || *text > '9' || width < 1 || height < 1 || *last ||
-        end[1] < '0' || end[1] > '9' || errno || width > IMAGE_DIMENSION ||
+    if (text[strspn(text, "0123456789x")] ||
+        sscanf(text, "%9ux%9u%n", &width, &height, &end) != 2 || text[end] ||
+        !width || !height || width > IMAGE_DIMENSION ||
         height > IMAGE_DIMENSION)
         return fail(err, "'%s' is not a size; expected e.g. 4096x4096", text);
-    *size = (struct suite_shape){ (uint32_t)width, (uint32_t)height };
+    *size = (struct suite_shape){ width, height };
     return 0;
 }
 
@@ -94,6 +130,139 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
     return 0;
 }
 
+/* ---- The table ----------------------------------------------------------- */
+
+enum { BAR = 24 }; /* characters for a share of 1 */
+
+static void put_result(const struct bench_row *row)
+{
+    const struct suite_result *r = &row->result;
+    const struct bench_speed *s = &row->speed;
+    const int n = (int)(s->share * BAR + 0.5);
+    if (r->times.median <= 0)
+        printf(" %s", r->wrong ? "" : "right");
+    else if (r->files)
+        printf(" %9.2f us %8.0f/s", s->us, s->rate);
+    else
+        printf(" %7.1f", s->gbs);
+    if (s->share > 0)
+        printf(" %6.3f ", s->share);
+    const int end = n < BAR ? BAR : n < BAR + 6 ? n : BAR + 6;
+    for (int i = 0; s->share > 0 && i < end; i++)
+        putchar(i >= n ? '.' : i < BAR ? '#' : '+');
+    if (r->banks.put)
+        printf("  banks %u, %u", r->banks.put, r->banks.get);
+    if (r->in_l2)
+        printf("  in L2");
+    if (r->wrong)
+        printf("  %s: %llu of %llu %s",
+               row->entry.wrong ? "wrong, as known" : "WRONG",
+               (unsigned long long)r->wrong, (unsigned long long)r->cells,
+               r->files ? "files" : "cells");
+    else if (row->entry.wrong)
+        printf("  right, though said to be wrong");
+}
+
+static void show_row(const struct bench *bench, const struct bench_row *row)
+{
+    const char *source = row->entry.section->source;
+    if (bench->nrows == 1)
+        printf("%s\n"
+               "GB/s read and written, and the share of a plain copy of the "
+               "same cells;\n"
+               "of JPEG files microseconds and files a second.\n"
+               "* as published; banks: the most lanes at one, putting and "
+               "getting.\n",
+               bench->machine);
+    if (bench->nrows == 1 ||
+        strcmp(bench->row[bench->nrows - 2].entry.section->source, source) != 0)
+        printf("\n%s\n", source);
+    printf("  %-36s %-19s", row->title, row->size);
+    if (row->result.left_out)
+        printf(" left out: %s", row->result.left_out);
+    else
+        put_result(row);
+    putchar('\n');
+    fflush(stdout);
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+/* Writes a number that is left out where there is none. */
+static void json_some(struct json_writer *json, const char *key, double value)
+{
+    if (value > 0)
+        json_number(json, key, value);
+}
+
+static void json_row(struct json_writer *json, const struct bench_row *row)
+{
+    static const char *const forms[] = { [SUITE_PUBLISHED] = "published",
+                                         [SUITE_MEANT] = "meant",
+                                         [SUITE_LIBRARY] = "library",
+                                         [SUITE_OURS] = "gimgxf" };
+    const struct suite_entry *e = &row->entry;
+    const struct suite_result *r = &row->result;
+    json_open(json, NULL, '{');
+    json_string(json, "section", e->section->name);
+    json_string(json, "source", e->section->source);
+    json_string(json, "name", row->name);
+    json_string(json, "form", forms[e->origin]);
+    json_string(json, "note", e->note);
+    json_string(json, "turn", xform_name(e->work.turn));
+    json_string(json, "cell", row->cell);
+    json_number(json, "width", row->shape.width);
+    json_number(json, "height", row->shape.height);
+    json_number(json, "planes", e->work.nplanes);
+    json_some(json, "block_x", e->by.block_x);
+    json_some(json, "block_y", e->by.block_y);
+    json_some(json, "threads", e->by.threads);
+    json_some(json, "banks_put", r->banks.put);
+    json_some(json, "banks_get", r->banks.get);
+    json_string(json, "left_out", r->left_out);
+    if (r->left_out) {
+        json_close(json, '}');
+        return;
+    }
+    json_number(json, "bytes", (double)r->bytes);
+    json_bool(json, "in_l2", r->in_l2);
+    if (r->times.median > 0) {
+        json_open(json, "seconds", '{');
+        json_number(json, "median", r->times.median);
+        json_number(json, "min", r->times.min);
+        json_number(json, "max", r->times.max);
+        json_some(json, "copy", r->times.copy);
+        json_close(json, '}');
+        json_number(json, "rounds", r->times.rounds);
+        json_number(json, "launches", r->launches);
+        json_number(json, "gbs", row->speed.gbs);
+        json_some(json, "copy_gbs", row->speed.copy_gbs);
+        json_some(json, "us_a_picture", row->speed.us);
+        json_some(json, "pictures_a_second", row->speed.rate);
+        json_some(json, "share", row->speed.share);
+    }
+    json_number(json, "cells", (double)r->cells);
+    json_number(json, "wrong", (double)r->wrong);
+    json_bool(json, "known_wrong", row->entry.wrong);
+    json_close(json, '}');
+}
+
+static void show_json(const struct bench *bench)
+{
+    struct json_writer json = { .out = stdout };
+    json_open(&json, NULL, '{');
+    json_string(&json, "machine", bench->machine);
+    json_number(&json, "gpus", bench->gpus);
+    json_string(&json, "gpu_left_out",
+                *bench->gpu_left_out.text ? bench->gpu_left_out.text : NULL);
+    json_open(&json, "results", '[');
+    for (size_t i = 0; i < bench->nrows; i++)
+        json_row(&json, &bench->row[i]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+}
+
 /* ---- Rows ---------------------------------------------------------------- */
 
 static void describe_row(struct bench_row *row)
@@ -150,7 +319,7 @@ static int add_row(struct bench *bench, struct bench_row *row, struct err *err)
     if (row->result.wrong && !row->entry.wrong)
         bench->wrong++;
     if (!bench->opts.json)
-        bench_show_row(bench, row);
+        show_row(bench, row);
     return 0;
 }
 
@@ -372,7 +541,7 @@ static int run_all(struct bench *bench)
         return STATUS_USAGE;
     }
     if (o->json) /* with what there is */
-        bench_show_json(bench);
+        show_json(bench);
     if (bench->wrong) {
         fail(&text, "%u of %zu results are wrong", bench->wrong, bench->nrows);
         report_error(NULL, text.text);

@@ -155,21 +155,20 @@ enum { SCALES = 8, NOISE = 14 /* the larger, the less */ };
 
 static int hash(uint32_t x, uint32_t y, uint32_t z)
 {
-    const uint64_t place = verify_mix((uint64_t)y << 32 | x);
-    return (int)(verify_mix(place + z) & 255);
+    return (int)(verify_mix(verify_mix((uint64_t)y << 32 | x) + z) & 255);
 }
 
-/* Returns smooth noise of one scale, from 0 to 255. */
+/* Returns smooth noise of one scale, from 0 to 255: between four places that
+ * are so far apart. */
 static int noise_at(uint32_t x, uint32_t y, unsigned scale, uint32_t seed)
 {
-    const int size = 1 << scale, fx = (int)(x & (uint32_t)(size - 1)),
-              fy = (int)(y & (uint32_t)(size - 1));
-    const uint32_t cx = x >> scale, cy = y >> scale;
-    const int top =
-        hash(cx, cy, seed) * (size - fx) + hash(cx + 1, cy, seed) * fx;
-    const int low =
-        hash(cx, cy + 1, seed) * (size - fx) + hash(cx + 1, cy + 1, seed) * fx;
-    return (top * (size - fy) + low * fy) / (size * size);
+    const uint32_t size = 1u << scale, cx = x >> scale, cy = y >> scale;
+    const int fx = (int)(x % size), fy = (int)(y % size), n = (int)size;
+    int row[2];
+    for (unsigned i = 0; i < 2; i++)
+        row[i] =
+            hash(cx, cy + i, seed) * (n - fx) + hash(cx + 1, cy + i, seed) * fx;
+    return (row[0] * (n - fy) + row[1] * fy) / (n * n);
 }
 
 /* Fills a row with noise of all scales, as photographs have it, and a little of

@@ -88,14 +88,6 @@ static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
 static constexpr unsigned THREADS = 256;
 static constexpr int GARBAGE = 0xa5;
 
-/* Returns plane i of a picture, before the turn or after it, and what it is
- * verified by. */
-static struct verify_plane plane_at(const struct gpu_bed *bed,
-                                    const struct image *img, unsigned i)
-{
-    return verify_plane_of(img, i, bed->kcase.entry.work.turn);
-}
-
 /* Returns the blocks that go over the cells of a plane. */
 static unsigned grid_over(const struct plane *plane)
 {
@@ -135,7 +127,8 @@ static int prepare(struct gpu_bed *bed, struct err *err)
     for (unsigned n = 0; n < bed->ntasks && !status; n++) {
         const struct kernel_task *task = &bed->task[n];
         for (unsigned i = 0; i < task->src.nplanes; i++) {
-            const struct verify_plane what = plane_at(bed, &task->src, i);
+            const struct verify_plane what =
+                verify_plane_of(&task->src, i, XFORM_NONE);
             verify_fill<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
                 what);
         }
@@ -155,7 +148,8 @@ static int check_task(struct gpu_bed *bed, const struct kernel_task *task,
     cudaError_t status =
         cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
     for (unsigned i = 0; i < task->src.nplanes && !status; i++) {
-        const struct verify_plane what = plane_at(bed, &task->dst, i);
+        const struct verify_plane what =
+            verify_plane_of(&task->dst, i, bed->kcase.entry.work.turn);
         verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
             what, bed->wrong);
         status = cudaGetLastError();

@@ -293,25 +293,23 @@ static bool open_decoder(struct suite_codec *c)
            decode(c);
 }
 
-static bool open_worker(struct nvjpeg_worker *w, struct suite_codec *c)
-{
-    const struct nvjpeg_functions *f = &c->f;
-    w->room = (size_t)c->task.shape.width * c->task.shape.height * 2 + 65536;
-    w->data = (unsigned char *)malloc(w->room);
-    return w->data &&
-           cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking) ==
-               cudaSuccess &&
-           f->encoder_create(c->encoder, &w->encoder, w->stream) == 0 &&
-           f->params_create(c->encoder, &w->params, w->stream) == 0 &&
-           f->set_quality(w->params, c->task.quality, w->stream) == 0 &&
-           f->set_sampling(w->params, NVJPEG_420, w->stream) == 0;
-}
-
 static bool open_encoders(struct suite_codec *c)
 {
-    bool good = c->f.create(0, NULL, NULL, 0, &c->encoder) == 0;
-    for (unsigned i = 0; good && i < ENCODERS; i++)
-        good = open_worker(&c->worker[i], c);
+    const struct nvjpeg_functions *f = &c->f;
+    bool good = f->create(0, NULL, NULL, 0, &c->encoder) == 0;
+    for (unsigned i = 0; good && i < ENCODERS; i++) {
+        struct nvjpeg_worker *w = &c->worker[i];
+        w->room =
+            (size_t)c->task.shape.width * c->task.shape.height * 2 + 65536;
+        w->data = (unsigned char *)malloc(w->room);
+        good = w->data &&
+               cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking) ==
+                   cudaSuccess &&
+               f->encoder_create(c->encoder, &w->encoder, w->stream) == 0 &&
+               f->params_create(c->encoder, &w->params, w->stream) == 0 &&
+               f->set_quality(w->params, c->task.quality, w->stream) == 0 &&
+               f->set_sampling(w->params, NVJPEG_420, w->stream) == 0;
+    }
     return good;
 }
 

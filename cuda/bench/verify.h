@@ -85,15 +85,10 @@ VERIFY_INLINE uint8_t *verify_at(const struct verify_plane *what, uint32_t x,
 VERIFY_INLINE void verify_put(struct verify_plane what, uint32_t x, uint32_t y)
 {
     uint8_t *at = verify_at(&what, x, y);
-    for (unsigned k = 0; k < verify_parts(what.cell); k++) {
+    const unsigned parts = verify_parts(what.cell);
+    for (unsigned k = 0; k < parts; k++) {
         uint32_t bits = verify_source(what, x, y, k);
-        uint16_t half = (uint16_t)bits;
-        if (what.cell == CELL_U8)
-            *at = (uint8_t)bits;
-        else if (what.cell == CELL_F32)
-            memcpy(at, &bits, sizeof bits);
-        else
-            memcpy(at + k * sizeof half, &half, sizeof half);
+        memcpy(at + k * (what.size / parts), &bits, what.size / parts);
     }
 }
 
@@ -102,15 +97,10 @@ VERIFY_INLINE bool verify_right(struct verify_plane what, uint32_t x,
                                 uint32_t y)
 {
     const uint8_t *at = verify_at(&what, x, y);
-    for (unsigned k = 0; k < verify_parts(what.cell); k++) {
-        uint32_t bits = *at;
-        uint16_t half;
-        if (what.cell == CELL_F32)
-            memcpy(&bits, at, sizeof bits);
-        else if (what.cell != CELL_U8) {
-            memcpy(&half, at + k * sizeof half, sizeof half);
-            bits = half;
-        }
+    const unsigned parts = verify_parts(what.cell);
+    for (unsigned k = 0; k < parts; k++) {
+        uint32_t bits = 0;
+        memcpy(&bits, at + k * (what.size / parts), what.size / parts);
         if (bits !=
             verify_result(what, what.plane.width, what.plane.height, x, y, k))
             return false;
