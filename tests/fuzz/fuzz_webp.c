@@ -36,11 +36,14 @@ static void turn_around(struct bytes file, bool tolerant)
     for (int i = 1; i < (lossless ? 9 : 2); i++)
         must(turn(&made[i], made[i - 1], XFORM_ROTATE_90, false));
     must(same_bytes(made[4], made[8]));
-    must(codec_read(webp, &was, made[0], &load, &err) == 0);
-    must(codec_read(webp, &is, made[1], &load, &err) == 0);
-    turn_image(&was, XFORM_ROTATE_90);
-    must(was.width == is.width && was.height == is.height);
-    must(!lossless || is.meta->animation.frames || same_cells(&was, &is));
+    if (codec_read(webp, &was, made[0], &load, &err)) {
+        must(*err.text); /* small frames on a canvas beyond the limit */
+    } else {
+        must(codec_read(webp, &is, made[1], &load, &err) == 0);
+        turn_image(&was, XFORM_ROTATE_90);
+        must(was.width == is.width && was.height == is.height);
+        must(!lossless || is.meta->animation.frames || same_cells(&was, &is));
+    }
     image_free(&was);
     image_free(&is);
     for (int i = 0; i < 9; i++)
