@@ -34,9 +34,10 @@ enum { HEAD = 4096, STEP = 1 << 16 };
 /* A file without a size passes the limit as it is read. */
 static int too_large(const struct stat *st, uint64_t limit, struct err *err)
 {
+    const struct limits limits = { .bytes = limit };
     if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
-        return limit_refuse_bytes("the file has", (uint64_t)st->st_size, limit,
-                                  err);
+        return limit_refuse_memory("the file has", (uint64_t)st->st_size,
+                                   &limits, err);
     return fail_unread(err,
                        "the file has more than %llu bytes, which --max-memory "
                        "allows; a larger --max-memory reads it",

@@ -58,16 +58,21 @@ int limit_refuse_frames(uint32_t frames, uint64_t pixels,
 int limit_refuse_memory(const char *what, uint64_t bytes,
                         const struct limits *limits, struct err *err)
 {
-    if (!limits->file || bytes == UINT64_MAX)
-        return limit_refuse_bytes(what, bytes, limits->bytes, err);
+    const struct amount limit = amount_of(limits->bytes, 1024, false),
+                        file = amount_of(limits->file, 1024, false),
+                        need = amount_of(bytes, 1024, true);
+    if (bytes == UINT64_MAX)
+        return fail_unread(err, "%s more memory than can be counted", what);
+    if (!limits->file)
+        return fail_unread(err,
+                           "%s %s bytes, more than the %s of --max-memory; "
+                           "--max-memory %s allows them",
+                           what, need.text, limit.text, need.text);
     return fail_unread(
         err,
         "%s %s bytes, more than the %s that a file of %s bytes may "
         "take; --max-memory %s allows them",
-        what, amount_of(bytes, 1024, true).text,
-        amount_of(limits->bytes, 1024, false).text,
-        amount_of(limits->file, 1024, false).text,
-        amount_of(bytes, 1024, true).text);
+        what, need.text, limit.text, file.text, need.text);
 }
 
 /* At least one byte of so many is there. */
@@ -91,17 +96,4 @@ int limit_refuse_all(uint64_t file, uint64_t limit, struct err *err)
         "it takes more memory than the %s bytes that a file of %s "
         "bytes may take; a larger --max-memory allows more",
         amount_of(limit, 1024, false).text, amount_of(file, 1024, false).text);
-}
-
-int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
-                       struct err *err)
-{
-    if (bytes == UINT64_MAX)
-        return fail_unread(err, "%s more memory than can be counted", what);
-    return fail_unread(err,
-                       "%s %s bytes, more than the %s of --max-memory; "
-                       "--max-memory %s allows them",
-                       what, amount_of(bytes, 1024, true).text,
-                       amount_of(limit, 1024, false).text,
-                       amount_of(bytes, 1024, true).text);
 }

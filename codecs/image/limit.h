@@ -61,12 +61,9 @@ int limit_refuse_pixels(uint64_t width, uint64_t height,
 int limit_refuse_frames(uint32_t frames, uint64_t pixels,
                         const struct limits *limits, struct err *err);
 
-/* Of what needs too many bytes. `what` ends in a verb, as "9 x 9 pixels need".
- * UINT64_MAX: more than can be counted. */
-int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
-                       struct err *err);
-
-/* The same of a picture, whose limit may be one that its file has set. */
+/* Of what needs too many bytes, for a limit that the user or the file has set.
+ * `what` ends in a verb, as "9 x 9 pixels need". UINT64_MAX: more than can be
+ * counted. */
 int limit_refuse_memory(const char *what, uint64_t bytes,
                         const struct limits *limits, struct err *err);
 
