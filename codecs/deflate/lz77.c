@@ -12,6 +12,10 @@
  * where pixels begin. Most matches begin there, and the others are found at the
  * next pixel, and extended back: so it is faster, and what it finds is nearer.
  *
+ * LZ77_THREE looks for three bytes at the newest place, and anywhere: for words
+ * of a few bytes, as samples of 16 bits are, that are not at the same place of
+ * a pixel.
+ *
  * Two distances are tried beside these: the last one, which is often that of
  * the row above or of the last letter of this kind, and the last short one,
  * which is that of a pixel.
@@ -83,6 +87,7 @@ static const struct effort efforts[] = {
     [LZ77_SEVEN_QUICKLY] = { 1, 7, 0, 32, 2, 0, 1 },
     [LZ77_SIX_QUICKLY] = { 1, 6, 0, 80, 4, 12, 0 },
     [LZ77_EIGHT_QUICKLY] = { 1, 8, 0, 80, 4, 12, 0 },
+    [LZ77_THREE] = { 1, 6, 3, 96, 8, 0, 1 },
 };
 
 /* Pixels of one byte have more to choose from than those that are two strings
@@ -474,8 +479,11 @@ static void deflate_by(struct lz77 *m, const uint8_t *data,
     case LZ77_SIX_QUICKLY:
         deflate_bytes(m, data, efforts[LZ77_SIX_QUICKLY]);
         break;
-    default:
+    case LZ77_EIGHT_QUICKLY:
         deflate_bytes(m, data, efforts[LZ77_EIGHT_QUICKLY]);
+        break;
+    default:
+        deflate_bytes(m, data, efforts[LZ77_THREE]);
     }
 }
 
@@ -490,7 +498,7 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     size_t used = before + size < WINDOW ? before + size : WINDOW;
     memset(m->back, 0, used * sizeof *m->back);
     memset(m->newest, 0, sizeof m->newest);
-    if (search == LZ77_PIXELS)
+    if (search == LZ77_PIXELS || search == LZ77_THREE)
         memset(m->newest_short, 0, sizeof m->newest_short);
     m->steps = 0;
     block_split_begin(&m->split, out, data, size);

@@ -25,6 +25,7 @@ enum lz77_search {
     LZ77_SEVEN_QUICKLY, /* for such pixels, where size counts less */
     LZ77_SIX_QUICKLY,   /* for many matches that are short */
     LZ77_EIGHT_QUICKLY, /* for matches of more than two pixels */
+    LZ77_THREE,         /* of any three bytes: the slowest */
 };
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band

@@ -33,7 +33,7 @@ struct idat_scratch {
 };
 
 /* How bytes can be coded, and about how large they become so. */
-enum coder { CODER_LITERALS, CODER_LONG, CODER_SHORT, CODERS };
+enum coder { CODER_LITERALS, CODER_LONG, CODER_SHORT, CODER_ALL, CODERS };
 struct coder_sizes {
     size_t of[CODERS];
 };

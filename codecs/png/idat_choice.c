@@ -30,6 +30,7 @@ enum {
 static enum lz77_search search_of(const struct idat_bands *b, enum coder coder)
 {
     return coder == CODER_SHORT                    ? LZ77_PIXELS
+           : coder == CODER_ALL                    ? LZ77_THREE
            : b->pixel == 1 && b->has_room          ? LZ77_SEVEN_QUICKLY
            : b->pixel <= (b->long_repeats ? 1 : 2) ? LZ77_SEVEN
            : !b->only_repeats                      ? LZ77_SIX
@@ -193,6 +194,20 @@ static void try_short(void *context, size_t i)
     idat_bands_give(b, scratch);
 }
 
+/* Tries all matches with the best filter, where others are worth it. */
+static void try_all(void *context, size_t i)
+{
+    struct idat_bands *b = context;
+    struct coder_sizes *sizes = &b->strip[b->best][i];
+    struct idat_scratch *scratch = idat_bands_take(b);
+    if (!scratch)
+        return;
+    sizes->of[CODER_ALL] = sizes->of[b->matches];
+    if (are_worth_it(b, sizes->of[b->matches], sizes->of[CODER_LITERALS]))
+        try_on_strip(b, scratch, b->best, i, CODER_ALL);
+    idat_bands_give(b, scratch);
+}
+
 /* Tries n strips; those of a picture in bands one by one. */
 static int try_strips(struct idat_bands *b, size_t n,
                       void (*try)(void *context, size_t i), struct err *err)
@@ -272,7 +287,8 @@ static size_t most_by_short(const struct idat_bands *b)
                : by_long + by_long / 100;
 }
 
-/* Chooses which matches are looked for by n strips. */
+/* Chooses which matches are looked for by n strips. All of them take up to
+ * twice the time of the others, which must be worth 2.5 %. */
 static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
 {
     const struct coder_sizes *strip = b->strip[b->best];
@@ -283,12 +299,21 @@ static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
     b->long_repeats = by_long <= sum_of_strips(strip, CODER_LITERALS) / 3;
     b->has_room =
         b->continuous && b->only_repeats && by_long < adaptive - adaptive / 6;
-    if (b->level < IDAT_LZ77_FROM || (b->long_repeats && !b->has_room))
+    if (b->level < IDAT_LZ77_FROM)
         return 0;
-    if (try_strips(b, n, try_short, err))
+    if (!b->long_repeats || b->has_room) {
+        if (try_strips(b, n, try_short, err))
+            return -1;
+        if (sum_of_strips(strip, CODER_SHORT) < most_by_short(b))
+            b->matches = CODER_SHORT;
+    }
+    if (b->has_room)
+        return 0;
+    if (try_strips(b, n, try_all, err))
         return -1;
-    if (sum_of_strips(strip, CODER_SHORT) < most_by_short(b))
-        b->matches = CODER_SHORT;
+    const size_t others = sum_of_strips(strip, b->matches);
+    if (sum_of_strips(strip, CODER_ALL) < others - others / 40)
+        b->matches = CODER_ALL;
     return 0;
 }
 

@@ -77,8 +77,8 @@ static size_t check_optimal(const char *name, const uint8_t *data,
 static size_t check_round(const char *name, const uint8_t *data, size_t before,
                           size_t n, bool final)
 {
-    size_t of[LZ77_EIGHT_QUICKLY + 1], least = SIZE_MAX;
-    for (int search = LZ77_PIXELS; search <= LZ77_EIGHT_QUICKLY; search++) {
+    size_t of[LZ77_THREE + 1], least = SIZE_MAX;
+    for (int search = LZ77_PIXELS; search <= LZ77_THREE; search++) {
         of[search] = check_search(name, data, before, n, final,
                                   (enum lz77_search)search);
         least = of[search] < least ? of[search] : least;

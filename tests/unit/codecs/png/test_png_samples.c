@@ -440,6 +440,33 @@ TEST(repeats)
     image_free(&img);
 }
 
+/* Noise in which words of five bytes and of ten come again, anywhere in a
+ * pixel, with a byte of noise between two of them. */
+TEST(words)
+{
+    static const struct shape s = { 400, 300, 8, RGB, false };
+    const size_t raw = (size_t)s.width * s.height * 3;
+    struct image img = shape_image(&s);
+    uint8_t words[64][10];
+    uint64_t state = 9;
+    unsigned word = 0, left = 0;
+    for (unsigned i = 0; i < sizeof words; i++)
+        words[i / 10][i % 10] = (uint8_t)(test_random(&state) >> 40);
+    for (size_t i = 0; i < raw; i++) {
+        unsigned noise = (unsigned)(test_random(&state) >> 40), now = noise;
+        if (left > 0)
+            now = words[word][--left];
+        else
+            left = (word = noise >> 8 & 63) % 4 ? 5 : 10;
+        image_set_sample(&img, i % 3, (uint32_t)(i / 3 % s.width),
+                         (uint32_t)(i / 3 / s.width), now & 255);
+    }
+    struct bytes file = write_file(&img, &s, 6, NULL);
+    CHECK(file.size < 140000, "%zu of %zu", file.size, raw);
+    bytes_free(&file);
+    image_free(&img);
+}
+
 TEST_SET_UP()
 {
     pools[0] = NULL;
