@@ -67,7 +67,7 @@ gives 0 '' -q copy --stack want.npy 1.ppm 2.ppm
 check 'an array is a picture' same want.npy out.npy
 gives 0 '' -q --layout nchw copy 1.ppm 4.npy
 gives 0 '' -q --layout nchw copy --stack out.npy 1.ppm 2.ppm
-gives 2 'gimgxf: --layout: '\''no'\'' is not a layout; expected auto, hwc, chw, nhw, nhwc or nchw' \
+gives 2 'gimgxf: --layout: '\''no'\'' is not known; expected auto, hwc, chw, nhw, nhwc or nchw' \
     --layout no copy --stack out.npy 1.ppm
 npy "'|u1'" True '(20, 30, 3)' 1800 >fortran.npy
 gives 1 'gimgxf: no.npy: fortran.npy: an array in Fortran order cannot be a part of a stack; numpy.ascontiguousarray changes the order
