@@ -86,6 +86,7 @@ struct load_opts {
 };
 
 struct scan_turner;
+struct idat_turner;
 
 /* What has been decided about a picture before it is decoded. {0} asks for its
  * samples, as stored. */
@@ -108,6 +109,9 @@ struct decode_plan {
      * packed so, of cells that are converted so: then img has PIXELS_DEVICE.
      */
     const struct scan_turner *scan_turner;
+    /* The same of the image data of a PNG, if it is written as a PNG again,
+     * quickly and without other changes to its samples. */
+    const struct idat_turner *idat_turner;
     enum packing packing;
     enum cell cell;
 };

@@ -21,7 +21,9 @@ static const struct kernel_suite *const suites[] = {
 static const struct scan_engine_type *const engines[] = {
 #if HAVE_CUDA
     &scan_engine_cuda,
+    &idat_engine_cuda,
 #endif
+    NULL,
     NULL,
 };
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
@@ -47,6 +49,11 @@ const struct backend *backend_choose(const char *name, struct err *err)
 const struct scan_engine_type *backend_choose_engine(void)
 {
     return engines[0];
+}
+
+const struct scan_engine_type *backend_choose_idat_engine(void)
+{
+    return engines[1];
 }
 
 const struct kernel_suite *backend_choose_suite(void)

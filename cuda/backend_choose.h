@@ -19,6 +19,9 @@ const struct backend *backend_choose(const char *name, struct err *err);
 struct scan_engine_type;
 const struct scan_engine_type *backend_choose_engine(void);
 
+/* The same of the image data of PNG. */
+const struct scan_engine_type *backend_choose_idat_engine(void);
+
 /* Returns what a benchmark of the GPU runs, or NULL in a build without CUDA. */
 struct kernel_suite;
 const struct kernel_suite *backend_choose_suite(void);

@@ -3,7 +3,8 @@
 .PHONY: tests
 TEST_SRC := $(shell find tests/unit tests/fuzz -name '*_*.c' | sort)
 ifneq ($(CUDA),1)
-TEST_SRC := $(filter-out %/test_kernels.c %/test_scan_cuda.c,$(TEST_SRC))
+TEST_SRC := $(filter-out %/test_kernels.c %/test_scan_cuda.c \
+                          %/test_idat_cuda.c,$(TEST_SRC))
 endif
 # The programs stand side by side, whatever the folders of their sources.
 TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))

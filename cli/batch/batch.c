@@ -329,16 +329,17 @@ static int report_passed_over(struct batch *batch, struct err *err)
 static void conclude(struct batch *batch)
 {
     const struct options *opts = batch->opts;
-    struct scan_estimate estimate;
-    const bool weighed =
-        batch->scheduler &&
-        device_scans_estimate(batch->scheduler->scans, &estimate);
+    struct scan_estimate estimates[SCAN_KINDS];
+    unsigned weighed = 0;
+    for (int i = 0; batch->scheduler && i < SCAN_KINDS; i++)
+        weighed += device_scans_estimate(
+            batch->scheduler->scans, (enum scan_kind)i, &estimates[weighed]);
     const bool early = progress_left(&batch->progress);
     progress_clear(&batch->progress);
     warn_of_device(batch);
     if (!opts->quiet && !batch->pipe_closed)
-        progress_summary(&batch->progress, opts,
-                         opts->verbose && weighed ? &estimate : NULL);
+        progress_summary(&batch->progress, opts, estimates,
+                         opts->verbose ? weighed : 0);
     if (early) {
         const struct records *records = &batch->records;
         bool full =

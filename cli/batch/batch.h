@@ -156,10 +156,10 @@ size_t progress_left(const struct batch_progress *progress);
 
 /* Prints the summary on standard error, and frees what was kept for it. With
  * --verbose it has the seconds of each stage and what a device did, and
- * `estimate`, unless it is NULL, which is what `auto` has chosen by. */
+ * n estimates, which are what `auto` has chosen by. */
 void progress_summary(struct batch_progress *progress,
                       const struct options *opts,
-                      const struct scan_estimate *estimate);
+                      const struct scan_estimate *estimate, unsigned n);
 
 enum ending {
     ENDING_SIGNAL,   /* a signal asked for it */

@@ -200,14 +200,16 @@ static void put_device(const struct batch_progress *progress)
 static void put_estimate(const struct scan_estimate *estimate)
 {
     fprintf(stderr,
-            "gimgxf: --backend auto: about %.0f JPEG files would take the "
+            "gimgxf: --backend auto: about %.0f %s files would take the "
             "processors %.2f s, and a GPU %.2f s\n",
-            estimate->pictures, estimate->by_processors, estimate->by_device);
+            estimate->pictures,
+            estimate->kind == SCAN_KIND_PNG ? "PNG" : "JPEG",
+            estimate->by_processors, estimate->by_device);
 }
 
 void progress_summary(struct batch_progress *progress,
                       const struct options *opts,
-                      const struct scan_estimate *estimate)
+                      const struct scan_estimate *estimate, unsigned n)
 {
     const size_t not_begun = progress_left(progress);
     char in[16], out[16];
@@ -251,8 +253,8 @@ void progress_summary(struct batch_progress *progress,
         put_device(progress);
         put_stages(progress);
     }
-    if (estimate)
-        put_estimate(estimate);
+    for (; n; n--)
+        put_estimate(estimate++);
 }
 
 void progress_plan(size_t planned, size_t all)

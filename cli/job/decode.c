@@ -200,6 +200,9 @@ static int decode_by(struct job_state *state, struct reader *reader,
     struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
     plan.turner = turner.parallel ? &turner : NULL;
+    if (state->plan.own && state->opts->effort == LEVEL_FAST + 1 &&
+        !state->opts->tolerant)
+        plan.idat_turner = context->job->idat_turner;
     if (scans) {
         scan_turner = *scans;
         scan_turner.optimize = state->opts->optimize;

@@ -99,6 +99,8 @@ struct job {
     void *context;
     /* Turns coded scans, but for what the options say; or NULL. */
     const struct scan_turner *scan_turner;
+    /* Turns the image data of PNG files; or NULL. */
+    const struct idat_turner *idat_turner;
 };
 
 /* Why a job was not done. */

@@ -1,4 +1,4 @@
-/* Pictures whose coded scans a device turns. */
+/* Pictures whose coded data a device turns. */
 #include "cli/schedule/device_scans.h"
 
 #include <pthread.h>
@@ -10,25 +10,36 @@
 
 /* ---- The cost model ------------------------------------------------------ */
 
-/* Seconds until a device is open, while the processors turn pictures alone: its
- * driver and its context take 0.1 s each, the code and memory of batches the
- * rest. Seconds that the process takes longer to end. */
-static const double to_open = 0.3, to_end = 0.1;
-
-/* Seconds of one processor. */
-static const struct scan_load alone = {
-    .pictures = 0.4e-3, .bytes = 22e-9, .samples = 1.8e-9, .encoded = 10e-9
+struct scan_costs {
+    /* Seconds until a device is open, while the processors turn pictures alone:
+     * its driver and its context take 0.1 s each, the code and memory of
+     * batches the rest. Seconds that the process takes longer to end. */
+    double to_open, to_end;
+    struct scan_load alone;  /* seconds of one processor */
+    struct scan_load beside; /* the same where a device turns them: files are
+                                read, copied twice and written */
+    struct scan_load device; /* seconds of the device */
 };
 
-/* The same where a device turns them: files are read, copied twice and
- * written. */
-static const struct scan_load beside = {
-    .pictures = 0.35e-3, .bytes = 1.6e-9, .samples = 0.5e-9, .encoded = 0
-};
-
-/* Seconds of the device. */
-static const struct scan_load by_device = {
-    .pictures = 5e-6, .bytes = 0.15e-9, .samples = 0.02e-9, .encoded = 0.15e-9
+static const struct scan_costs costs[] = {
+    [SCAN_KIND_JPEG] = { .to_open = 0.3,
+                         .to_end = 0.1,
+                         .alone = { .pictures = 0.4e-3,
+                                    .bytes = 22e-9,
+                                    .samples = 1.8e-9,
+                                    .encoded = 10e-9 },
+                         .beside = { .pictures = 0.35e-3,
+                                     .bytes = 1.6e-9,
+                                     .samples = 0.5e-9 },
+                         .device = { .pictures = 5e-6,
+                                     .bytes = 0.15e-9,
+                                     .samples = 0.02e-9,
+                                     .encoded = 0.15e-9 } },
+    [SCAN_KIND_PNG] = { .to_open = 0.45,
+                        .to_end = 0.15,
+                        .alone = { .pictures = 0.5e-3, .samples = 6.5e-9 },
+                        .beside = { .pictures = 0.4e-3, .bytes = 1.8e-9 },
+                        .device = { .pictures = 20e-6, .samples = 0.11e-9 } },
 };
 
 static double cost(const struct scan_load *load, const struct scan_load *each)
@@ -37,48 +48,60 @@ static double cost(const struct scan_load *load, const struct scan_load *each)
            load->samples * each->samples + load->encoded * each->encoded;
 }
 
-struct scan_estimate device_scans_model(const struct scan_load *load,
+struct scan_estimate device_scans_model(enum scan_kind kind,
+                                        const struct scan_load *load,
                                         unsigned processors)
 {
-    const double by_processors = cost(load, &alone) / processors;
-    const double by_others = cost(load, &beside) / processors;
-    const double by_it = cost(load, &by_device);
+    const struct scan_costs *c = &costs[kind];
+    const double by_processors = cost(load, &c->alone) / processors;
+    const double by_others = cost(load, &c->beside) / processors;
+    const double by_it = cost(load, &c->device);
     const double with_device = by_others > by_it ? by_others : by_it;
     const double left =
-        by_processors > to_open ? 1 - to_open / by_processors : 0;
+        by_processors > c->to_open ? 1 - c->to_open / by_processors : 0;
     return (struct scan_estimate){
+        .kind = kind,
         .pictures = load->pictures,
         .by_processors = by_processors,
-        .by_device = to_open + left * with_device + to_end,
+        .by_device = c->to_open + left * with_device + c->to_end,
     };
 }
 
 /* ---- All of them --------------------------------------------------------- */
 
-/* Two batches run while a third one is filled or written. */
-enum { SLOTS = 3 };
-
 /* Of a slot. A batch of more gains little, and all of it is page-locked before
- * it is used, which takes 0.28 ms a MB. */
-static const size_t input_most = (size_t)16 << 20;
+ * it is used, which takes 0.28 ms a MB. The time of a PNG on the device hides
+ * only behind that of many others. */
+static const struct slot_size {
+    unsigned slots; /* some batches run while another is filled or written */
+    size_t input;
+    unsigned pictures;
+    unsigned samples; /* bytes of them, for each byte of input */
+} slot_most[SCAN_KINDS] = {
+    [SCAN_KIND_JPEG] = { 3, (size_t)16 << 20, 64, 4 },
+    [SCAN_KIND_PNG] = { 4, (size_t)480 << 20, 192, 4 },
+};
 
 /* How many devices keep as many pictures as their slots hold. */
 enum { DEVICES_MOST = 8 };
 
-/* The samples of a slot, for each byte of its input. */
-enum { SAMPLES_OF_INPUT = 4 };
+/* What is kept of each kind. The lock of all is held. */
+struct device_kind {
+    struct scan_pipeline *pipeline; /* NULL: no device takes it */
+    bool weighed, started;
+    unsigned given, turned, refused; /* pictures, to the device and by it */
+    struct scan_load load;           /* the jobs of this kind, so far */
+    struct scan_estimate estimate;
+};
 
 struct device_scans {
-    struct scan_pipeline *pipeline;
     unsigned processors, devices;
     bool always;  /* a device was asked for */
     bool endless; /* more jobs may come than are left */
     bool samples; /* the device takes components that go through samples */
     pthread_mutex_t lock;
-    bool weighed, started;
-    double seen;           /* jobs */
-    struct scan_load load; /* those of them with scans */
-    struct scan_estimate estimate;
+    double seen; /* jobs */
+    struct device_kind kind[SCAN_KINDS];
     struct resource_share opening; /* a processor, as long as devices open */
 };
 
@@ -96,72 +119,92 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool all = opts->devices.count == (unsigned)LANE_ALL_DEVICES;
     const bool some = opts->devices.count && !all;
     const bool always = backend != &backend_cpu;
-    const struct scan_engine_type *engine = backend_choose_engine();
-    const uint64_t memory = opts->limits.bytes / 32;
-    const size_t input =
-        memory / SLOTS < input_most ? (size_t)memory / SLOTS : input_most;
-    const struct scan_pipeline_opts pipeline = {
-        .engine = engine,
-        .device = some ? opts->devices.number : &first,
-        .devices = all    ? 0
-                   : some ? opts->devices.count
-                          : 1,
-        .slots = SLOTS,
-        .input = input,
-        .memory = memory,
-        .output = SAMPLES_OF_INPUT * input,
-        .vram = always ? (opts->vram + 1) / 2 : opts->vram, /* and lanes */
+    const struct scan_engine_type *const engines[SCAN_KINDS] = {
+        [SCAN_KIND_JPEG] = backend_choose_engine(),
+        [SCAN_KIND_PNG] = opts->effort == LEVEL_FAST + 1
+                              ? backend_choose_idat_engine()
+                              : NULL,
     };
+    const uint64_t memory = opts->limits.bytes / 32;
     struct device_scans *made = NULL;
-    if (engine && input >= SCAN_INPUT_LEAST &&
+    if (engines[0] && memory / slot_most[0].slots >= SCAN_INPUT_LEAST &&
         (always || strcmp(opts->backend, "auto") == 0))
         made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     made->processors = opts->threads;
-    made->devices = all ? DEVICES_MOST : pipeline.devices;
+    made->devices = all ? DEVICES_MOST : some ? opts->devices.count : 1;
     made->always = always;
     made->endless = endless;
-    made->samples = engine->samples;
+    made->samples = engines[0]->samples;
     pthread_mutex_init(&made->lock, NULL);
-    made->pipeline = scan_pipeline_open(&pipeline);
-    if (!made->pipeline) {
+    for (unsigned i = 0; i < SCAN_KINDS; i++) {
+        const struct slot_size *most = &slot_most[i];
+        const size_t input = memory / most->slots < most->input
+                                 ? (size_t)(memory / most->slots)
+                                 : most->input;
+        const struct scan_pipeline_opts pipeline = {
+            .engine = engines[i],
+            .device = some ? opts->devices.number : &first,
+            .devices = all ? 0 : made->devices,
+            .slots = most->slots,
+            .pictures = most->pictures,
+            .input = input,
+            .memory = memory,
+            .output = most->samples * input,
+            .vram = always ? (opts->vram + 1) / 2 : opts->vram, /* and lanes */
+        };
+        if (engines[i])
+            made->kind[i].pipeline = scan_pipeline_open(&pipeline);
+    }
+    /* That of PNG pictures has much memory, and is started when one comes. */
+    struct device_kind *jpeg = &made->kind[SCAN_KIND_JPEG];
+    if (!jpeg->pipeline) {
         device_scans_close(made);
         return NULL;
     }
     if (always)
-        scan_pipeline_start(made->pipeline);
-    made->started = always;
+        scan_pipeline_start(jpeg->pipeline);
+    jpeg->started = always;
     return made;
 }
 
 size_t device_scans_most(const struct device_scans *scans)
 {
-    return (size_t)scans->devices * SLOTS * SCAN_PICTURES;
+    size_t pictures = 0;
+    for (unsigned i = 0; i < SCAN_KINDS; i++)
+        if (scans->kind[i].pipeline)
+            pictures += slot_most[i].slots * slot_most[i].pictures;
+    return scans->devices * pictures;
 }
 
 void device_scans_close(struct device_scans *scans)
 {
     if (!scans)
         return;
-    scan_pipeline_close(scans->pipeline);
+    for (unsigned i = 0; i < SCAN_KINDS; i++)
+        scan_pipeline_close(scans->kind[i].pipeline);
     pthread_mutex_destroy(&scans->lock);
     free(scans);
 }
 
 bool device_scans_failure(struct device_scans *scans, struct err *why)
 {
-    return scans && scan_pipeline_failure(scans->pipeline, why);
+    for (unsigned i = 0; scans && i < SCAN_KINDS; i++)
+        if (scans->kind[i].pipeline &&
+            scan_pipeline_failure(scans->kind[i].pipeline, why))
+            return true;
+    return false;
 }
 
-bool device_scans_estimate(struct device_scans *scans,
+bool device_scans_estimate(struct device_scans *scans, enum scan_kind kind,
                            struct scan_estimate *estimate)
 {
     if (!scans)
         return false;
     pthread_mutex_lock(&scans->lock);
-    bool weighed = scans->weighed;
-    *estimate = scans->estimate;
+    bool weighed = scans->kind[kind].weighed;
+    *estimate = scans->kind[kind].estimate;
     pthread_mutex_unlock(&scans->lock);
     return weighed;
 }
@@ -175,21 +218,43 @@ static double expected(const struct device_picture *picture)
     const struct device_scans *scans = picture->scans;
     if (!scans->endless)
         return (double)picture->left;
-    return picture->left < SCAN_PICTURES ? 0 : scans->seen;
+    return picture->left < slot_most[picture->kind].pictures ? 0 : scans->seen;
 }
 
 /* Starts the devices, and leaves a processor to that: beside jobs on all of
  * them it takes up to twice as long. */
-static void start(struct device_scans *scans, struct resource_limits *limits)
+static void start(struct device_scans *scans, enum scan_kind kind,
+                  struct resource_limits *limits)
 {
     struct resource_share opening = { .limits = limits };
-    scan_pipeline_start(scans->pipeline);
-    if (scans->processors == 1)
+    scan_pipeline_start(scans->kind[kind].pipeline);
+    if (scans->processors == 1 || scans->always)
         return;
     (void)resource_limits_take_processors(&opening, SIZE_MAX);
     pthread_mutex_lock(&scans->lock);
     scans->opening = opening;
     pthread_mutex_unlock(&scans->lock);
+}
+
+static void add_load(struct scan_load *load, const struct scan_turn *turn,
+                     unsigned count)
+{
+    load->pictures++;
+    for (unsigned i = 0; i < count; i++) {
+        const struct idat_turn *idat = turn[i].idat;
+        load->bytes += (double)turn[i].coded.size;
+        if (idat)
+            load->samples += (double)idat->width * idat->height * idat->pixel;
+        if (turn[i].pixels)
+            load->samples += (double)turn[i].pixels->size;
+        /* Without `to` they become samples alone, which `pixels` has. */
+        const unsigned components =
+            turn[i].samples && turn[i].to ? turn[i].to->components : 0;
+        for (unsigned c = 0; c < components; c++)
+            if (turn[i].samples[c].wanted)
+                load->encoded += (double)turn[i].samples[c].width *
+                                 turn[i].samples[c].height;
+    }
 }
 
 /* Starts the devices once they are worthwhile, if what is left is like what has
@@ -198,38 +263,29 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
                   unsigned count)
 {
     struct device_scans *scans = picture->scans;
+    struct device_kind *kind = &scans->kind[picture->kind];
     bool starts = false;
     pthread_mutex_lock(&scans->lock);
-    if (!scans->started) {
-        scans->load.pictures++;
-        for (unsigned i = 0; i < count; i++) {
-            scans->load.bytes += (double)turn[i].coded.size;
-            if (turn[i].pixels)
-                scans->load.samples += (double)turn[i].pixels->size;
-            /* Without `to` they become samples alone, which `pixels` has. */
-            const unsigned components =
-                turn[i].samples && turn[i].to ? turn[i].to->components : 0;
-            for (unsigned c = 0; c < components; c++)
-                if (turn[i].samples[c].wanted)
-                    scans->load.encoded += (double)turn[i].samples[c].width *
-                                           turn[i].samples[c].height;
-        }
+    if (!kind->started && scans->always) {
+        starts = true;
+    } else if (!kind->started) {
+        add_load(&kind->load, turn, count);
         const double left = expected(picture) / scans->seen;
-        const struct scan_load load = { left * scans->load.pictures,
-                                        left * scans->load.bytes,
-                                        left * scans->load.samples,
-                                        left * scans->load.encoded };
+        const struct scan_load load = { left * kind->load.pictures,
+                                        left * kind->load.bytes,
+                                        left * kind->load.samples,
+                                        left * kind->load.encoded };
         struct scan_estimate estimate =
-            device_scans_model(&load, scans->processors);
+            device_scans_model(picture->kind, &load, scans->processors);
         starts = estimate.by_device < estimate.by_processors;
-        if (starts || estimate.by_processors > scans->estimate.by_processors)
-            scans->estimate = estimate;
-        scans->started = starts;
-        scans->weighed = true;
+        if (starts || estimate.by_processors > kind->estimate.by_processors)
+            kind->estimate = estimate;
+        kind->weighed = true;
     }
+    kind->started = kind->started || starts;
     pthread_mutex_unlock(&scans->lock);
     if (starts)
-        start(scans, picture->share->limits);
+        start(scans, picture->kind, picture->share->limits);
 }
 
 static bool begin(void *context, struct scan_turn *scans, unsigned count)
@@ -243,15 +299,15 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
     };
     struct device_picture *picture = context;
     struct device_scans *all = picture->scans;
+    struct scan_pipeline *pipeline = all->kind[picture->kind].pipeline;
     enum scan_admission place;
     weigh(picture, scans, count);
     for (;;) {
-        place =
-            scan_pipeline_begin(all->pipeline, &picture->ticket, scans, count);
+        place = scan_pipeline_begin(pipeline, &picture->ticket, scans, count);
         if (place != SCAN_PLACE_NONE_YET &&
             (place != SCAN_PLACE_OPENING || !all->always))
             break;
-        scan_pipeline_await_place(all->pipeline, scans, count);
+        scan_pipeline_await_place(pipeline, scans, count);
     }
     picture->use = uses[place];
     if (place != SCAN_PLACE_OPENING) {
@@ -262,49 +318,84 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
         pthread_mutex_unlock(&all->lock);
         resource_limits_return_processors(&opening);
     }
+    pthread_mutex_lock(&all->lock);
+    all->kind[picture->kind].given += place == SCAN_PLACE_TAKEN;
+    pthread_mutex_unlock(&all->lock);
     if (place != SCAN_PLACE_TAKEN)
         (void)resource_limits_take_processors(picture->share, SIZE_MAX);
     return place == SCAN_PLACE_TAKEN;
 }
 
-const struct scan_turner *device_scans_prepare(struct device_scans *scans,
-                                               struct device_picture *picture,
-                                               const struct result *result,
-                                               struct resource_share *share,
-                                               size_t left)
+static const struct bytes *begin_idat(void *context,
+                                      const struct idat_turn *turn)
+{
+    struct device_picture *picture = context;
+    picture->idat = *turn;
+    picture->png =
+        (struct scan_turn){ .idat = &picture->idat, .coded = turn->coded };
+    return begin(picture, &picture->png, 1) ? &picture->png.turned : NULL;
+}
+
+/* Returns whether a device that was not asked for is to have no more of these:
+ * it refuses most, as it does screenshots, or has not judged the first ones. */
+static bool is_refused(const struct device_kind *kind)
+{
+    enum { JUDGED_FROM = 16 };
+    const unsigned judged = kind->turned + kind->refused;
+    return judged < JUDGED_FROM ? kind->given >= 2 * JUDGED_FROM
+                                : kind->refused > kind->turned;
+}
+
+bool device_scans_prepare(struct device_scans *scans,
+                          struct device_picture *picture, struct job *job,
+                          const struct result *result,
+                          struct resource_share *share, size_t left)
 {
     if (!scans)
-        return NULL;
+        return false;
+    const bool png =
+        result->from == &codec_png && scans->kind[SCAN_KIND_PNG].pipeline;
+    const enum scan_kind kind = png ? SCAN_KIND_PNG : SCAN_KIND_JPEG;
     pthread_mutex_lock(&scans->lock);
     scans->seen++;
-    const bool started = scans->started;
+    const bool started = scans->kind[kind].started;
+    const bool refuses =
+        png && !scans->always && is_refused(&scans->kind[kind]);
     pthread_mutex_unlock(&scans->lock);
-    if (!started && left < scans->processors)
-        return NULL;
+    if (refuses ||
+        (!started && !(png && scans->always) && left < scans->processors))
+        return false;
     *picture = (struct device_picture){
         .scans = scans,
+        .kind = kind,
         .share = share,
         .left = left,
         .use = DEVICE_UNSUITED,
         .turner = { .begin = begin,
                     .context = picture,
                     .samples = scans->samples },
+        .idat_turner = { .begin = begin_idat, .context = picture },
     };
-    return result->from == &codec_jpeg ? &picture->turner : NULL;
+    if (result->from == &codec_jpeg)
+        job->scan_turner = &picture->turner;
+    else if (png)
+        job->idat_turner = &picture->idat_turner;
+    return job->scan_turner || job->idat_turner;
 }
 
 bool device_scans_park(struct device_picture *picture,
                        void (*resume)(void *context), void *context)
 {
-    return scan_pipeline_park(picture->scans->pipeline, &picture->ticket,
-                              resume, context);
+    return scan_pipeline_park(picture->scans->kind[picture->kind].pipeline,
+                              &picture->ticket, resume, context);
 }
 
 void device_scans_release(struct device_picture *picture)
 {
     if (!picture->scans)
         return;
-    scan_pipeline_release(picture->scans->pipeline, &picture->ticket);
+    scan_pipeline_release(picture->scans->kind[picture->kind].pipeline,
+                          &picture->ticket);
     if (picture->ticket.turned)
         picture->use = DEVICE_TURNED;
 }
@@ -313,6 +404,13 @@ void device_scans_note(const struct device_picture *picture,
                        struct result *result)
 {
     result->device_use = picture->use;
+    if (picture->scans) {
+        struct device_kind *kind = &picture->scans->kind[picture->kind];
+        pthread_mutex_lock(&picture->scans->lock);
+        kind->turned += picture->use == DEVICE_TURNED;
+        kind->refused += picture->use == DEVICE_REFUSED;
+        pthread_mutex_unlock(&picture->scans->lock);
+    }
     result->seconds[STAGE_TURN] += picture->ticket.seconds;
     if (picture->use == DEVICE_UNSUITED && result->from == &codec_jpeg)
         result->device_use =

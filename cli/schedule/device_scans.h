@@ -1,17 +1,19 @@
-/* Pictures whose coded scans a device turns: whether that is worthwhile, and
- * the way of each from its worker to the pipeline and back. */
+/* Pictures whose coded data a device turns, the scans of JPEG files and the
+ * image data of PNG files: whether that is worthwhile, and the way of each from
+ * its worker to the pipeline and back. */
 #ifndef CLI_SCHEDULE_DEVICE_SCANS_H
 #define CLI_SCHEDULE_DEVICE_SCANS_H
 
 #include "cli/job/job.h"
 #include "cli/schedule/resource_limits.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
+#include "codecs/png/idat_turner.h"
 #include "cuda/jpeg/scan_engine.h"
 
 /* ---- The pipeline (scan_pipeline.c) ----
  *
- * It turns the coded scans of many JPEG pictures on devices, a batch at a
- * time.
+ * It turns the coded scans of many JPEG pictures on devices, or the data of
+ * many PNG pictures, which are called scans here as well, a batch at a time.
  *
  * Each device has a few slots. A slot is an engine (cuda/jpeg) with its
  * page-locked memory, and a thread that runs it. Workers copy the scans of
@@ -29,8 +31,6 @@
  *     turned?   if not, the CPU has to do it
  *     release   its place in the slot may be used again */
 
-enum { SCAN_PICTURES = 64 }; /* the most in a batch: more gain nothing */
-
 /* A device that has no memory for a slot has some for a smaller one, down to so
  * many bytes of input. */
 #define SCAN_INPUT_LEAST ((size_t)2 << 20)
@@ -40,6 +40,7 @@ struct scan_pipeline_opts {
     const int *device; /* their numbers; borrowed */
     unsigned devices;  /* 0: all that there are */
     unsigned slots;    /* of each device */
+    unsigned pictures; /* the most in a batch */
     size_t input;      /* bytes of a slot's input, at the most */
     uint64_t memory;   /* bytes that all inputs may take together */
     size_t output;     /* bytes of samples that a batch may make */
@@ -111,24 +112,30 @@ void scan_pipeline_release(struct scan_pipeline *pipeline,
 /* ---- The cost model ----
  *
  * That of --backend auto for JPEG files whose coded scans a device
- * can turn, or make samples of: seconds on the processors alone, and with a
- * device. Its constants were measured with an H200 and 16 processors
- * (BENCHMARKS.md). */
+ * can turn, or make samples of, and for PNG files that are written at the level
+ * `fast`: seconds on the processors alone, and with a device. Its constants
+ * were measured with an H200 and 16 processors (BENCHMARKS.md). */
+
+/* Each has its own pipeline. */
+enum scan_kind { SCAN_KIND_JPEG, SCAN_KIND_PNG };
+enum { SCAN_KINDS = SCAN_KIND_PNG + 1 };
 
 /* What is to be done: so many pictures, of so many bytes, that become so many
  * bytes of samples, or that have so many samples of components that are encoded
- * again. */
+ * again. The samples of a PNG are what it holds. */
 struct scan_load {
     double pictures, bytes, samples, encoded;
 };
 
 struct scan_estimate {
+    enum scan_kind kind;
     double pictures;
     double by_processors, by_device; /* seconds */
 };
 
 /* Estimates it on so many processors, with one device. */
-struct scan_estimate device_scans_model(const struct scan_load *load,
+struct scan_estimate device_scans_model(enum scan_kind kind,
+                                        const struct scan_load *load,
                                         unsigned processors);
 
 /* ---- The way of a picture ---- */
@@ -154,14 +161,15 @@ void device_scans_close(struct device_scans *scans);
 /* See scan_pipeline_failure(). */
 bool device_scans_failure(struct device_scans *scans, struct err *why);
 
-/* Returns whether `auto` has weighed it, and the estimate that it decided by.
- */
-bool device_scans_estimate(struct device_scans *scans,
+/* Returns whether `auto` has weighed a kind, and the estimate that it decided
+ * by. */
+bool device_scans_estimate(struct device_scans *scans, enum scan_kind kind,
                            struct scan_estimate *estimate);
 
 /* What a job holds. {0} at first. */
 struct device_picture {
     struct device_scans *scans;
+    enum scan_kind kind;
     struct resource_share *share; /* takes a processor if no device takes the
                                      picture */
     size_t left;                  /* jobs that are to be done */
@@ -169,16 +177,18 @@ struct device_picture {
     struct scan_ticket ticket; /* has scans once the turner has taken the
                                   picture, until it is released */
     struct scan_turner turner;
+    struct idat_turner idat_turner;
+    struct scan_turn png; /* of a PNG, which `idat` describes */
+    struct idat_turn idat;
 };
 
-/* Prepares a job that has been read, of which `left` are left. Returns what is
- * to be its turner of scans; NULL if it has none. With one it is to hold no
- * processor: it gets one if its scans are offered and no device takes them. */
-const struct scan_turner *device_scans_prepare(struct device_scans *scans,
-                                               struct device_picture *picture,
-                                               const struct result *result,
-                                               struct resource_share *share,
-                                               size_t left);
+/* Prepares a job that has been read, of which `left` are left, and sets its
+ * turner. Returns false if it has none. With one it is to hold no processor: it
+ * gets one if its scans are offered and no device takes them. */
+bool device_scans_prepare(struct device_scans *scans,
+                          struct device_picture *picture, struct job *job,
+                          const struct result *result,
+                          struct resource_share *share, size_t left);
 
 /* See scan_pipeline_park(). */
 bool device_scans_park(struct device_picture *picture,

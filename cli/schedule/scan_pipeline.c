@@ -11,7 +11,7 @@
 /* ---- Slots: engines, each with a thread that runs its batches -------------
  */
 
-enum { SCAN_SLOT_JOBS = 2 * SCAN_PICTURES };
+enum { SCAN_SLOT_JOBS = 256 };
 
 enum slot_state {
     SLOT_OPENING,
@@ -107,7 +107,7 @@ static int open_engine(const struct scan_slot *slot, size_t input,
 {
     const struct scan_pipeline_opts *opts = &slot->all->opts;
     int status = -1;
-    fail_memory(err, "no memory for a batch of JPEG pictures");
+    fail_memory(err, "no memory for a batch of pictures");
     for (; status && err->memory && input >= SCAN_INPUT_LEAST; input /= 2) {
         const struct scan_engine_opts engine_opts = {
             .device = slot->number,
@@ -358,8 +358,13 @@ static size_t size_of(const struct scan_turn *scans, unsigned count)
 static size_t made_of(const struct scan_turn *scans, unsigned count)
 {
     size_t size = 0;
-    for (unsigned i = 0; i < count; i++)
-        size += scans[i].pixels ? scans[i].pixels->size : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct idat_turn *idat = scans[i].idat;
+        if (idat)
+            size += (size_t)idat->width * idat->height * idat->pixel;
+        else if (scans[i].pixels)
+            size += scans[i].pixels->size;
+    }
     return size;
 }
 
@@ -431,6 +436,7 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
     slot->tickets = ticket;
     for (unsigned i = 0; i < count; i++) {
         slot->job[slot->jobs++] = (struct scan_job){
+            .idat = scans[i].idat,
             .from = scans[i].from,
             .to = scans[i].to,
             .turn = scans[i].turn,
@@ -444,7 +450,7 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
     }
     slot->made += made_of(scans, count);
     slot->copying++;
-    slot->full = ++slot->pictures == SCAN_PICTURES;
+    slot->full = ++slot->pictures == slot->all->opts.pictures;
     if (slot->full)
         slot->all->filling = NULL;
 }

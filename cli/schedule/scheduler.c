@@ -178,12 +178,11 @@ static void return_processors(struct scheduled_job *s)
  * device is to turn; device_scans.c takes one for what it does not. */
 static int begin(struct scheduler *scheduler, struct scheduled_job *s)
 {
-    struct job *job = &s->job;
-    job->scan_turner =
-        s->first ? NULL
-                 : device_scans_prepare(scheduler->scans, &s->picture,
-                                        &s->result, &s->share, s->left);
-    if (!job->scan_turner)
+    s->job.scan_turner = NULL;
+    s->job.idat_turner = NULL;
+    if (s->first ||
+        !device_scans_prepare(scheduler->scans, &s->picture, &s->job,
+                              &s->result, &s->share, s->left))
         take_processors(s);
     int status = job_begin(s->state, &s->err);
     if (status == 0 && !s->picture.ticket.scans) {
@@ -202,6 +201,7 @@ static int resume(struct scheduled_job *s)
 {
     const bool turned = s->picture.ticket.turned;
     s->job.scan_turner = NULL;
+    s->job.idat_turner = NULL;
     if (!turned || s->result.to != s->result.from)
         take_processors(s);
     int status = turned ? 0 : job_retry(s->state, &s->err);

@@ -82,7 +82,8 @@ enum pixels_kind {
     PIXELS_ROWS,   /* in memory: the planes say where */
     PIXELS_BANDS,  /* in a mapped temporary file: codecs/image/bands.h */
     PIXELS_CODED,  /* coefficients, as the scans of a JPEG code them, which its
-                      meta has */
+                      meta has; or samples as the image data of a PNG, which
+                      `coded` has */
     PIXELS_DEVICE, /* samples that a device makes, as struct decode_plan asks
                       for: once they are there, image_take_made() sets the
                       planes */
@@ -111,6 +112,7 @@ struct pixels {
         struct pixel_rows rows;
         struct bands *bands; /* owned */
         struct device_samples device;
+        const struct bytes *coded; /* borrowed; empty until it is made */
     };
 };
 

@@ -13,6 +13,7 @@
 #include "codecs/deflate/flate.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
+#include "codecs/png/idat_turner.h"
 #include "codecs/png/libpng_memory.h"
 #include "codecs/png/pass_rows.h"
 #include "codecs/png/scanline.h"
@@ -431,16 +432,82 @@ int open_png(struct reader *reader, struct err *err)
 /* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes takes
  * two bits or more), so a file that claims more is refused before memory is
  * allocated for it. */
-static int check_size(const struct reader *reader, struct err *err)
+static int check_size(const struct reader *reader, bool reserve,
+                      struct err *err)
 {
     const struct image *img = &reader->img;
+    struct limits limits = reader->opts->limits;
     uint64_t raw = (uint64_t)scanline_size(img) * img->height;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
-    if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &reader->opts->limits, err))
+    if (!reserve)
+        limits.reserve = NULL;
+    if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
+                    err))
         return -1;
-    return frames_check_size(&reader->img, reader->opts, err);
+    return reserve ? frames_check_size(&reader->img, reader->opts, err) : 0;
+}
+
+/* ---- Elsewhere ----------------------------------------------------------- */
+
+/* Returns whether the plan lets a device turn this picture, and it is of a kind
+ * that one takes. */
+static bool suits_device(const struct reader *reader)
+{
+    const struct png_state *state = reader->state;
+    const struct image *img = &reader->img;
+    const uint64_t raw = (uint64_t)scanline_size(img) * img->height;
+    return reader->plan->idat_turner && state->idats.size &&
+           image_bits(img) >= 8 && !img->meta->interlaced &&
+           !img->meta->animation.frames && raw <= IDAT_TURN_MOST &&
+           image_choose_pixels(img, &reader->opts->limits) == PIXELS_ROWS;
+}
+
+/* Joins what the chunks IDAT hold, whose CRCs must be right. Returns false if
+ * that is no stream with the usual window, or without memory. */
+static bool join_idats(struct bytes *to, struct png_range idats)
+{
+    struct chunk chunk;
+    if (!bytes_reserve(to, idats.size))
+        return false;
+    while (idats.size) {
+        if (!chunk_find(&chunk, idats.at, idats.size) ||
+            !chunk_is_sound(&chunk) ||
+            !bytes_append(to, chunk.data, chunk.size))
+            return false;
+        skip(&idats, chunk.size + CHUNK_AROUND);
+    }
+    return to->size > 6 && to->data[0] == 0x78 && !(to->data[1] & 0x20) &&
+           read_be16(to->data) % 31 == 0;
+}
+
+/* Has the picture turned by a device. Returns false if none does: then all is
+ * as it was. */
+static bool offer_idats(struct reader *reader)
+{
+    const struct png_state *state = reader->state;
+    const struct idat_turner *turner = reader->plan->idat_turner;
+    struct image *img = &reader->img;
+    const enum xform t = reader->plan->turn;
+    struct idat_turn turn = {
+        .turn = t,
+        .width = img->width,
+        .height = img->height,
+        .pixel = scanline_pixel(img),
+        .continuous = img->color != COLOR_INDEXED,
+    };
+    const struct bytes *turned = NULL;
+    if (join_idats(&turn.coded, state->idats))
+        turned = turner->begin(turner->context, &turn);
+    bytes_free(&turn.coded);
+    if (!turned)
+        return false;
+    img->width = xform_transposes(t) ? turn.height : turn.width;
+    img->height = xform_transposes(t) ? turn.width : turn.height;
+    img->turned = t;
+    img->pixels.kind = PIXELS_CODED;
+    img->pixels.coded = turned;
+    return true;
 }
 
 static int read_idats(struct reader *reader, struct err *err)
@@ -474,7 +541,13 @@ static int decode_frames(struct reader *reader, struct err *err)
 int decode_png(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
-    if (check_size(reader, err) ||
+    if (suits_device(reader)) {
+        if (check_size(reader, false, err))
+            return -1;
+        if (offer_idats(reader))
+            return 0;
+    }
+    if (check_size(reader, true, err) ||
         ((!state->idats.size || read_idats(reader, err)) &&
          start_again(reader, read_whole, err)))
         return -1;

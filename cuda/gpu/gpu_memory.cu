@@ -1,14 +1,47 @@
 /* Memory of a device, and page-locked memory of the host. */
 #include "cuda/gpu/gpu_memory.h"
 
+#include <stdlib.h>
+#include <sys/mman.h>
+
 void gpu_memory_free(struct gpu_buffer *buffer)
 {
-    if (buffer->on_host)
+    if (buffer->locked) {
+        (void)cudaHostUnregister(buffer->memory);
+        free(buffer->memory);
+    } else if (buffer->on_host) {
         (void)cudaFreeHost(buffer->memory);
-    else
+    } else {
         (void)cudaFree(buffer->memory);
+    }
     buffer->memory = NULL;
+    buffer->locked = false;
     buffer->size = 0;
+}
+
+/* From so many bytes on, memory of huge pages is page-locked: to find and to
+ * lock its pages takes a part of the time that small ones take. */
+static const size_t huge_from = (size_t)64 << 20, huge_page = (size_t)2 << 20;
+
+static cudaError_t allocate_on_host(struct gpu_buffer *buffer, size_t size)
+{
+    if (size < huge_from)
+        return cudaHostAlloc(&buffer->memory, size, cudaHostAllocPortable);
+    const size_t all = (size + huge_page - 1) / huge_page * huge_page;
+    char *memory = (char *)aligned_alloc(huge_page, all);
+    if (!memory)
+        return cudaErrorMemoryAllocation;
+    (void)madvise(memory, all, MADV_HUGEPAGE);
+    for (size_t i = 0; i < all; i += 4096)
+        memory[i] = 0;
+    cudaError_t status =
+        cudaHostRegister(memory, size, cudaHostRegisterPortable);
+    buffer->locked = status == cudaSuccess;
+    if (buffer->locked)
+        buffer->memory = memory;
+    else
+        free(memory);
+    return status;
 }
 
 /* Memory of the device is zeroed when it is allocated: kernels leave some
@@ -22,8 +55,7 @@ int gpu_memory_grow(struct gpu_buffer *buffer, size_t size, cudaStream_t stream,
     if (size <= buffer->size)
         return 0;
     gpu_memory_free(buffer);
-    if (gpu_check(on_host ? cudaHostAlloc(&buffer->memory, size,
-                                          cudaHostAllocPortable)
+    if (gpu_check(on_host ? allocate_on_host(buffer, size)
                           : cudaMalloc(&buffer->memory, size),
                   on_host ? "page-locked memory" : "memory of the device",
                   err)) {

@@ -28,6 +28,7 @@ static inline int gpu_check(cudaError_t status, const char *what,
 /* Memory that grows to the largest size that was asked for. {0} is empty. */
 struct gpu_buffer {
     bool on_host; /* page-locked, and not on the device */
+    bool locked;  /* it is plain memory that was page-locked */
     void *memory;
     size_t size; /* bytes */
 };

@@ -63,11 +63,11 @@ struct scan_device {
     int (*get)(void *context, void *to, const void *from, size_t size,
                struct err *err);
     int (*clear)(void *context, void *memory, size_t size, struct err *err);
-    /* Starts a kernel of so many blocks; `codes`: entries that a block of it
-     * has room for in its shared memory. */
-    int (*launch)(void *context, enum scan_kernel kernel, uint32_t blocks,
-                  uint32_t codes, const struct scan_params *params,
-                  struct err *err);
+    /* Starts a kernel of so many blocks, of enum scan_kernel with struct
+     * scan_params, or of another kind of engine; `codes`: entries that a block
+     * of it has room for in its shared memory. */
+    int (*launch)(void *context, unsigned kernel, uint32_t blocks,
+                  uint32_t codes, const void *params, struct err *err);
     int (*wait)(void *context, struct err *err);
 };
 

@@ -22,6 +22,7 @@
 #include "codecs/image/xform.h"
 #include "codecs/jpeg/entropy/entropy.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
+#include "codecs/png/idat_turner.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,8 +36,11 @@ enum scan_result {
     SCAN_TURNED,
 };
 
-/* One scan of one picture: a picture of several scans is several jobs. */
+/* One scan of one picture: a picture of several scans is several jobs. Or the
+ * image data of a PNG, for the engines of cuda/png/. */
 struct scan_job {
+    const struct idat_turn *idat; /* NULL: it is a scan; else all up to `at` is
+                                     unused */
     const struct entropy_scan *from;
     /* As after the turn. If its Huffman tables lack a code that is needed, they
      * get the codes that they lack as far as to->most lets them. Else, and with
@@ -93,8 +97,8 @@ struct scan_engine_type {
                      that become samples */
 };
 
-extern const struct scan_engine_type
-    scan_engine_cuda; /* in a build with CUDA */
+/* In a build with CUDA: of scans, and of PNG pictures (cuda/png/). */
+extern const struct scan_engine_type scan_engine_cuda, idat_engine_cuda;
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,13 @@
-/* The engine on a GPU: a stream, page-locked memory, and memory of the
- * device. */
-#include "cuda/jpeg/scan_engine.h"
+/* Engines on a GPU, and that of coded scans. */
+#include "cuda/jpeg/scan_engine_gpu.h"
 
 #include <stdlib.h>
 
 #include "cuda/gpu/gpu_memory.h"
-#include "cuda/jpeg/scan_device.h"
 #include "cuda/jpeg/scan_kernels.h"
 
 struct scan_engine {
+    const struct scan_work *work;
     int device;
     cudaStream_t stream;
     cudaEvent_t done;
@@ -31,6 +30,9 @@ static void *engine_memory(void *context, enum scan_memory which, size_t size,
 {
     struct scan_engine *engine = (struct scan_engine *)context;
     struct gpu_buffer *buffer = &engine->memory[which];
+    if (which == SCAN_OUTPUT && engine->work->overlays &&
+        size <= engine->input.size)
+        return engine->input.memory;
     buffer->on_host = which < SCAN_ON_DEVICE;
     if (size > buffer->size && size < SIZE_MAX / 2)
         size += size / 4;
@@ -68,19 +70,19 @@ static int engine_clear(void *context, void *memory, size_t size,
                      "clearing memory of the device", err);
 }
 
-static int launch_timed(struct scan_engine *engine, enum scan_kernel kernel,
-                        uint32_t blocks, uint32_t codes,
-                        const struct scan_params *params, struct err *err)
+static int launch_timed(struct scan_engine *engine, unsigned kernel,
+                        uint32_t blocks, uint32_t codes, const void *params,
+                        struct err *err)
 {
+    const struct scan_work *work = engine->work;
     float milliseconds = 0;
     if (gpu_check(cudaEventRecord(engine->before, engine->stream), "timing",
                   err) ||
-        gpu_check(
-            scan_kernels_launch(kernel, blocks, codes, params, engine->stream),
-            "turning a scan", err) ||
+        gpu_check(work->launch(kernel, blocks, codes, params, engine->stream),
+                  work->what, err) ||
         gpu_check(cudaEventRecord(engine->after, engine->stream), "timing",
                   err) ||
-        gpu_check(cudaEventSynchronize(engine->after), "turning a scan", err) ||
+        gpu_check(cudaEventSynchronize(engine->after), work->what, err) ||
         gpu_check(
             cudaEventElapsedTime(&milliseconds, engine->before, engine->after),
             "timing", err))
@@ -89,16 +91,16 @@ static int launch_timed(struct scan_engine *engine, enum scan_kernel kernel,
     return 0;
 }
 
-static int engine_launch(void *context, enum scan_kernel kernel,
-                         uint32_t blocks, uint32_t codes,
-                         const struct scan_params *params, struct err *err)
+static int engine_launch(void *context, unsigned kernel, uint32_t blocks,
+                         uint32_t codes, const void *params, struct err *err)
 {
     struct scan_engine *engine = (struct scan_engine *)context;
+    const struct scan_work *work = engine->work;
     if (engine->seconds)
         return launch_timed(engine, kernel, blocks, codes, params, err);
     return gpu_check(
-        scan_kernels_launch(kernel, blocks, codes, params, engine->stream),
-        "turning a scan", err);
+        work->launch(kernel, blocks, codes, params, engine->stream), work->what,
+        err);
 }
 
 /* Waits without keeping a processor busy. */
@@ -106,16 +108,16 @@ static int engine_wait(void *context, struct err *err)
 {
     struct scan_engine *engine = (struct scan_engine *)context;
     return gpu_check(cudaEventRecord(engine->done, engine->stream),
-                     "turning a scan", err) ||
+                     engine->work->what, err) ||
                    gpu_check(cudaEventSynchronize(engine->done),
-                             "turning a scan", err)
+                             engine->work->what, err)
                ? -1
                : 0;
 }
 
 /* ---- The engine ----------------------------------------------------------*/
 
-static void engine_close(struct scan_engine *engine)
+void scan_engine_gpu_close(struct scan_engine *engine)
 {
     if (!engine)
         return;
@@ -165,17 +167,18 @@ static int open_device(struct scan_engine *engine,
                   err) ||
         gpu_check(cudaEventCreateWithFlags(&engine->after, timing), "an event",
                   err) ||
-        gpu_check(scan_kernels_prepare(), "shared memory", err))
+        gpu_check(engine->work->prepare(), "shared memory", err))
         return -1;
     return share_vram(engine, opts->vram, err) ||
                    gpu_memory_grow(&engine->input, opts->input, engine->stream,
                                    err) ||
-                   !engine_memory(engine, SCAN_OUTPUT, opts->input, err)
+                   (!engine->work->overlays &&
+                    !engine_memory(engine, SCAN_OUTPUT, opts->input, err))
                ? -1
                : 0;
 }
 
-static int engine_devices(unsigned *count, struct err *err)
+int scan_engine_gpu_devices(unsigned *count, struct err *err)
 {
     int driver = 0, devices = 0;
     /* Without any driver cudaGetDeviceCount() says that it is too old. */
@@ -189,16 +192,18 @@ static int engine_devices(unsigned *count, struct err *err)
     return devices ? 0 : fail(err, "no CUDA device");
 }
 
-static int engine_open(struct scan_engine **engine,
-                       const struct scan_engine_opts *opts, struct err *err)
+int scan_engine_gpu_open(struct scan_engine **engine,
+                         const struct scan_engine_opts *opts,
+                         const struct scan_work *work, struct err *err)
 {
     struct scan_engine *made = (struct scan_engine *)calloc(1, sizeof *made);
     if (!made)
         return fail_memory(err, "no memory for a scan engine");
+    made->work = work;
     made->device = opts->device;
     made->seconds = opts->seconds;
     if (open_device(made, opts, err)) {
-        engine_close(made);
+        scan_engine_gpu_close(made);
         return -1;
     }
     made->most = opts->input + opts->output;
@@ -206,19 +211,20 @@ static int engine_open(struct scan_engine **engine,
     return 0;
 }
 
-static uint8_t *engine_input(struct scan_engine *engine, size_t *room)
+uint8_t *scan_engine_gpu_input(struct scan_engine *engine, size_t *room)
 {
-    *room = engine->input.size;
+    *room = engine->work->overlays ? engine->input.size / 5 * 4
+                                   : engine->input.size;
     return (uint8_t *)engine->input.memory;
 }
 
-static const uint8_t *engine_output(struct scan_engine *engine)
+const uint8_t *scan_engine_gpu_output(struct scan_engine *engine)
 {
     return engine->output;
 }
 
-static int engine_run(struct scan_engine *engine, struct scan_job *jobs,
-                      size_t n, struct err *err)
+int scan_engine_gpu_run(struct scan_engine *engine, struct scan_job *jobs,
+                        size_t n, struct err *err)
 {
     const struct scan_device device = { engine,       engine_memory,
                                         engine_put,   engine_get,
@@ -227,7 +233,8 @@ static int engine_run(struct scan_engine *engine, struct scan_job *jobs,
     struct err ignored;
     if (gpu_check(cudaSetDevice(engine->device), "the device", err))
         return -1;
-    int status = scan_turn(&device, (const uint8_t *)engine->input.memory, jobs,
+    int status =
+        engine->work->turn(&device, (const uint8_t *)engine->input.memory, jobs,
                            n, engine->vram, &engine->output, err);
     /* Also after a failure: what was enqueued may still use the memory. */
     if (status)
@@ -235,7 +242,31 @@ static int engine_run(struct scan_engine *engine, struct scan_job *jobs,
     return status;
 }
 
+/* ---- The engine of scans -------------------------------------------------*/
+
+static cudaError_t launch_scans(unsigned kernel, uint32_t blocks,
+                                uint32_t codes, const void *params,
+                                cudaStream_t stream)
+{
+    return scan_kernels_launch((enum scan_kernel)kernel, blocks, codes,
+                               (const struct scan_params *)params, stream);
+}
+
+static int open_scans(struct scan_engine **engine,
+                      const struct scan_engine_opts *opts, struct err *err)
+{
+    static const struct scan_work work = { scan_turn, scan_kernels_prepare,
+                                           launch_scans, "turning a scan",
+                                           false };
+    return scan_engine_gpu_open(engine, opts, &work, err);
+}
+
 const struct scan_engine_type scan_engine_cuda = {
-    engine_devices, engine_open,  engine_input, engine_run,
-    engine_output,  engine_close, true,
+    scan_engine_gpu_devices,
+    open_scans,
+    scan_engine_gpu_input,
+    scan_engine_gpu_run,
+    scan_engine_gpu_output,
+    scan_engine_gpu_close,
+    true,
 };

@@ -23,6 +23,12 @@ const struct scan_engine_type *backend_choose_engine(void)
     return &scan_engine_cuda;
 }
 
+/* There are no such kernels beside this file. */
+const struct scan_engine_type *backend_choose_idat_engine(void)
+{
+    return NULL;
+}
+
 const struct kernel_suite *backend_choose_suite(void)
 {
     return NULL;

@@ -133,6 +133,21 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned flags)
     return take(memory, size);
 }
 
+/* Plain memory is as good here. */
+cudaError_t cudaHostRegister(void *memory, size_t size, unsigned flags)
+{
+    (void)memory;
+    (void)size;
+    (void)flags;
+    return call_any();
+}
+
+cudaError_t cudaHostUnregister(void *memory)
+{
+    (void)memory;
+    return call_any();
+}
+
 /* What fails to be freed is free all the same, so that leaks are ours. */
 cudaError_t cudaFree(void *memory)
 {

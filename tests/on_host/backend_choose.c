@@ -53,6 +53,11 @@ const struct scan_engine_type *backend_choose_engine(void)
     return &host_engine;
 }
 
+const struct scan_engine_type *backend_choose_idat_engine(void)
+{
+    return &host_engine_idat;
+}
+
 const struct kernel_suite *backend_choose_suite(void)
 {
     return NULL;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cuda/jpeg/scan_device.h"
+#include "cuda/png/idat_device.h"
+#include "tests/support/idat_serial.h"
 #include "tests/support/scan_serial.h"
 
 struct host_engine_plan host_engine_plan = { .devices = 1, .runs_left = -1 };
@@ -28,6 +30,7 @@ void host_engine_reset(void)
 /* ---- Memory and launches ------------------------------------------------- */
 
 struct scan_engine {
+    bool idat; /* it turns PNG pictures */
     uint8_t *input;
     size_t room;
     uint64_t vram;
@@ -35,13 +38,16 @@ struct scan_engine {
     const uint8_t *output;
 };
 
-static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
-                  uint32_t codes, const struct scan_params *p, struct err *err)
+static int launch(void *context, unsigned kernel, uint32_t blocks,
+                  uint32_t codes, const void *params, struct err *err)
 {
-    (void)context;
+    const struct scan_engine *engine = context;
     (void)codes;
     (void)err;
-    scan_serial_launch(kernel, blocks, p);
+    if (engine->idat)
+        idat_serial_launch((enum idat_kernel)kernel, blocks, params);
+    else
+        scan_serial_launch((enum scan_kernel)kernel, blocks, params);
     return 0;
 }
 
@@ -102,8 +108,8 @@ static void close_engine(struct scan_engine *engine)
     free(engine);
 }
 
-static int open_engine(struct scan_engine **engine,
-                       const struct scan_engine_opts *opts, struct err *err)
+static int open_scans(struct scan_engine **engine,
+                      const struct scan_engine_opts *opts, struct err *err)
 {
     const size_t most = host_engine_plan.input_most;
     if (opts->device < 0 || (unsigned)opts->device >= host_engine_plan.devices)
@@ -123,6 +129,15 @@ static int open_engine(struct scan_engine **engine,
     atomic_fetch_add(&host_engine_plan.opened, 1);
     atomic_fetch_add(&host_engine_plan.input, opts->input);
     *engine = made;
+    return 0;
+}
+
+static int open_idats(struct scan_engine **engine,
+                      const struct scan_engine_opts *opts, struct err *err)
+{
+    if (open_scans(engine, opts, err))
+        return -1;
+    (*engine)->idat = true;
     return 0;
 }
 
@@ -154,8 +169,9 @@ static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
         continue;
     const struct scan_device device = { engine, memory, copy, copy,
                                         clear,  launch, wait };
-    if (is_to_fail(err) || scan_turn(&device, engine->input, jobs, n,
-                                     engine->vram, &engine->output, err))
+    if (is_to_fail(err) || (engine->idat ? idat_turn_batch : scan_turn)(
+                               &device, engine->input, jobs, n, engine->vram,
+                               &engine->output, err))
         return -1;
     for (size_t i = 0; i < n; i++)
         if (plan->refuse &&
@@ -176,5 +192,9 @@ static const uint8_t *output_of(struct scan_engine *engine)
 }
 
 const struct scan_engine_type host_engine = {
-    count_devices, open_engine, input_of, run, output_of, close_engine, true,
+    count_devices, open_scans, input_of, run, output_of, close_engine, true,
+};
+
+const struct scan_engine_type host_engine_idat = {
+    count_devices, open_idats, input_of, run, output_of, close_engine, false,
 };

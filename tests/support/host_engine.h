@@ -1,5 +1,6 @@
-/* An engine that turns batches of coded scans by the kernels of cuda/jpeg/, on
- * the host, and fails as it is told to. */
+/* Engines that turn batches of coded scans by the kernels of cuda/jpeg/, and
+ * PNG pictures by those of cuda/png/, on the host, and fail as they are told
+ * to. */
 #ifndef TESTS_SUPPORT_HOST_ENGINE_H
 #define TESTS_SUPPORT_HOST_ENGINE_H
 
@@ -7,7 +8,7 @@
 
 #include "cuda/jpeg/scan_engine.h"
 
-extern const struct scan_engine_type host_engine;
+extern const struct scan_engine_type host_engine, host_engine_idat;
 
 /* What it is to do, and what it has done; for all engines together. */
 struct host_engine_plan {

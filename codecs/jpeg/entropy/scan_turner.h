@@ -48,8 +48,12 @@ struct scan_pixels {
     struct upsampling upsampling[3];
 };
 
-/* One scan of a picture. */
+struct idat_turn;
+
+/* One scan of a picture; or all of a PNG (codecs/png/idat_turner.h). */
 struct scan_turn {
+    const struct idat_turn *idat; /* NULL: it is a scan; else all up to `coded`
+                                     is unused */
     const struct entropy_scan *from;
     struct entropy_scan *to; /* the same after the turn, whose tables may be
                                 replaced: see sequential_encode_scan() */

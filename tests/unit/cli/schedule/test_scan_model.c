@@ -11,7 +11,8 @@ static bool device_pays_for(double pictures, struct scan_load each,
     const struct scan_load load = { pictures, pictures * each.bytes,
                                     pictures * each.samples,
                                     pictures * each.encoded };
-    struct scan_estimate e = device_scans_model(&load, processors);
+    struct scan_estimate e =
+        device_scans_model(SCAN_KIND_JPEG, &load, processors);
     return e.by_device < e.by_processors;
 }
 
@@ -48,6 +49,18 @@ TEST(samples_pay_sooner)
             CHECK(!pays || device_pays_for(n, encoded, processors),
                   "%g encoded files, %u", n, processors);
         }
+}
+
+/* PNG files of 2 megapixels, that 16 processors turn in 2.5 ms each. */
+TEST(png)
+{
+    for (double n = 1; n < 1e6; n *= 2) {
+        const struct scan_load load = { n, n * 2.5e6, n * 6.3e6, 0 };
+        const struct scan_estimate e =
+            device_scans_model(SCAN_KIND_PNG, &load, 16);
+        const bool pays = e.by_device < e.by_processors;
+        CHECK(pays == (n > 200), "%g files", n);
+    }
 }
 
 /* With more files, or fewer processors, a device does not lose. */

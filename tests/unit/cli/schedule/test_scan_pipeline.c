@@ -199,6 +199,7 @@ static struct thread turn_many(struct scan_pipeline_opts opts)
 static const struct scan_pipeline_opts usual = {
     .engine = &host_engine,
     .slots = 3,
+    .pictures = 64,
     .input = 4 << 20,
     .memory = 64 << 20,
 };

@@ -1,0 +1,367 @@
+/* Bands of rows become literals and matches, by a warp each; and strips of
+ * rows, by which filters are tried.
+ *
+ * LZ77_THREADS positions at a time: each thread looks for matches at its
+ * position, and then notes the position for those behind. There are four
+ * candidates: the latest place whose four bytes have this hash, in the band;
+ * and the bytes one pixel, one byte and one row before. The longest counts, or
+ * the nearest of these. It is not taken if the next position has a longer one.
+ *
+ * The hash table is all in shared memory, so that 20 bands are done at a time
+ * by a multiprocessor: 2,048 entries of a position and 14 more bits of the
+ * hash, which tell nearly all false candidates without a look at the bytes.
+ *
+ * Traffic of a picture of n bytes: n bytes are read four times, three times of
+ * these from the cache of level 1; 4 bytes are written for each literal and
+ * match. */
+#ifndef CUDA_PNG_IDAT_LZ77_H
+#define CUDA_PNG_IDAT_LZ77_H
+
+#include "cuda/png/idat_pixels.h"
+
+enum {
+    LZ77_THREADS = 32,
+    LZ77_BUCKETS = 2048,
+    LZ77_TAG = 14,     /* bits */
+    LZ77_HASHED = 4,   /* bytes */
+    LZ77_COMPARED = 8, /* bytes in which matches are held against others */
+    /* Bits that matches of a pixel or a row before take, about, and others, and
+     * from where on these take some more. */
+    LZ77_NEAR_BITS = 12,
+    LZ77_FAR_BITS = 20,
+    LZ77_FAR = 4096,
+    TOKEN_MATCH = 1u << 30, /* | (length - 3) << 16 | distance - 1; or a literal
+                             */
+};
+
+struct lz77_shared {
+    uint32_t bucket[LZ77_BUCKETS];
+    uint32_t hash[LZ77_THREADS];
+    uint32_t distance[LZ77_THREADS];
+    uint16_t length[LZ77_THREADS]; /* 0: there is no match */
+    uint32_t chosen; /* bits: the positions at which something begins */
+    uint32_t found;  /* the same where there are matches */
+    uint32_t next;   /* the position behind the latest match */
+    uint32_t tokens; /* so far */
+    uint32_t count[IDAT_SYMBOLS]; /* of strips: how often a symbol occurs */
+    uint32_t bits, literals;
+    struct filter_shared filter;
+};
+
+/* Bytes of rows, in which matches are looked for from `begin` on. */
+struct lz77_text {
+    const uint8_t *bytes;
+    uint32_t begin, end;
+    uint32_t row, pixel;
+    uint32_t near, far; /* the shortest matches, of a pixel or a row before, and
+                           of others */
+};
+
+/* Returns how many bytes, of eight, are the same. */
+IDAT_FN uint32_t lz77_same(uint64_t a, uint64_t b)
+{
+    return a == b ? 8 : idat_lowest(a ^ b) / 8;
+}
+
+/* Returns the length of a match whose first eight bytes are the same. */
+IDAT_FN uint32_t lz77_extend(const uint8_t *at, uint32_t distance,
+                             uint32_t most)
+{
+    uint32_t n = 8;
+    while (n < most) {
+        const uint32_t same =
+            lz77_same(idat_load(at + n), idat_load(at + n - distance));
+        n += same;
+        if (same < 8)
+            break;
+    }
+    return idat_least(n, most);
+}
+
+/* Finds the match at a position. */
+IDAT_FN void lz77_find(struct lz77_shared *s, const struct lz77_text *text,
+                       unsigned t, uint32_t position)
+{
+    const uint8_t *at = text->bytes + position;
+    const uint32_t left = text->end - position;
+    const uint64_t own = idat_load(at);
+    const uint32_t hash = (uint32_t)own * 2654435761u;
+    const uint32_t entry = s->bucket[hash >> 21];
+    uint32_t candidate[4] = { 1, text->pixel, text->row, 0 };
+    uint32_t length = 0, distance = 0;
+    s->hash[t] = hash;
+    s->length[t] = 0;
+    if (position < s->next)
+        return;
+    if (entry && (entry ^ hash >> 7) << (32 - LZ77_TAG) == 0)
+        candidate[3] = position - text->begin - ((entry >> LZ77_TAG) - 1);
+    uint64_t bytes[4];
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t far = candidate[i];
+        if (far == 0 || far > position || far > IDAT_WINDOW)
+            candidate[i] = 0;
+        bytes[i] = idat_load(at - candidate[i]);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t far = candidate[i];
+        const uint32_t n = idat_least(lz77_same(own, bytes[i]), left);
+        const uint32_t least =
+            i < 3 ? text->near : text->far + (far > LZ77_FAR);
+        if (far && n >= idat_least(least, LZ77_COMPARED) &&
+            (n > length || (n == length && far < distance))) {
+            length = n;
+            distance = far;
+        }
+    }
+    if (length == LZ77_COMPARED)
+        length = lz77_extend(at, distance, idat_least(left, IDAT_MATCH));
+    const bool near =
+        distance == 1 || distance == text->pixel || distance == text->row;
+    if (length < (near ? text->near : text->far + (distance > LZ77_FAR)))
+        length = 0;
+    s->length[t] = (uint16_t)length;
+    s->distance[t] = distance;
+    if (length)
+        IDAT_OR(&s->found, 1u << t);
+}
+
+/* Chooses among the matches of n positions from `first` on. */
+IDAT_FN void lz77_choose(struct lz77_shared *s, uint32_t first, uint32_t n)
+{
+    const uint32_t found = s->found;
+    uint32_t i = s->next > first ? s->next - first : 0;
+    uint32_t skipped = idat_low_bits(i); /* what matches cover */
+    while (i < n && found >> i) {
+        i += idat_lowest(found >> i);
+        const uint32_t length = s->length[i];
+        if (i + 1 < n && found >> i & 2 && s->length[i + 1] > length) {
+            s->length[i++] = 0;
+            continue;
+        }
+        skipped |= idat_low_bits(i + length) & ~idat_low_bits(i + 1);
+        i += length;
+    }
+    s->chosen = idat_low_bits(n) & ~skipped;
+    s->next = first + (i > n ? i : n);
+}
+
+IDAT_FN uint32_t lz77_population(uint32_t bits)
+{
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__popc(bits);
+#else
+    return (uint32_t)__builtin_popcount(bits);
+#endif
+}
+
+/* Makes a token of what was chosen at a position; or counts its symbols. */
+IDAT_FN void lz77_make_token(struct lz77_shared *s,
+                             const struct lz77_text *text, unsigned t,
+                             uint32_t first, uint32_t *token)
+{
+    const uint32_t length = s->length[t], distance = s->distance[t];
+    const uint8_t literal = text->bytes[first + t];
+    if (token) {
+        const uint32_t before = s->chosen & ((1u << t) - 1);
+        token[s->tokens + lz77_population(before)] =
+            length ? TOKEN_MATCH | (length - IDAT_MATCH_LEAST) << 16 |
+                         (distance - 1)
+                   : literal;
+    } else if (length) {
+        const uint32_t far = idat_distance_symbol(distance);
+        const uint32_t symbol = idat_length_symbol(length);
+        IDAT_ADD(&s->count[symbol], 1);
+        IDAT_ADD(&s->count[IDAT_LITERALS + far], 1);
+        IDAT_ADD(&s->bits,
+                 idat_length_extra(symbol) + idat_distance_extra(far));
+    } else {
+        IDAT_ADD(&s->count[literal], 1);
+    }
+}
+
+/* Makes tokens of the text, and s->tokens their number; or without `token`,
+ * s->count and s->bits. LZ77_THREADS threads. */
+IDAT_FN void lz77_text(struct lz77_shared *s, const struct lz77_text *text,
+                       uint32_t *token)
+{
+    PHASE(t, LZ77_THREADS)
+    {
+        for (uint32_t i = t; i < LZ77_BUCKETS; i += LZ77_THREADS)
+            s->bucket[i] = 0;
+        for (uint32_t i = t; i < IDAT_SYMBOLS; i += LZ77_THREADS)
+            s->count[i] = 0;
+        if (t == 0) {
+            s->found = s->tokens = s->bits = 0;
+            s->next = text->begin;
+        }
+    }
+    for (uint32_t first = text->begin; first < text->end;
+         first += LZ77_THREADS) {
+        const uint32_t left = text->end - first;
+        const uint32_t n = idat_least(left, LZ77_THREADS);
+        PHASE(t, LZ77_THREADS)
+        if (t < n)
+            lz77_find(s, text, t, first + t);
+        PHASE(t, LZ77_THREADS)
+        {
+            if (t < n)
+                IDAT_MAX(&s->bucket[s->hash[t] >> 21],
+                         (first + t - text->begin + 1) << LZ77_TAG |
+                             (s->hash[t] >> 7 & ((1u << LZ77_TAG) - 1)));
+            if (t == 0)
+                lz77_choose(s, first, n);
+        }
+        PHASE(t, LZ77_THREADS)
+        if (s->chosen >> t & 1)
+            lz77_make_token(s, text, t, first, token);
+        PHASE(t, LZ77_THREADS)
+        if (t == 0) {
+            s->tokens += lz77_population(s->chosen);
+            s->found = 0;
+        }
+    }
+}
+
+/* Sets the shortest matches that take fewer bits than their bytes, which take
+ * so many each, times 256; 0: this is not known. */
+IDAT_FN void lz77_set_least(struct lz77_text *text, uint32_t literal)
+{
+    const uint32_t bits = literal ? literal : 6 * 256;
+    text->near = 1 + LZ77_NEAR_BITS * 256 / bits;
+    text->far = 1 + LZ77_FAR_BITS * 256 / bits;
+    text->near =
+        text->near < IDAT_MATCH_LEAST ? (uint32_t)IDAT_MATCH_LEAST : text->near;
+    text->far = text->far < LZ77_HASHED ? (uint32_t)LZ77_HASHED : text->far;
+}
+
+/* Makes the tokens of a band. */
+IDAT_FN void idat_find_matches(const struct idat_params *p, uint32_t band,
+                               struct lz77_shared *s)
+{
+    struct idat_band *b = &p->band[band];
+    const struct idat_file *f = &p->file[b->file];
+    const uint32_t number = band - f->band;
+    const uint32_t begin = number * IDAT_BAND;
+    struct lz77_text text = { p->memory + f->rows,
+                              begin,
+                              begin + idat_band_size(f, number),
+                              f->to.row,
+                              f->pixel,
+                              0,
+                              0 };
+    lz77_set_least(&text, p->status[b->file].literal);
+    if (p->status[b->file].refused)
+        return;
+    lz77_text(s, &text, p->token + (uint64_t)band * IDAT_BAND);
+    PHASE(t, LZ77_THREADS)
+    if (t == 0)
+        b->tokens = s->tokens;
+}
+
+/* ---- Choosing filters ---------------------------------------------------- */
+
+/* Returns 256 times the logarithm of n, to the base 2; 0 of 0. It is a straight
+ * line between powers of two. */
+IDAT_FN uint32_t lz77_log(uint32_t n)
+{
+    if (n == 0)
+        return 0;
+    const uint32_t high = idat_highest(n);
+    return high * 256 + (high < 8 ? (n << (8 - high)) : n >> (high - 8)) - 256;
+}
+
+/* Returns the bits that symbols take, as often as they were counted: one each
+ * at the least. */
+IDAT_FN uint32_t lz77_entropy(const uint32_t *count, uint32_t n)
+{
+    uint32_t all = 0;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < n; i++)
+        all += count[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t each = lz77_log(all) - lz77_log(count[i]);
+        bits += (uint64_t)count[i] * (each < 256 ? 256 : each);
+    }
+    return (uint32_t)(bits / 256);
+}
+
+/* Counts the bytes of a text, and sets s->literals to the bits that they take.
+ */
+IDAT_FN void lz77_count_bytes(struct lz77_shared *s,
+                              const struct lz77_text *text)
+{
+    PHASE(t, LZ77_THREADS)
+    for (uint32_t i = t; i < IDAT_LITERALS; i += LZ77_THREADS)
+        s->count[i] = 0;
+    PHASE(t, LZ77_THREADS)
+    for (uint32_t i = t; i < text->end; i += LZ77_THREADS)
+        IDAT_ADD(&s->count[text->bytes[i]], 1);
+    PHASE(t, LZ77_THREADS)
+    if (t == 0)
+        s->literals = lz77_entropy(s->count, IDAT_LITERALS);
+}
+
+/* Tries a choice of filters on a strip of a picture: adds to the bits that it
+ * takes. `work` is choice + IDAT_CHOICES * strip of each file. */
+IDAT_FN void idat_try_filter(const struct idat_params *p, uint32_t work,
+                             struct lz77_shared *s)
+{
+    const uint32_t choice = work % IDAT_CHOICES;
+    const uint32_t strip = work / IDAT_CHOICES % IDAT_STRIPS;
+    const uint32_t file = work / IDAT_CHOICES / IDAT_STRIPS;
+    const struct idat_file *f = &p->file[file];
+    struct idat_status *status = &p->status[file];
+    const uint32_t rows = idat_strip_rows(f, strip);
+    uint8_t *out =
+        p->memory + f->pixels +
+        (uint64_t)(work % (IDAT_CHOICES * IDAT_STRIPS)) * idat_strip_bytes(f);
+    struct lz77_text text = { out, 0, rows * f->to.row, f->to.row, f->pixel,
+                              0,   0 };
+    if (status->refused || rows == 0)
+        return;
+    for (uint32_t i = 0; i < rows; i++)
+        filter_row_of(p, f, idat_strip_row(f, strip) + i, choice,
+                      out + (uint64_t)i * f->to.row, &s->filter, LZ77_THREADS);
+    lz77_count_bytes(s, &text);
+    lz77_set_least(&text, (uint32_t)((uint64_t)s->literals * 256 / text.end));
+    lz77_text(s, &text, NULL);
+    PHASE(t, LZ77_THREADS)
+    if (t < 2)
+        IDAT_ADD(&s->bits, lz77_entropy(s->count + (t ? IDAT_LITERALS : 0),
+                                        t ? IDAT_DISTANCES : IDAT_LITERALS));
+    PHASE(t, LZ77_THREADS)
+    if (t == 0) {
+        IDAT_ADD(&status->tried[choice], s->bits);
+        IDAT_ADD(&status->literals[choice], s->literals);
+        IDAT_ADD(&status->bytes, choice ? 0 : text.end);
+    }
+}
+
+/* Chooses the filters of a picture, and whether it gets matches: where these
+ * save less than a hundredth it has none, which is read faster. Where they save
+ * more than an eighth the finder of the CPU finds more of them. */
+IDAT_FN void idat_choose_filter(const struct idat_params *p, uint32_t file)
+{
+    struct idat_status *status = &p->status[file];
+    const bool filters = p->file[file].filters;
+    uint32_t best = filters ? 0 : 1, least = UINT32_MAX;
+    for (uint32_t i = filters ? 0 : 1; i < (filters ? IDAT_CHOICES : 2); i++) {
+        const uint32_t bits = idat_least(status->tried[i], status->literals[i]);
+        if (bits < least) {
+            least = bits;
+            best = i;
+        }
+    }
+    const uint32_t literals = status->literals[best];
+    status->filter = best;
+    if (status->tried[best] < literals - literals / 8 &&
+        !p->file[file].any_size)
+        status->refused = 1;
+    if (status->bytes)
+        status->literal =
+            status->tried[best] < literals - literals / 100
+                ? 1 + (uint32_t)((uint64_t)literals * 256 / status->bytes)
+                : 1; /* so few that no match is shorter */
+}
+
+#endif

@@ -1,0 +1,373 @@
+/* Turning the image data of PNG files without decoding it on the CPU: the main
+ * header of cuda/png/.
+ *
+ * What comes in is a batch of zlib streams, as the chunks IDAT of pictures hold
+ * them, with their shapes and one of the eight turns
+ * (codecs/png/idat_turner.h); what goes out is a zlib stream of the turned
+ * picture for each. The room knows nothing of files and of chunks. A stream
+ * that is odd in any way is refused: the codec on the CPU, which refuses it as
+ * well, knows the reason.
+ *
+ * The headers of this room hold the whole work on a picture, a row or a band,
+ * once for GPU and host: functions that all threads of a block call together. A
+ * PHASE is what the threads do side by side; on the host it is a loop over
+ * them. A batch goes through these steps:
+ *
+ *   idat_inflate.h  the stream becomes rows with their filters, by what
+ *                   idat_decode.h decodes of it
+ *   idat_pixels.h   filters are undone, pixels moved, filters chosen, applied
+ *   idat_lz77.h     bands of the rows become literals and matches,
+ *   idat_code.h     and these become Huffman codes, and bits
+ *   idat_inflate.h  the bits are decoded again and compared with the rows;
+ *   idat_pixels.h   the filters are undone again, and compared with the pixels
+ *
+ * What a thread of a phase knows of others, or keeps for the next phase, is in
+ * memory that the block shares. What is read between phases, by all threads, is
+ * written only in phases: so all take the same way. */
+#ifndef CUDA_PNG_IDAT_PICTURE_H
+#define CUDA_PNG_IDAT_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/image/xform.h"
+
+#ifdef __CUDACC__
+#define IDAT_FN static inline __host__ __device__
+#else
+#define IDAT_FN static inline
+#endif
+
+#ifdef __CUDA_ARCH__
+static __device__ inline bool phase_border(unsigned threads, bool begins)
+{
+    if (threads <= 32) /* they are a warp */
+        __syncwarp();
+    else
+        __syncthreads();
+    return begins;
+}
+#define PHASE(t, threads)                                                      \
+    for (unsigned t = threadIdx.x, t##_on = phase_border(threads, true);       \
+         t##_on; t##_on = phase_border(threads, false))
+#define IDAT_ADD(to, n) atomicAdd(to, n)
+#define IDAT_MAX(to, n) (void)atomicMax(to, n)
+#define IDAT_MIN(to, n) (void)atomicMin(to, n)
+#define IDAT_OR(to, n)  (void)atomicOr(to, n)
+#define IDAT_AND(to, n) (void)atomicAnd(to, n)
+#else
+#define PHASE(t, threads) for (unsigned t = 0; t < (threads); t++)
+static inline uint32_t idat_fetch_add(uint32_t *to, uint32_t n)
+{
+    const uint32_t was = *to;
+    *to += n;
+    return was;
+}
+#define IDAT_ADD(to, n)   idat_fetch_add(to, n)
+#define IDAT_MAX(to, n)   (void)(*(to) = *(to) > (n) ? *(to) : (n))
+#define IDAT_MIN(to, n)   (void)(*(to) = *(to) < (n) ? *(to) : (n))
+#define IDAT_OR(to, n)    (void)(*(to) |= (n))
+#define IDAT_AND(to, n)   (void)(*(to) &= (n))
+#endif
+
+enum {
+    IDAT_BAND = 64 << 10, /* bytes of rows that become a block of DEFLATE */
+    IDAT_LITERALS = 286,  /* symbols of literals, lengths and the end, */
+    IDAT_DISTANCES = 30,  /* and of distances */
+    IDAT_SYMBOLS = IDAT_LITERALS + IDAT_DISTANCES,
+    IDAT_END = 256, /* the symbol of the end */
+    IDAT_WINDOW = 32 << 10,
+    IDAT_MATCH = 258,            /* the longest one, */
+    IDAT_MATCH_LEAST = 3,        /* and the shortest */
+    IDAT_HEADER_BITS = 32 * 160, /* the most that a block's header has */
+    IDAT_STREAM_HEAD = 2,        /* bytes */
+    IDAT_CHECKSUM = 4,
+    IDAT_PITCH = 8, /* bytes: a row without filters begins at a multiple */
+    IDAT_TILE = 32, /* pixels of the side of a square that is turned */
+    IDAT_SIZE_MAX = 1 << 27, /* bytes of a picture: its bits fit into 32 */
+
+    /* How the filters of a picture are chosen: those of all rows, or for each
+     * row the one whose bytes, taken as signed, have the smallest sum. */
+    IDAT_CHOICES = 4,
+    IDAT_ADAPTIVE = 0,
+    IDAT_STRIPS = 8,       /* parts of a picture, on which they are tried, */
+    IDAT_STRIP = 16 << 10, /* of so many bytes, or of a row */
+};
+
+/* A picture, before or after the turn. */
+struct idat_shape {
+    uint32_t width, height; /* in pixels */
+    uint32_t row;           /* bytes, with the filter's type */
+    uint32_t size;          /* of all rows */
+    uint32_t pitch;         /* bytes from a row that is not filtered to the
+                               next */
+};
+
+/* A picture of a batch. What is at an offset is in struct idat_params.memory.
+ */
+struct idat_file {
+    struct idat_shape from, to;
+    uint64_t in; /* where its stream begins in the input, and its bytes */
+    uint32_t in_size;
+    uint8_t pixel, turn; /* bytes; enum xform */
+    bool filters;        /* samples near each other are similar, as those of a
+                            palette are not */
+    bool any_size;       /* also if it repeats much */
+    uint64_t rows;       /* before the turn, and then after it */
+    uint64_t pixels, turned;  /* rows without filters, before and after */
+    uint64_t out;             /* where its stream goes, all 0 at first */
+    uint64_t matches, items;  /* scratch memory of idat_inflate.h */
+    uint32_t band, row, tile; /* how many of each there are before it */
+    uint32_t job;             /* whose picture it is */
+};
+
+/* What becomes of it. */
+struct idat_status {
+    uint32_t refused; /* not 0: a case for the CPU */
+    uint32_t bits;    /* of the stream that was made, without its checksum */
+    uint32_t adler;   /* of its rows */
+    uint32_t filter;  /* the choice of filters */
+    uint32_t literal; /* 256 times the bits of a byte, without matches; 0: not
+                         known */
+    uint32_t tried[IDAT_CHOICES], literals[IDAT_CHOICES]; /* bits of all strips,
+                                                             and without matches
+                                                           */
+    uint32_t bytes;                                       /* of all strips */
+};
+
+/* A band of the turned rows. */
+struct idat_band {
+    uint32_t file;
+    uint32_t tokens;   /* how many there are */
+    uint32_t bits;     /* of its block, */
+    uint32_t at;       /* which begins there in the stream */
+    uint32_t header;   /* bits of its header */
+    uint32_t adler[2]; /* the sums of its bytes, and of these times how many
+                          bytes of the band follow, and themselves */
+};
+
+/* The codes of a band, mirrored as the stream has them, and their bits. */
+struct idat_code {
+    uint16_t code[IDAT_SYMBOLS];
+    uint8_t bits[IDAT_SYMBOLS];
+    uint32_t header[IDAT_HEADER_BITS / 32];
+};
+
+struct idat_params {
+    const struct idat_file *file;
+    struct idat_status *status;
+    struct idat_band *band;
+    struct idat_code *code; /* of each band */
+    uint32_t *token;        /* IDAT_BAND of each band */
+    const uint8_t *input;
+    uint8_t *memory;
+    uint32_t files;
+};
+
+/* ---- Parts of pictures ---- */
+
+IDAT_FN uint32_t idat_least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+IDAT_FN uint32_t idat_bands(const struct idat_file *f)
+{
+    return (f->to.size + IDAT_BAND - 1) / IDAT_BAND;
+}
+
+/* Returns the most bytes of its stream: codes of nine bits would do for
+ * literals and lengths, and of five for distances, and no match takes more than
+ * nine bits for each byte then; with room for codes of limited bits, which may
+ * be worse.
+ */
+IDAT_FN uint32_t idat_most_made(const struct idat_file *f)
+{
+    return idat_bands(f) * (IDAT_BAND / 4 * 5 + IDAT_HEADER_BITS / 8) +
+           IDAT_STREAM_HEAD + IDAT_CHECKSUM + sizeof(uint64_t);
+}
+
+/* Returns the number of bytes of a band of the picture, from 0. */
+IDAT_FN uint32_t idat_band_size(const struct idat_file *f, uint32_t band)
+{
+    const uint32_t left = f->to.size - band * IDAT_BAND;
+    return idat_least(left, IDAT_BAND);
+}
+
+IDAT_FN uint32_t idat_tiles(const struct idat_file *f)
+{
+    return (f->to.width + IDAT_TILE - 1) / IDAT_TILE *
+           ((f->to.height + IDAT_TILE - 1) / IDAT_TILE);
+}
+
+/* Returns the first row of a strip of the picture: they are spread over it. */
+IDAT_FN uint32_t idat_strip_row(const struct idat_file *f, uint32_t strip)
+{
+    return (uint32_t)((uint64_t)f->to.height * strip / IDAT_STRIPS);
+}
+
+/* Returns the most rows of a strip: 0 if one is more than a band. */
+IDAT_FN uint32_t idat_strip_most(const struct idat_file *f)
+{
+    const uint32_t most = IDAT_STRIP / f->to.row;
+    return most ? most : f->to.row <= IDAT_BAND;
+}
+
+IDAT_FN uint32_t idat_strip_rows(const struct idat_file *f, uint32_t strip)
+{
+    const uint32_t all =
+        idat_strip_row(f, strip + 1) - idat_strip_row(f, strip);
+    const uint32_t most = idat_strip_most(f);
+    return idat_least(all, most);
+}
+
+/* Returns the bytes of memory for a strip. */
+IDAT_FN uint32_t idat_strip_bytes(const struct idat_file *f)
+{
+    const uint32_t all = f->to.height / IDAT_STRIPS + 1;
+    const uint32_t most = idat_strip_most(f);
+    return idat_least(all, most) * f->to.row;
+}
+
+/* Returns the last file before which there are at most n rows, or tiles. */
+IDAT_FN uint32_t idat_file_of_row(const struct idat_params *p, uint32_t row)
+{
+    uint32_t low = 0, high = p->files;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->file[middle].row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+IDAT_FN uint32_t idat_file_of_tile(const struct idat_params *p, uint32_t tile)
+{
+    uint32_t low = 0, high = p->files;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->file[middle].tile <= tile)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- Matches ---- */
+
+/* Symbols of lengths and distances: which values begin there, and how many bits
+ * follow (RFC 1951, 3.2.5). */
+IDAT_FN uint32_t idat_length_extra(uint32_t symbol)
+{
+    return symbol < 265 || symbol == 285 ? 0 : (symbol - 261) / 4;
+}
+
+IDAT_FN uint32_t idat_length_base(uint32_t symbol)
+{
+    const uint32_t extra = idat_length_extra(symbol);
+    return symbol == 285  ? (uint32_t)IDAT_MATCH
+           : symbol < 265 ? symbol - 254
+                          : 3 + ((4 + (symbol - 265) % 4) << extra);
+}
+
+IDAT_FN uint32_t idat_distance_extra(uint32_t symbol)
+{
+    return symbol < 4 ? 0 : symbol / 2 - 1;
+}
+
+IDAT_FN uint32_t idat_distance_base(uint32_t symbol)
+{
+    return symbol < 4 ? symbol + 1
+                      : 1 + ((2 + symbol % 2) << idat_distance_extra(symbol));
+}
+
+/* Returns the symbol that stands at place i of the lengths of codes that code
+ * lengths: 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1 15. */
+IDAT_FN uint32_t idat_length_order(uint32_t i)
+{
+    return i < 3    ? 16 + i
+           : i == 3 ? 0
+           : i % 2  ? 8 - (i - 3) / 2
+                    : 8 + (i - 4) / 2;
+}
+
+/* Returns the place of the lowest bit of n, which is not 0. */
+IDAT_FN uint32_t idat_lowest(uint64_t n)
+{
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffsll((long long)n) - 1;
+#else
+    return (uint32_t)__builtin_ctzll(n);
+#endif
+}
+
+/* Returns the lowest n bits, at most 32. */
+IDAT_FN uint32_t idat_low_bits(uint32_t n)
+{
+    return n < 32 ? (1u << n) - 1 : UINT32_MAX;
+}
+
+/* Returns the bits of n in the opposite order. */
+IDAT_FN uint32_t idat_mirror(uint32_t n)
+{
+#ifdef __CUDA_ARCH__
+    return __brev(n);
+#else
+    uint32_t mirrored = 0;
+    for (unsigned i = 0; i < 32; i++, n >>= 1)
+        mirrored = mirrored << 1 | (n & 1);
+    return mirrored;
+#endif
+}
+
+/* Loads eight bytes, the first one lowest. On a GPU they are parts of three
+ * words, of which the last may be behind them. */
+IDAT_FN uint64_t idat_load(const uint8_t *at)
+{
+#ifdef __CUDA_ARCH__
+    const uint32_t *word = (const uint32_t *)((uintptr_t)at & ~(uintptr_t)3);
+    const uint32_t shift = ((uintptr_t)at & 3) * 8;
+    const uint32_t a = word[0], b = word[1], c = word[2];
+    return (uint64_t)__funnelshift_r(b, c, shift) << 32 |
+           __funnelshift_r(a, b, shift);
+#else
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < 8; i++)
+        bytes |= (uint64_t)at[i] << 8 * i;
+    return bytes;
+#endif
+}
+
+/* Returns the place of the highest bit of n, which is not 0. */
+IDAT_FN uint32_t idat_highest(uint32_t n)
+{
+#ifdef __CUDA_ARCH__
+    return 31 - __clz((int)n);
+#else
+    return 31 - (uint32_t)__builtin_clz(n);
+#endif
+}
+
+IDAT_FN uint32_t idat_length_symbol(uint32_t length)
+{
+    if (length == IDAT_MATCH)
+        return 285;
+    if (length < 11)
+        return length + 254;
+    const uint32_t extra = idat_highest(length - 3) - 2;
+    return 261 + 4 * extra + ((length - 3) >> extra) - 4;
+}
+
+IDAT_FN uint32_t idat_distance_symbol(uint32_t distance)
+{
+    if (distance < 5)
+        return distance - 1;
+    const uint32_t extra = idat_highest(distance - 1) - 1;
+    return 2 * extra + ((distance - 1) >> extra);
+}
+
+#endif

@@ -1,0 +1,95 @@
+# PNG files that a device turns, in batches, have the pixels that the CPU makes at
+# the level fast, and its metadata and messages; what the device does not take, the
+# CPU does beside it.
+. "$ROOT/tests/cli/lib.sh"
+needs python3
+
+mkdir -p in
+cp "$samples"/f-*.png in
+for i in 1 2 3 4 5 6 7 8; do
+    filled_ppm $((197 + i)) $((61 + i)) $i >in.ppm
+    "$program" -q --format png --png-level $((i + 1)) copy in.ppm in/odd$i.png
+done
+# All color types and depths, filters and ways to deflate; chunks beside the data;
+# and files that are damaged.
+python3 - <<'P'
+import random, struct, zlib
+random.seed(3)
+def chunk(t, d):
+    return struct.pack('>I', len(d)) + t + d + struct.pack('>I', zlib.crc32(t + d))
+def png(w, h, depth, color, rows, more=b'', interlace=0, level=6, cut=1 << 13):
+    z = zlib.compress(rows, level)
+    return (b'\x89PNG\r\n\x1a\n' +
+            chunk(b'IHDR', struct.pack('>IIBBBBB', w, h, depth, color, 0, 0, interlace)) +
+            more + b''.join(chunk(b'IDAT', z[i:i + cut]) for i in range(0, len(z), cut)) +
+            chunk(b'IEND', b''))
+def rows(w, h, size, noise):
+    return b''.join(bytes([random.randrange(5)]) +
+                    bytes((x // 3 + y * 2 + random.randrange(noise)) & 255
+                          for x in range(w * size)) for y in range(h))
+palette = chunk(b'PLTE', bytes(range(256)) * 3)
+text = chunk(b'tEXt', b'Title\0pixels')
+n = 0
+for color, depth, size in [(0, 8, 1), (0, 16, 2), (2, 8, 3), (2, 16, 6), (3, 8, 1),
+                           (4, 8, 2), (4, 16, 4), (6, 8, 4), (6, 16, 8)]:
+    for w, h in [(1, 1), (3, 90), (131, 1), (70, 67)]:
+        n += 1
+        more = (palette if color == 3 else b'') + text
+        open('in/made%d.png' % n, 'wb').write(
+            png(w, h, depth, color, rows(w, h, size, 1 + n % 9), more, level=n % 10,
+                cut=50 + 37 * n))
+right = rows(200, 200, 3, 4)
+whole = png(200, 200, 8, 2, right)
+open('in/cut.png', 'wb').write(whole[:len(whole) // 2])
+open('in/short.png', 'wb').write(png(200, 200, 8, 2, right[:-9]))
+open('in/long.png', 'wb').write(png(200, 200, 8, 2, right + b'1'))
+open('in/filter.png', 'wb').write(png(200, 200, 8, 2, b'\x07' + right[1:]))
+z = bytearray(zlib.compress(right))
+for name, at in ('checksum', -2), ('code', 99), ('late', len(z) // 2):
+    bad = bytearray(z)
+    bad[at] ^= 16
+    open('in/%s.png' % name, 'wb').write(
+        whole[:33] + chunk(b'IDAT', bytes(bad)) + chunk(b'IEND', b''))
+broken = bytearray(whole)
+broken[len(broken) // 2] ^= 1
+open('in/crc.png', 'wb').write(broken)
+open('in/window.png', 'wb').write(
+    whole[:33] + chunk(b'IDAT', b'\x08\x1d' + z[2:]) + chunk(b'IEND', b''))
+P
+
+# The same pixels, metadata and messages, whatever makes them.
+compare() {
+    local status
+    rm -rf cpu device cpu.pam device.pam
+    "$program" --backend cpu --png-level fast "$@" -r -d cpu in 2>said.cpu
+    status=$?
+    "$program" --backend "$GIMGXF_BACKEND" --png-level fast "$@" -r -d device in \
+        2>said.device
+    check "status of: $*" [ $? = $status ]
+    check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
+        <(grep -v ' bytes\| [kM]B in' said.device)
+    "$program" -q --format pam copy -r -d cpu.pam cpu
+    "$program" -q --format pam copy -r -d device.pam device
+    check "pixels of: $*" diff -r cpu.pam device.pam
+    check "there are outputs of: $*" \
+        [ "$(find device.pam -type f | wc -l)" -ge 45 ]
+    check "metadata of: $*" same <(cd cpu && "$program" info ./*) \
+        <(cd device && "$program" info ./*)
+}
+for turn in rotate90 transverse fliph upright; do
+    compare $turn
+done
+compare rotate270 --verify --strip
+compare transpose --isolate
+compare rotate180 -j 2 --max-memory 300M
+
+"$program" --backend "$GIMGXF_BACKEND" --png-level fast -v rotate90 -r -d out in \
+    2>stderr
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
+    check 'most are done on the GPU' [ "${count:-0}" -ge 20 ]
+    "$program" --backend cuda -v rotate90 -r -d out in 2>stderr
+    check 'other levels are for the processors' \
+        [ "$(grep -c 'on the GPU' stderr)" = 0 ]
+fi
+finish

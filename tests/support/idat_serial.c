@@ -1,0 +1,82 @@
+/* The kernels of cuda/png/ in plain loops. */
+#include "tests/support/idat_serial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/png/idat_code.h"
+#include "cuda/png/idat_inflate.h"
+
+/* What a block shares; what nothing has been written to is not 0. */
+union idat_shared {
+    struct inflate_shared inflate;
+    struct adler_shared adler;
+    struct undo_shared undo;
+    struct turn_shared turn;
+    struct filter_shared filter;
+    struct lz77_shared lz77;
+    struct code_shared code;
+    struct emit_shared emit;
+};
+
+static void run(enum idat_kernel kernel, uint32_t block,
+                const struct idat_params *p, union idat_shared *s)
+{
+    switch (kernel) {
+    case IDAT_INFLATE:
+        idat_inflate(p, block, &s->inflate);
+        break;
+    case IDAT_CHECK_ADLER:
+        idat_check_adler(p, block, &s->adler);
+        break;
+    case IDAT_UNDO:
+        idat_undo(p, block, &s->undo);
+        break;
+    case IDAT_MOVE:
+        idat_move(p, block, &s->turn);
+        break;
+    case IDAT_TRY:
+        idat_try_filter(p, block, &s->lz77);
+        break;
+    case IDAT_CHOOSE:
+        idat_choose_filter(p, block);
+        break;
+    case IDAT_FILTER:
+        idat_filter(p, block, &s->filter);
+        break;
+    case IDAT_SUM:
+        idat_sum_band(p, block, &s->adler);
+        break;
+    case IDAT_MATCHES:
+        idat_find_matches(p, block, &s->lz77);
+        break;
+    case IDAT_CODES:
+        idat_make_codes(p, block, &s->code);
+        break;
+    case IDAT_PLACE:
+        idat_place(p, block);
+        break;
+    case IDAT_EMIT:
+        idat_emit(p, block, &s->emit);
+        break;
+    case IDAT_CHECK:
+        idat_check_band(p, block, &s->inflate);
+        break;
+    case IDAT_CHECK_ROW:
+        idat_check_row(p, block);
+        break;
+    }
+}
+
+void idat_serial_launch(enum idat_kernel kernel, uint32_t blocks,
+                        const struct idat_params *p)
+{
+    union idat_shared *shared = malloc(sizeof *shared);
+    if (!shared)
+        abort();
+    for (uint32_t i = 0; i < blocks; i++) {
+        memset(shared, 0xa5, kernel == IDAT_MOVE ? 0 : sizeof *shared);
+        run(kernel, i, p, shared);
+    }
+    free(shared);
+}
