@@ -194,18 +194,40 @@ static void try_short(void *context, size_t i)
     idat_bands_give(b, scratch);
 }
 
-/* Tries all matches with the best filter, where others are worth it. */
-static void try_all(void *context, size_t i)
+/* Tries all matches on strip i with the best filter, where others are worth it.
+ */
+static void try_all(struct idat_bands *b, size_t i)
 {
-    struct idat_bands *b = context;
     struct coder_sizes *sizes = &b->strip[b->best][i];
     struct idat_scratch *scratch = idat_bands_take(b);
     if (!scratch)
         return;
-    sizes->of[CODER_ALL] = sizes->of[b->matches];
     if (are_worth_it(b, sizes->of[b->matches], sizes->of[CODER_LITERALS]))
         try_on_strip(b, scratch, b->best, i, CODER_ALL);
     idat_bands_give(b, scratch);
+}
+
+/* Returns whether strip i is one of the two that tell whether the others are
+ * worth the time of the slowest search. */
+static bool is_first(const struct idat_bands *b, size_t i)
+{
+    return i % (IDAT_STRIPS / 2) == (count_strips(b) > 1);
+}
+
+static void try_all_first(void *context, size_t i)
+{
+    struct idat_bands *b = context;
+    struct coder_sizes *sizes = &b->strip[b->best][i];
+    sizes->of[CODER_ALL] = sizes->of[b->matches];
+    if (is_first(b, i))
+        try_all(b, i);
+}
+
+static void try_all_others(void *context, size_t i)
+{
+    struct idat_bands *b = context;
+    if (!is_first(b, i))
+        try_all(b, i);
 }
 
 /* Tries n strips; those of a picture in bands one by one. */
@@ -309,9 +331,13 @@ static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
     }
     if (b->has_room)
         return 0;
-    if (try_strips(b, n, try_all, err))
+    if (try_strips(b, n, try_all_first, err))
         return -1;
     const size_t others = sum_of_strips(strip, b->matches);
+    if (sum_of_strips(strip, CODER_ALL) >= others - others / (n > 1 ? 160 : 40))
+        return 0;
+    if (try_strips(b, n, try_all_others, err))
+        return -1;
     if (sum_of_strips(strip, CODER_ALL) < others - others / 40)
         b->matches = CODER_ALL;
     return 0;
