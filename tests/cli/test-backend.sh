@@ -26,8 +26,7 @@ sys.stdout.buffer.write(b"P6 1500 1100 255\n" +
                         bytes(i * i % 251 for i in range(1500 * 1100 * 3)))' \
         >large.ppm
     "$program" --backend cpu rotate90 large.ppm cpu.ppm
-    gpus=$("$program" bench --only many --profile --size 1x1 --json |
-        python3 -c 'import json, sys; print(json.load(sys.stdin)["gpus"])')
+    gpus=$("$program" --version | grep -c '^GPU [0-9]')
     check 'there are GPUs' [ "$gpus" -gt 0 ]
     for devices in all $(seq 0 $((gpus - 1))); do
         for vram in 256K 64M; do

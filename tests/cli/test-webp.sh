@@ -2,9 +2,9 @@
 # seen, by a script that reads the container and composes animations itself.
 . "$ROOT/tests/cli/lib.sh"
 needs python3
-if ! has_tool Pillow || ! gimgxf --help | grep -q ' webp ' ||
+if ! has_tool Pillow || ! gimgxf --version | grep -q libwebp ||
     ! python3 -c 'from PIL import features; exit(not features.check("webp"))'; then
-    echo 'skipped: Pillow with WebP'
+    echo 'skipped: libwebp, and Pillow with WebP'
     finish
 fi
 webp="python3 $ROOT/tests/support/webp_pictures.py"
