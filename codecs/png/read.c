@@ -39,6 +39,11 @@ struct png_reader {
 static void on_error(png_structp png, png_const_charp text)
 {
     struct png_reader *r = png_get_error_ptr(png);
+    const struct warnings *said = r->opts->warnings;
+    /* What is wrong with an IHDR is in the warning before. */
+    if (strcmp(text, "Invalid IHDR data") == 0 && said && said->count &&
+        said->count <= WARNINGS_MAX)
+        text = said->list[said->count - 1].text;
     fail(r->err, "%s", text);
     r->err->memory = r->starved;
     png_longjmp(png, 1);

@@ -50,6 +50,18 @@ check 'and nothing is lost' [ "$(cat keep.png)" = keep ]
 gives 1 'gimgxf: /dev/full: cannot be written: No space left on device' \
     rotate90 in.png /dev/full --format png
 check 'a device stays a device' [ -c /dev/full ]
+# One line says what is wrong with a header, though libpng says it by a warning.
+if has_tool python3; then
+    python3 - "$samples/f-rgb.png" <<'END'
+import struct, sys, zlib
+png = bytearray(open(sys.argv[1], 'rb').read())
+png[25] = 5
+png[29:33] = struct.pack('>I', zlib.crc32(png[12:29]))
+open('header.png', 'wb').write(png)
+END
+    gives 1 'gimgxf: header.png: Invalid color type in IHDR' \
+        rotate90 header.png o.png
+fi
 # What would be lost is not said of a file that fails, but with -v.
 full='gimgxf: /dev/full: cannot be written: No space left on device'
 gives 1 "$full" rotate90 "$samples/f-sideways.jpg" /dev/full --format ppm
