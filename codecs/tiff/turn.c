@@ -159,7 +159,8 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
     turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
              dir->turn);
     if (strips_have_blocks(&in->coding))
-        warn(opts->save->warnings, "its chroma is no longer subsampled");
+        warn(opts->save->warnings, "chroma is stored at full resolution, not "
+                                   "subsampled as in the input");
     int status = strips_measure(&out, err) || note_loss(w, &out, err) ||
                          row_sink_open(&sink, img, &how, err)
                      ? -1

@@ -108,7 +108,8 @@ check 'no other format has such samples' grep -q 'no other format holds them' st
 # ---- Blocks of luma, and what libtiff alone codes ----
 
 for op in transpose rotate90; do
-    gives 0 'gimgxf: blocks.tif: warning: its chroma is no longer subsampled' \
+    gives 0 'gimgxf: blocks.tif: warning: chroma is stored at full resolution, not '\
+'subsampled as in the input' \
         "$op" blocks.tif made.tif
     gimgxf -q "$op" blocks.tif want.png
     gimgxf -q copy made.tif got.png
