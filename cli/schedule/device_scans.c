@@ -97,7 +97,6 @@ struct device_kind {
 struct device_scans {
     unsigned processors, devices;
     bool always;  /* a device was asked for */
-    bool endless; /* more jobs may come than are left */
     bool samples; /* the device takes components that go through samples */
     pthread_mutex_t lock;
     double seen; /* jobs */
@@ -112,8 +111,7 @@ bool device_scans_may_start(const struct options *opts, size_t jobs)
 }
 
 struct device_scans *device_scans_open(const struct options *opts,
-                                       const struct backend *backend,
-                                       bool endless)
+                                       const struct backend *backend)
 {
     static const int first = 0;
     const bool all = opts->devices.count == (unsigned)LANE_ALL_DEVICES;
@@ -135,7 +133,6 @@ struct device_scans *device_scans_open(const struct options *opts,
     made->processors = opts->threads;
     made->devices = all ? DEVICES_MOST : some ? opts->devices.count : 1;
     made->always = always;
-    made->endless = endless;
     made->samples = engines[0]->samples;
     pthread_mutex_init(&made->lock, NULL);
     for (unsigned i = 0; i < SCAN_KINDS; i++) {
@@ -211,16 +208,6 @@ bool device_scans_estimate(struct device_scans *scans, enum scan_kind kind,
 
 /* ---- A picture ----------------------------------------------------------- */
 
-/* Returns how many jobs there will be. Of those that may be followed by more as
- * many as there were so far, if enough of them come at once for a batch. */
-static double expected(const struct device_picture *picture)
-{
-    const struct device_scans *scans = picture->scans;
-    if (!scans->endless)
-        return (double)picture->left;
-    return picture->left < slot_most[picture->kind].pictures ? 0 : scans->seen;
-}
-
 /* Starts the devices, and leaves a processor to that: beside jobs on all of
  * them it takes up to twice as long. */
 static void start(struct device_scans *scans, enum scan_kind kind,
@@ -270,7 +257,7 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
         starts = true;
     } else if (!kind->started) {
         add_load(&kind->load, turn, count);
-        const double left = expected(picture) / scans->seen;
+        const double left = (double)picture->left / scans->seen;
         const struct scan_load load = { left * kind->load.pictures,
                                         left * kind->load.bytes,
                                         left * kind->load.samples,

@@ -146,11 +146,10 @@ struct device_scans;
  * than there are processors are done sooner by these. */
 bool device_scans_may_start(const struct options *opts, size_t jobs);
 
-/* Opens it for jobs that are done with this backend; `endless` if nobody knows
- * how many there are. Returns NULL if no device is to turn scans. */
+/* Opens it for jobs that are done with this backend. Returns NULL if no device
+ * is to turn scans. */
 struct device_scans *device_scans_open(const struct options *opts,
-                                       const struct backend *backend,
-                                       bool endless);
+                                       const struct backend *backend);
 
 /* Returns how many pictures the slots of a device hold. */
 size_t device_scans_most(const struct device_scans *scans);

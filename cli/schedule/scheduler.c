@@ -67,7 +67,7 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
     if (!giver)
-        made->scans = device_scans_open(opts, backend, jobs == SIZE_MAX);
+        made->scans = device_scans_open(opts, backend);
     if (made->scans) {
         made->resumers = jobs < opts->threads ? (unsigned)jobs : opts->threads;
         made->parked = device_scans_most(made->scans);
