@@ -104,6 +104,9 @@ struct idat_shape {
                                next */
 };
 
+/* Parts of turned pictures that a block of threads does. */
+enum idat_part { IDAT_ROWS, IDAT_TILES, IDAT_PARTS };
+
 /* A picture of a batch. What is at an offset is in struct idat_params.memory.
  */
 struct idat_file {
@@ -115,11 +118,12 @@ struct idat_file {
                             palette are not */
     bool any_size;       /* also if it repeats much */
     uint64_t rows;       /* before the turn, and then after it */
-    uint64_t pixels, turned;  /* rows without filters, before and after */
-    uint64_t out;             /* where its stream goes, all 0 at first */
-    uint64_t matches, items;  /* scratch memory of idat_inflate.h */
-    uint32_t band, row, tile; /* how many of each there are before it */
-    uint32_t job;             /* whose picture it is */
+    uint64_t pixels, turned;     /* rows without filters, before and after */
+    uint64_t out;                /* where its stream goes, all 0 at first */
+    uint64_t matches, items;     /* scratch memory of idat_inflate.h */
+    uint32_t band;               /* how many there are before it, */
+    uint32_t before[IDAT_PARTS]; /* and how many of each part */
+    uint32_t job;                /* whose picture it is */
 };
 
 /* What becomes of it. */
@@ -230,26 +234,14 @@ IDAT_FN uint32_t idat_strip_bytes(const struct idat_file *f)
     return idat_least(all, most) * f->to.row;
 }
 
-/* Returns the last file before which there are at most n rows, or tiles. */
-IDAT_FN uint32_t idat_file_of_row(const struct idat_params *p, uint32_t row)
+/* Returns the last file before which there are at most n of a part. */
+IDAT_FN uint32_t idat_file_of(const struct idat_params *p, enum idat_part part,
+                              uint32_t n)
 {
     uint32_t low = 0, high = p->files;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->file[middle].row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-IDAT_FN uint32_t idat_file_of_tile(const struct idat_params *p, uint32_t tile)
-{
-    uint32_t low = 0, high = p->files;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (p->file[middle].tile <= tile)
+        if (p->file[middle].before[part] <= n)
             low = middle;
         else
             high = middle;

@@ -207,12 +207,12 @@ struct turn_shared {
 IDAT_FN void idat_move(const struct idat_params *p, uint32_t tile,
                        struct turn_shared *s)
 {
-    const uint32_t file = idat_file_of_tile(p, tile);
+    const uint32_t file = idat_file_of(p, IDAT_TILES, tile);
     const struct idat_file *f = &p->file[file];
     const uint32_t width = f->to.width, height = f->to.height;
     const uint32_t across = (width + IDAT_TILE - 1) / IDAT_TILE;
-    const uint32_t x0 = (tile - f->tile) % across * IDAT_TILE;
-    const uint32_t y0 = (tile - f->tile) / across * IDAT_TILE;
+    const uint32_t x0 = (tile - f->before[IDAT_TILES]) % across * IDAT_TILE;
+    const uint32_t y0 = (tile - f->before[IDAT_TILES]) / across * IDAT_TILE;
     const uint8_t *from = p->memory + f->pixels;
     uint8_t *to = p->memory + f->turned;
     const bool exchanges = f->turn & XFORM_TRANSPOSE;
@@ -317,9 +317,9 @@ IDAT_FN void filter_row_of(const struct idat_params *p,
 IDAT_FN void idat_filter(const struct idat_params *p, uint32_t row,
                          struct filter_shared *s)
 {
-    const uint32_t file = idat_file_of_row(p, row);
+    const uint32_t file = idat_file_of(p, IDAT_ROWS, row);
     const struct idat_file *f = &p->file[file];
-    const uint32_t y = row - f->row;
+    const uint32_t y = row - f->before[IDAT_ROWS];
     if (p->status[file].refused)
         return;
     filter_row_of(p, f, y, p->status[file].filter,
@@ -332,9 +332,9 @@ IDAT_FN void idat_filter(const struct idat_params *p, uint32_t row,
  * there. */
 IDAT_FN void idat_check_row(const struct idat_params *p, uint32_t number)
 {
-    const uint32_t file = idat_file_of_row(p, number);
+    const uint32_t file = idat_file_of(p, IDAT_ROWS, number);
     const struct idat_file *f = &p->file[file];
-    const uint32_t y = number - f->row;
+    const uint32_t y = number - f->before[IDAT_ROWS];
     const uint8_t *made = p->memory + f->rows + (uint64_t)y * f->to.row;
     const uint8_t *row = p->memory + f->turned + (uint64_t)y * f->to.pitch;
     const uint8_t *above = y ? row - f->to.pitch : NULL;

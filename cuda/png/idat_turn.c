@@ -104,8 +104,8 @@ static uint64_t lay_out(struct idat_batch *b, uint32_t files)
     for (uint32_t i = 0; i < files; i++) {
         struct idat_file *f = &b->file[i];
         f->band = b->band;
-        f->row = b->row;
-        f->tile = b->tile;
+        f->before[IDAT_ROWS] = b->row;
+        f->before[IDAT_TILES] = b->tile;
         b->band += idat_bands(f);
         b->row += f->to.height;
         b->tile += idat_tiles(f);
