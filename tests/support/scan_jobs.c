@@ -7,6 +7,22 @@
 
 #include "codecs/base/byte_order.h"
 #include "tests/support/must.h"
+#include "tests/support/test.h"
+
+bool scan_has_device(const struct scan_engine_type *type)
+{
+    const struct scan_engine_opts opts = { .input = 1 };
+    const char *required = getenv("CUDA_REQUIRED");
+    struct scan_engine *engine = NULL;
+    struct err err = { .memory = false };
+    bool found = type->open(&engine, &opts, &err) == 0;
+    type->close(engine);
+    if (!found && required && *required == '1')
+        CHECK(found, "%s", err.text);
+    else if (!found)
+        test_skip("%s", err.text);
+    return found;
+}
 
 bool host_turn(struct bytes *made, struct entropy_scan *to,
                const struct entropy_scan *from, enum xform turn, bool optimize,

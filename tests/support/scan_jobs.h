@@ -6,6 +6,10 @@
 #include "codecs/jpeg/entropy/sequential.h"
 #include "cuda/jpeg/scan_engine.h"
 
+/* Returns whether an engine finds a device. If not, the test is skipped, or has
+ * failed where CUDA_REQUIRED=1. */
+bool scan_has_device(const struct scan_engine_type *type);
+
 /* Turns the data of a scan, and appends what `to` becomes, whose tables may be
  * replaced. Returns false where a device refuses: the data is damaged, or
  * memory has run out. `data` need not have a marker behind it. */

@@ -7,21 +7,6 @@
 #include "tests/support/scan_jobs.h"
 #include "tests/support/scan_trials.h"
 
-static bool has_device(void)
-{
-    const struct scan_engine_opts opts = { .input = 1 };
-    const char *required = getenv("CUDA_REQUIRED");
-    struct scan_engine *engine = NULL;
-    struct err err = { .memory = false };
-    bool found = scan_engine_cuda.open(&engine, &opts, &err) == 0;
-    scan_engine_cuda.close(engine);
-    if (!found && required && *required == '1')
-        CHECK(found, "%s", err.text);
-    else if (!found)
-        test_skip("%s", err.text);
-    return found;
-}
-
 /* With MUTATIONS as many of each of 96 pictures. */
 static unsigned mutations(void)
 {
@@ -29,7 +14,7 @@ static unsigned mutations(void)
     return each ? (unsigned)atoi(each) : 60;
 }
 
-TEST_ENGINE(scan_engine_cuda, has_device(), mutations())
+TEST_ENGINE(scan_engine_cuda, scan_has_device(&scan_engine_cuda), mutations())
 
 static size_t free_memory(void)
 {
@@ -57,7 +42,7 @@ TEST(batches)
 {
     const struct coding coding = { 300, 200, JCS_YCbCr, .h = 2, .v = 2 };
     size_t before = 1, after = 0;
-    if (!has_device())
+    if (!scan_has_device(&scan_engine_cuda))
         return;
     struct bytes file = make_noisy_jpeg(&coding, 20);
     run_batches(file, 1);

@@ -2,21 +2,7 @@
 #include <stdlib.h>
 
 #include "tests/support/idat_trials.h"
-
-static bool has_device(void)
-{
-    const struct scan_engine_opts opts = { .input = 1 };
-    const char *required = getenv("CUDA_REQUIRED");
-    struct scan_engine *engine = NULL;
-    struct err err = { .memory = false };
-    bool found = idat_engine_cuda.open(&engine, &opts, &err) == 0;
-    idat_engine_cuda.close(engine);
-    if (!found && required && *required == '1')
-        CHECK(found, "%s", err.text);
-    else if (!found)
-        test_skip("%s", err.text);
-    return found;
-}
+#include "tests/support/scan_jobs.h"
 
 /* With BATCHES as many. */
 static unsigned batches(void)
@@ -25,4 +11,5 @@ static unsigned batches(void)
     return n ? (unsigned)atoi(n) : 60;
 }
 
-TEST_IDAT_ENGINE(idat_engine_cuda, has_device(), batches())
+TEST_IDAT_ENGINE(idat_engine_cuda, scan_has_device(&idat_engine_cuda),
+                 batches())
