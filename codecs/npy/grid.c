@@ -397,8 +397,9 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
 /* ---- The whole ------------------------------------------------------------
  *
  * An array that is more than memory is to hold is turned in pieces, each of
- * some pictures; a picture that is more than a piece, row by row, as those of
- * other formats are. */
+ * some pictures; or, of a picture that is more than a piece, of some rows, in
+ * the order of the output. Where rows become columns such a picture goes
+ * through a file, row by row, as those of other formats do. */
 
 struct grid_pieces {
     struct bytes *out;
@@ -434,12 +435,32 @@ static int turn_piece(struct grid_pieces *w, const struct npy_grid *piece,
         return fail_memory(w->err, "no memory for a part of an array");
     int status = turn_tiles(w->out->data + w->out->size, from.data, piece, w->t,
                             w->opts, w->err);
+    /* Pieces may come from the last one on. */
+    bytes_pass(&w->passed, from.data);
     bytes_pass(&w->passed, from.data + size);
     bytes_free(&from);
     if (status)
         return -1;
     w->out->size += size;
     return flush_file(w->flush, w->out, w->err);
+}
+
+/* Turns a picture in pieces of rows, which stay rows. */
+static int turn_rows(struct grid_pieces *w, const struct npy_grid *grid,
+                     uint64_t at)
+{
+    const size_t row = row_size(grid);
+    const uint64_t most = piece_of(w->opts->limits.scratch) / row;
+    struct npy_grid piece = *grid;
+    int status = 0;
+    piece.pictures = 1;
+    for (uint32_t y = 0; y < grid->rows && status == 0; y += piece.rows) {
+        piece.rows = (uint32_t)least(most, grid->rows - y);
+        uint32_t first =
+            w->t & XFORM_MIRROR_Y ? grid->rows - y - piece.rows : y;
+        status = turn_piece(w, &piece, at + first * (uint64_t)row);
+    }
+    return status;
 }
 
 /* Reads the rows of a picture, which are turned on their way. */
@@ -522,8 +543,9 @@ int grid_turn(struct bytes *out, struct bytes cells,
     for (uint64_t i = 0; i < grid->pictures && status == 0;
          i += piece.pictures) {
         piece.pictures = least(most ? most : 1, grid->pictures - i);
-        status = most ? turn_piece(&w, &piece, i * size)
-                      : turn_picture(&w, &piece, i * size);
+        status = most                  ? turn_piece(&w, &piece, i * size)
+                 : xform_transposes(t) ? turn_picture(&w, &piece, i * size)
+                                       : turn_rows(&w, &piece, i * size);
     }
     return status;
 }
