@@ -3,9 +3,7 @@
  *
  * Each band is deflated on its own, ends at a byte, and only the last one holds
  * a final block, so that they join to one stream. A row is filtered against the
- * one above also across bands, and matches may reach back across them, but not
- * those of every eighth band: there a reader with several threads can begin,
- * and a file is hardly larger for that (0.03 % of a photograph with noise).
+ * one above also across bands, and matches may reach back across them.
  */
 #ifndef CODECS_PNG_IDAT_BANDS_H
 #define CODECS_PNG_IDAT_BANDS_H

@@ -10,7 +10,6 @@
 #include "codecs/png/filter.h"
 
 enum {
-    SEGMENT = 8,       /* bands: the first refers to nothing before it */
     SAMPLE = 16 << 10, /* bytes of a band, to choose its coder */
     STRIP = 32 << 10,  /* bytes of rows, to choose filters, at most */
     STRIP_LEAST = 8 << 10,
@@ -514,7 +513,7 @@ size_t idat_choice_deflate(const struct idat_bands *b,
 {
     const bool final = i + 1 == b->count;
     const uint32_t y = i * b->per_band, n = idat_bands_rows(b, i);
-    const uint32_t above = i % SEGMENT ? b->before : 0;
+    const uint32_t above = i > 0 ? b->before : 0;
     const size_t before = above * b->row, size = n * b->row;
     uint8_t *rows = scratch->filtered + b->before * b->row;
     *filtered = rows;
