@@ -4,8 +4,8 @@
  * becomes. These threads work on it:
  *
  * - The main thread puts one item of the plan after another into the queue
- *   (ordered_workers.h).
- * - Workers, up to twice as many as there are processors, take the items from
+ *   (ordered_workers.h), and draws the line of progress while it waits.
+ * - Workers, half as many again as there are processors, take the items from
  *   the queue in order. Each does the whole way of a picture, from reading its
  *   file to renaming its output (cli/job), while others read and write theirs.
  * - Where a device turns the coded data of JPEG files (device_scans.h), a
@@ -13,8 +13,7 @@
  * many as there are processors, write what has been turned.
  * - The worker that has finished the next item in the order of the plan
  *   reports it, and all finished ones after it. So results come out in the
- *   order of the plan, and no two reports mix. One more thread wakes ten times
- *   a second, for the line of progress.
+ *   order of the plan, and no two reports mix.
  *
  * Who owns what, and when:
  *
@@ -203,24 +202,6 @@ static void resume(void *task)
     ordered_workers_resume(((struct batch_task *)task)->batch->workers, task);
 }
 
-/* Has the system read the file that a worker is likely to take next, if jobs
- * wait for their files. */
-static void read_ahead(struct batch *batch, size_t i)
-{
-    const size_t next = i + scheduler_wanted(batch->scheduler);
-    struct err err;
-    if (!scheduler_waits_for_files(batch->scheduler) ||
-        next >= batch->plan.inputs.count)
-        return;
-    const struct input *input = &batch->plan.inputs.list[next];
-    const int fd = resolve_open(input->root, input->name,
-                                O_RDONLY | O_NONBLOCK | O_NOCTTY, &err);
-    if (fd < 0)
-        return;
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
-    close(fd);
-}
-
 /* Does a task, or a part of it. Returns whether it has ended, and is not
  * parked. */
 static bool work(void *context, unsigned worker, void *argument)
@@ -233,7 +214,6 @@ static bool work(void *context, unsigned worker, void *argument)
         task->dropped = batch_is_ending(batch);
         if (task->dropped)
             return true;
-        read_ahead(batch, task->i);
         batch_task_begin(task);
         s->left = atomic_load(&batch->to_do);
         s->resume = resume;
@@ -242,7 +222,6 @@ static bool work(void *context, unsigned worker, void *argument)
         !scheduler_do(batch->scheduler, worker, s))
         return false;
     batch_task_end(task);
-    ordered_workers_allow(batch->workers, scheduler_wanted(batch->scheduler));
     return true;
 }
 
@@ -266,17 +245,20 @@ static int give_all(struct batch *batch)
     };
     struct ordered_workers *workers = batch->workers =
         ordered_workers_open(&opts);
-    struct batch_task *task;
+    struct batch_task *task, first = { .i = 0 };
+    size_t i = 0;
     if (!workers) {
         report_error(NULL, "the workers cannot be started");
         return -1;
     }
     report_refused_threads(ordered_workers_refused(workers), batch->opts);
-    /* The first picture of a stack decides the shape of all: none runs beside
-     * it. */
-    ordered_workers_allow(workers, batch->stack ? 1 : batch->opts->threads);
     signals_ask();
-    for (size_t i = 0; i < batch->plan.inputs.count; i++) {
+    if (batch->stack) { /* whose first picture decides the shape of all */
+        (void)work(batch, 0, &first);
+        batch_task_report(&first);
+        i = 1;
+    }
+    for (; i < batch->plan.inputs.count; i++) {
         task = ordered_workers_room(workers, batch_is_ending);
         if (!task)
             break;

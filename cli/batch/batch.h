@@ -27,7 +27,7 @@ enum outcome batch_run(const struct options *opts,
 
 /* ---- What a batch knows -------------------------------------------------- */
 
-/* Twice as many workers as threads, and once more those that resume tasks. */
+/* More workers than threads, and once more those that resume tasks. */
 enum { WORKERS_MAX = 3 * OPTION_THREADS_MAX };
 
 struct batch_progress {

@@ -130,18 +130,12 @@ void job_queue_fail(struct job_queue *queue, struct request *request,
     end_job(queue, request);
 }
 
-/* Returns whether a codec is one, and a time a possible one. */
 static bool is_codec(const struct codec *codec)
 {
     bool found = false;
     for (int i = 0; codecs[i]; i++)
         found = found || codecs[i] == codec;
     return found;
-}
-
-static bool is_time(double seconds)
-{
-    return seconds >= 0 && seconds < 1e9;
 }
 
 /* Returns whether this can have become of a job. Texts get an end. */
@@ -158,22 +152,18 @@ static bool is_sound(struct job_end *end)
            (unsigned)r->turned < XFORM_COUNT &&
            (unsigned)r->device_use < DEVICE_USES &&
            (unsigned)r->last < STAGES && r->worker <= SIGNALS_CHILDREN_MAX &&
-           is_time(end->pace.read) && is_time(end->pace.write) &&
-           is_time(end->pace.make) &&
            (done ? is_codec(r->from) && is_codec(r->to) : true);
 }
 
-bool job_queue_answer(struct job_queue *queue, struct request *request,
+void job_queue_answer(struct job_queue *queue, struct request *request,
                       const void *end, size_t size)
 {
     memcpy(queue->end, end, size);
-    const bool sound = size == job_end_size(queue->end) && is_sound(queue->end);
-    if (sound)
+    if (size == job_end_size(queue->end) && is_sound(queue->end))
         end_job(queue, request);
     else
         job_queue_fail(queue, request,
                        "its process did not say what became of it");
-    return sound;
 }
 
 /* ---- The end of a process ------------------------------------------------ */

@@ -54,7 +54,6 @@ static void answer(const struct worker_start *start,
         struct job_end end;
     } sent = { .end = { .status = s->status,
                         .added = added,
-                        .pace = s->pace,
                         .err = s->err,
                         .result = s->result } };
     if (sent.end.result.worker)

@@ -31,7 +31,7 @@ struct worker {
     bool unread;          /* it ended before it read all that was sent */
     struct request *job;  /* that was sent and has not ended, or NULL */
     struct bytes out, in; /* what is not sent yet; and no whole message */
-    struct resource_claim claim;
+    struct resource_share share;
 };
 
 struct worker_pool {
@@ -39,11 +39,9 @@ struct worker_pool {
     struct job_queue queue;
     struct worker *worker;
     struct pollfd *poll;
-    unsigned slots;   /* for processes, */
-    unsigned most;    /* of which so many may be used */
-    unsigned allowed; /* of them, as long as they do not wait for files */
-    struct resource_claims claims; /* of the jobs in them */
-    struct pace pace;
+    unsigned slots;                /* for processes, */
+    unsigned most;                 /* of which so many may be used */
+    struct resource_limits limits; /* of the jobs in them */
     struct pool_state {
         bool started;     /* a process was ready */
         bool finished;    /* there are no more jobs, */
@@ -85,11 +83,11 @@ bool worker_pool_take(struct worker_pool *pool, uint64_t *number)
 /* ---- Sending ------------------------------------------------------------- */
 
 /* Has a worker process go on that waited for memory or processors. */
-static void grant(struct resource_claim *claim, unsigned processors)
+static void grant(struct resource_share *share)
 {
     struct worker *worker =
-        (struct worker *)((char *)claim - offsetof(struct worker, claim));
-    const struct job_message given = { .left = processors };
+        (struct worker *)((char *)share - offsetof(struct worker, share));
+    const struct job_message given = { .left = share->processors };
     /* Without memory the process waits for ever, so it is ended. */
     if (!bytes_append(&worker->out, &given, sizeof given))
         kill(worker->pid, SIGKILL);
@@ -104,8 +102,8 @@ static void add_job(struct worker_pool *pool, struct worker *worker)
     const uint64_t all =
         pool->opts->jobs == SIZE_MAX ? queue->given : pool->opts->jobs;
     struct request *request = job_queue_next(queue);
-    if (!request ||
-        !resource_claim_begin(&pool->claims, &worker->claim, pool->allowed))
+    worker->share.limits = &pool->limits;
+    if (!request || !resource_limits_begin(&worker->share))
         return;
     const struct job_text text = request->text;
     const struct job_message message = { .left = all - queue->ended,
@@ -228,8 +226,7 @@ static bool needs_process(const struct worker_pool *pool)
         return false;
     if (!state->started)
         return live == 0;
-    return queue->given - queue->ended - queue->sent > free &&
-           (live < pool->allowed || live == 0);
+    return queue->given - queue->ended - queue->sent > free;
 }
 
 /* A process that ended before it was ready has printed why, if it could. One
@@ -260,7 +257,8 @@ static void end_process(struct worker_pool *pool, struct worker *worker)
     close(worker->fd);
     bytes_free(&worker->out);
     bytes_free(&worker->in);
-    resource_claim_end(&pool->claims, &worker->claim);
+    if (worker->share.limits)
+        resource_limits_return_all(&worker->share);
     *worker = (struct worker){ .fd = -1 };
     if (ended.job)
         job_queue_bury(&pool->queue, ended.job, ended.unread, status);
@@ -287,24 +285,19 @@ static bool on_message(struct worker_pool *pool, struct worker *worker,
         pool->state.unready = 0;
         return message->size == 0;
     case WORKER_WANTS:
-        if (message->size || !job || worker->claim.waits ||
-            worker->claim.processors > 1 || message->what >= RESOURCES ||
+        if (message->size || !job || worker->share.waits ||
+            worker->share.processors > 1 || message->what >= RESOURCES ||
             !message->amount)
             return false;
-        resource_claim_more(&pool->claims, &worker->claim, message->what,
-                            message->amount);
+        resource_limits_ask(&worker->share, message->what, message->amount);
         return true;
     case WORKER_ENDED:
         if (!job ||
             message->size < offsetof(struct job_end, result.warnings.list))
             return false;
         worker->job = NULL;
-        resource_claim_end(&pool->claims, &worker->claim);
-        if (job_queue_answer(queue, job, rest, message->size)) {
-            pace_note(&pool->pace, &queue->end->pace);
-            pool->allowed =
-                pace_workers(&pool->pace, pool->opts->opts->threads);
-        }
+        resource_limits_return_all(&worker->share);
+        job_queue_answer(queue, job, rest, message->size);
         return true;
     }
     return false;
@@ -396,14 +389,13 @@ void worker_pool_step(struct worker_pool *pool, struct pollfd *fds, unsigned n,
 
 struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
 {
-    const unsigned threads = opts->opts->threads;
+    const unsigned most = scheduler_workers(opts->opts->threads);
     struct worker_pool *pool = calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
     pool->opts = opts;
     pool->queue.opts = opts;
-    pool->allowed = threads;
-    pool->slots = opts->jobs < 2 * threads ? (unsigned)opts->jobs : 2 * threads;
+    pool->slots = opts->jobs < most ? (unsigned)opts->jobs : most;
     if (!pool->slots)
         pool->slots = 1;
     pool->most = pool->slots;
@@ -411,9 +403,9 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     pool->poll = calloc(pool->slots + WORKER_POOL_FDS_MAX, sizeof *pool->poll);
     pool->queue.request = calloc(opts->window, sizeof *pool->queue.request);
     pool->queue.end = malloc(sizeof *pool->queue.end);
-    resource_claims_init(&pool->claims, opts->opts->limits.bytes, threads,
-                         pool->slots);
-    pool->claims.grant = grant;
+    resource_limits_init(&pool->limits, opts->opts->limits.bytes, most);
+    resource_limits_divide(&pool->limits, pool->slots);
+    pool->limits.grant = grant;
     for (unsigned i = 0; pool->worker && i < pool->slots; i++)
         pool->worker[i].fd = -1;
     mallopt(M_TRIM_THRESHOLD, KEPT); /* what each job takes, for the next one */
@@ -428,6 +420,7 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
 enum outcome worker_pool_close(struct worker_pool *pool)
 {
     const enum outcome outcome = pool->state.outcome;
+    resource_limits_end(&pool->limits);
     free(pool->worker);
     free(pool->poll);
     free(pool->queue.request);

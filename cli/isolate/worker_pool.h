@@ -11,7 +11,7 @@
  *
  * The pool (this module) lives in the process that the user has started. It
  * looks into no picture and has one thread. It starts processes as long as jobs
- * wait, about as many as there are processors; a socket joins it with each. It
+ * wait, as many as there would be threads; a socket joins it with each. It
  * has a process do one job after the other. All share the memory and the
  * processors that the user allows: each process has a part of the memory for
  * itself, and asks the pool for more, and for processors beside its own. A
@@ -29,9 +29,8 @@
  * When a process ends on its own, the job that it had is to blame. If another
  * file than before it was sent stands under the name of its output, it is done;
  * otherwise it fails. It is not done a second time, as its input may be what it
- * has written. Of several jobs, which only a process with a device has, those
- * that are not done are done again, one at a time. If processes end before they
- * are ready, the program gives up: what is left fails.
+ * has written. If processes end before they are ready, the program gives up:
+ * what is left fails.
  *
  * When the client has the end come early, the processes finish what has begun,
  * begin nothing more, and end. They ignore the signals that ask for that, which
@@ -68,7 +67,6 @@ struct worker_message {
 struct job_end {
     int status;     /* 0; or -1: err says why */
     uint64_t added; /* by the client's process; 0 if the process ended */
-    struct pace pace;
     struct err err;
     struct result result;
 };
@@ -221,9 +219,9 @@ void job_queue_fail(struct job_queue *queue, struct request *request,
                     const char *why);
 
 /* Tells the client what became of a job that was sent: a struct job_end, of
- * which `size` bytes were received. Returns false if that cannot have become of
- * it: then it has failed. */
-bool job_queue_answer(struct job_queue *queue, struct request *request,
+ * which `size` bytes were received. If that cannot have become of it, it has
+ * failed. */
+void job_queue_answer(struct job_queue *queue, struct request *request,
                       const void *end, size_t size);
 
 /* Ends a job whose process has ended with this status; or has it wait again,

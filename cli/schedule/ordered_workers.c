@@ -20,7 +20,7 @@ enum { TICK_MS = 100 };
 
 struct ordered_workers {
     struct ordered_workers_opts opts;
-    pthread_t *thread; /* the one that ticks, workers and resumers */
+    pthread_t *thread; /* workers and resumers */
     unsigned threads;
     int refused;        /* why there are not more of them: an errno, or 0 */
     bool has_worker;    /* else who gives a task does it */
@@ -31,7 +31,6 @@ struct ordered_workers {
     size_t *parked; /* the slots of tasks that are to be resumed */
     size_t reported, given, taken;
     size_t resumed, retaken; /* of the parked ones */
-    unsigned busy, allowed;  /* workers that are, and that may be */
     bool closing;
     bool reporting; /* some thread does, also what is done meanwhile */
     pthread_mutex_t lock;
@@ -70,11 +69,8 @@ static void report(struct ordered_workers *workers)
     /* The thread that gives tasks is woken for many at a time. */
     if (workers->given - workers->reported <= window / 2)
         pthread_cond_signal(&workers->room);
-    if (workers->reported == workers->given) {
+    if (workers->reported == workers->given)
         pthread_cond_broadcast(&workers->all_reported);
-        if (workers->closing)
-            pthread_cond_broadcast(&workers->resume);
-    }
 }
 
 /* Does a task, or a part of one. The lock is held before and after. */
@@ -99,19 +95,13 @@ static void *work(void *argument)
     pthread_mutex_lock(&workers->lock);
     unsigned number = workers->started++;
     for (;;) {
-        bool idle = workers->taken == workers->given;
-        if (idle && workers->closing)
+        if (workers->taken < workers->given)
+            do_slot(workers, number, workers->taken++ % workers->opts.window);
+        else if (workers->closing)
             break;
-        if (idle || workers->busy >= workers->allowed) {
+        else
             pthread_cond_wait(&workers->work, &workers->lock);
-            continue;
-        }
-        workers->busy++;
-        do_slot(workers, number, workers->taken++ % workers->opts.window);
-        workers->busy--;
     }
-    /* Some still wait to be allowed. */
-    pthread_cond_broadcast(&workers->work);
     pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
@@ -127,7 +117,7 @@ static void *resume(void *argument)
         if (workers->retaken < workers->resumed)
             do_slot(workers, number,
                     workers->parked[workers->retaken++ % window]);
-        else if (workers->closing && workers->reported == workers->given)
+        else if (workers->closing)
             break;
         else
             pthread_cond_wait(&workers->resume, &workers->lock);
@@ -136,24 +126,12 @@ static void *resume(void *argument)
     return NULL;
 }
 
-/* Waits for a signal of the condition, or for a tick. */
-static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
+/* Waits for a signal of the condition, or for a tick. The lock is held. */
+static void wait_a_tick(struct ordered_workers *workers, pthread_cond_t *cond)
 {
     const struct timespec until = clock_after(TICK_MS);
-    pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until);
-}
-
-static void *tick(void *argument)
-{
-    struct ordered_workers *workers = argument;
-    signals_block();
-    pthread_mutex_lock(&workers->lock);
-    while (!workers->closing || workers->reported < workers->given) {
-        wait_a_tick(&workers->all_reported, &workers->lock);
+    if (pthread_cond_clockwait(cond, &workers->lock, CLOCK_MONOTONIC, &until))
         report(workers);
-    }
-    pthread_mutex_unlock(&workers->lock);
-    return NULL;
 }
 
 /* Starts up to n threads. Returns whether there is one. */
@@ -181,7 +159,6 @@ static bool start_threads(struct ordered_workers *workers)
     workers->has_worker = start(workers, work, 1);
     if (resumers && !start(workers, resume, 1))
         return false;
-    start(workers, tick, 1);
     if (workers->has_worker)
         start(workers, work, works - 1);
     if (resumers)
@@ -201,9 +178,8 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
     if (!workers)
         return NULL;
     workers->opts = *opts;
-    workers->allowed = opts->workers;
     workers->thread =
-        calloc(opts->workers + opts->resumers + 1, sizeof *workers->thread);
+        calloc(opts->workers + opts->resumers, sizeof *workers->thread);
     workers->task = calloc(opts->window, opts->task_size);
     workers->done = calloc(opts->window, sizeof *workers->done);
     workers->parked = calloc(opts->window, sizeof *workers->parked);
@@ -226,7 +202,7 @@ void *ordered_workers_room(struct ordered_workers *workers,
     pthread_mutex_lock(&workers->lock);
     while (!(stopped = stop(workers->opts.context)) &&
            workers->given - workers->reported == workers->opts.window)
-        wait_a_tick(&workers->room, &workers->lock);
+        wait_a_tick(workers, &workers->room);
     pthread_mutex_unlock(&workers->lock);
     if (stopped)
         return NULL;
@@ -239,9 +215,7 @@ void ordered_workers_give(struct ordered_workers *workers)
 {
     pthread_mutex_lock(&workers->lock);
     workers->given++;
-    /* A worker that is busy finds it without being woken. */
-    if (workers->busy < workers->allowed)
-        pthread_cond_signal(&workers->work);
+    pthread_cond_signal(&workers->work);
     if (!workers->has_worker)
         do_slot(workers, 0, workers->taken++ % workers->opts.window);
     pthread_mutex_unlock(&workers->lock);
@@ -257,24 +231,16 @@ void ordered_workers_resume(struct ordered_workers *workers, void *task)
     pthread_mutex_unlock(&workers->lock);
 }
 
-void ordered_workers_allow(struct ordered_workers *workers, unsigned most)
-{
-    pthread_mutex_lock(&workers->lock);
-    if (most > workers->allowed)
-        pthread_cond_broadcast(&workers->work);
-    workers->allowed = most ? most : 1;
-    pthread_mutex_unlock(&workers->lock);
-}
-
 void ordered_workers_close(struct ordered_workers *workers)
 {
     if (!workers)
         return;
     pthread_mutex_lock(&workers->lock);
+    while (workers->reported < workers->given)
+        wait_a_tick(workers, &workers->all_reported);
     workers->closing = true;
     pthread_cond_broadcast(&workers->work);
     pthread_cond_broadcast(&workers->resume);
-    pthread_cond_broadcast(&workers->all_reported);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->threads; i++)
         pthread_join(workers->thread[i], NULL);

@@ -26,15 +26,16 @@ struct ordered_workers_opts {
     bool (*work)(void *context, unsigned worker, void *task);
     /* Reports a task that is done, in order, and ends it. */
     void (*report)(void *context, void *task);
-    /* Is called after each report, and after a tenth of a second without one,
-     * but never beside a report. May be NULL. */
+    /* Is called after each report, and while a thread waits in room or close
+     * after a tenth of a second without one, but never beside a report. May be
+     * NULL. */
     void (*tick)(void *context);
     void *context;
 };
 
-/* Starts the workers, of which all may be busy at first, or as many as the
- * system allows. Without any the thread that gives a task does it. Returns NULL
- * if there is no memory, or no resumer although they are wanted. */
+/* Starts the workers, or as many as the system allows. Without any the thread
+ * that gives a task does it. Returns NULL if there is no memory, or no resumer
+ * although they are wanted. */
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts);
 
@@ -50,9 +51,6 @@ void ordered_workers_give(struct ordered_workers *workers);
 
 /* Has a parked task done on. Any thread may call it, once each time. */
 void ordered_workers_resume(struct ordered_workers *workers, void *task);
-
-/* From now on at most so many workers are busy. */
-void ordered_workers_allow(struct ordered_workers *workers, unsigned most);
 
 /* Waits until everything given is reported, ends the threads, and frees. Fine
  * on NULL. */

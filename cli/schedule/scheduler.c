@@ -2,13 +2,10 @@
 #include "cli/schedule/scheduler.h"
 
 #include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "cli/report/report.h"
 #include "cli/schedule/resource_limits.h"
-#include "codecs/base/clock.h"
 #include "codecs/base/page_cache.h"
 #include "cuda/backend_choose.h"
 
@@ -21,6 +18,11 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
     fail(&text, "--backend %s: %s", name, why->text);
     report_refusal(no_device ? "no_device" : "failed", text.text, opts);
     return no_device ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
+}
+
+unsigned scheduler_workers(unsigned processors)
+{
+    return processors + processors / 2;
 }
 
 /* Opens the lane of a worker; the workers divide the devices among them. Where
@@ -63,7 +65,7 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
         return fail(err, "no memory");
     made->opts = opts;
     made->backend = backend;
-    made->workers = giver ? 1 : 2 * opts->threads;
+    made->workers = giver ? 1 : scheduler_workers(opts->threads);
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
     if (!giver)
@@ -85,70 +87,16 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     mallopt(M_MMAP_THRESHOLD, kept);
     mallopt(M_TRIM_THRESHOLD, kept);
     page_cache_keep(bytes / 8);
-    pthread_mutex_init(&made->lock, NULL);
+    resource_limits_init(&made->limits, opts->limits.bytes, opts->threads);
+    made->limits.giver = giver;
     if (giver)
-        resource_limits_init_part(&made->limits, opts->limits.bytes,
-                                  opts->threads, giver);
-    else
-        resource_limits_init(&made->limits, opts->limits.bytes, opts->threads);
+        resource_limits_divide(&made->limits, giver->processes);
     *scheduler = made;
     if (open_lanes(made, err) == 0)
         return 0;
     scheduler_close(made);
     *scheduler = NULL;
     return -1;
-}
-
-/* ---- The pace ------------------------------------------------------------ */
-
-/* How much less a job counts after each further one: about the latest hundred
- * matter. */
-static const double fading = 0.99;
-
-static struct wait wait_begin(void)
-{
-    struct rusage usage = { .ru_nvcsw = 0 };
-    (void)getrusage(RUSAGE_THREAD, &usage);
-    return (struct wait){ now(), usage.ru_nvcsw };
-}
-
-/* Returns the seconds since then if the thread has waited for something: what
- * another process takes a processor away for is no wait for files. */
-static double wait_end(struct wait wait)
-{
-    const struct wait end = wait_begin();
-    return end.blocked != wait.blocked ? end.begin - wait.begin : 0;
-}
-
-void pace_note(struct pace *pace, const struct pace *job)
-{
-    pace->read = pace->read * fading + job->read;
-    pace->write = pace->write * fading + job->write;
-    pace->make = pace->make * fading + job->make;
-}
-
-unsigned pace_workers(const struct pace *pace, unsigned processors)
-{
-    const double files = pace->read + pace->write;
-    return files >= pace->make
-               ? 2 * processors
-               : processors + (unsigned)(processors * files / pace->make);
-}
-
-unsigned scheduler_wanted(struct scheduler *scheduler)
-{
-    pthread_mutex_lock(&scheduler->lock);
-    const struct pace pace = scheduler->pace;
-    pthread_mutex_unlock(&scheduler->lock);
-    return pace_workers(&pace, scheduler->opts->threads);
-}
-
-bool scheduler_waits_for_files(struct scheduler *scheduler)
-{
-    pthread_mutex_lock(&scheduler->lock);
-    bool waits = scheduler->pace.read > 0.05 * scheduler->pace.make;
-    pthread_mutex_unlock(&scheduler->lock);
-    return waits;
 }
 
 /* ---- A job --------------------------------------------------------------- */
@@ -160,7 +108,7 @@ enum { WORTH_THREADS = 1 << 16 };
  * several has a pool for as long. Without it it takes longer. */
 static void take_processors(struct scheduled_job *s)
 {
-    bool large = s->share.file >= WORTH_THREADS;
+    bool large = s->share.held[RESOURCE_FILE] >= WORTH_THREADS;
     unsigned threads =
         resource_limits_take_processors(&s->share, large ? s->left : SIZE_MAX);
     s->job.pool = threads > 1 ? thread_pool_open(threads) : NULL;
@@ -213,16 +161,10 @@ static int resume(struct scheduled_job *s)
     return status;
 }
 
-/* Takes memory for the file, which is no wait for files either, nor a part of
- * reading. */
 static void take_file(void *context, uint64_t bytes)
 {
     struct scheduled_job *s = context;
-    const double begin = now();
-    s->pace.read += wait_end(s->wait);
     resource_limits_take_file(&s->share, bytes);
-    s->wait = wait_begin();
-    s->delayed = now() - begin;
 }
 
 static void take_cells(void *context, uint64_t bytes)
@@ -235,10 +177,8 @@ static void take_cells(void *context, uint64_t bytes)
 static bool first_part(struct scheduler *scheduler, struct scheduled_job *s)
 {
     s->share = (struct resource_share){ .limits = &scheduler->limits };
-    s->wait = wait_begin();
     s->state = job_read(&s->job, &s->result, &s->err);
-    s->pace.read += wait_end(s->wait);
-    s->result.seconds[STAGE_READ] -= s->delayed;
+    s->result.seconds[STAGE_READ] -= s->share.waited[RESOURCE_FILE];
     if (!s->state || s->result.skipped) {
         s->status = s->state ? 0 : -1;
         return true;
@@ -269,23 +209,15 @@ bool scheduler_do(struct scheduler *scheduler, unsigned worker,
         return false;
     result->worker = worker + 1;
     if (s->state && !result->skipped) {
-        result->waited = s->share.waited;
-        result->seconds[STAGE_DECODE] -= s->share.waited;
-        s->pace.make = result->seconds[STAGE_DECODE] +
-                       result->seconds[STAGE_TURN] +
-                       result->seconds[STAGE_ENCODE];
-        const struct wait wait = wait_begin();
+        result->waited = s->share.waited[RESOURCE_CELLS];
+        result->seconds[STAGE_DECODE] -= result->waited;
         if (s->status == 0 && s->ready)
             s->status = s->ready(s, job_output(s->state));
         if (s->status == 0)
             s->status = job_write(s->state, &s->err);
-        s->pace.write = wait_end(wait);
         device_scans_release(&s->picture);
         device_scans_note(&s->picture, result);
     }
-    pthread_mutex_lock(&scheduler->lock);
-    pace_note(&scheduler->pace, &s->pace);
-    pthread_mutex_unlock(&scheduler->lock);
     job_end(s->state);
     resource_limits_return_all(&s->share);
     return true;
@@ -303,6 +235,5 @@ void scheduler_close(struct scheduler *scheduler)
     free(scheduler->lane);
     page_cache_keep(0);
     resource_limits_end(&scheduler->limits);
-    pthread_mutex_destroy(&scheduler->lock);
     free(scheduler);
 }

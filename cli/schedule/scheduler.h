@@ -28,34 +28,21 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
                               const struct backend *backend,
                               const struct err *why);
 
-/* Seconds that the latest jobs took; older ones count less and less. */
-struct pace {
-    double read, write; /* waiting for their files */
-    double make;        /* holding a processor */
-};
+/* Returns how many workers keep so many processors busy: half as many again,
+ * so that some read and write files while others turn their pictures. More hide
+ * longer waits, but each needs memory. One works alone, in order. */
+unsigned scheduler_workers(unsigned processors);
 
-/* Adds a job. */
-void pace_note(struct pace *pace, const struct pace *job);
-
-/* Returns the recommended number of workers on so many processors, up to twice
- * as many: it grows with the time that jobs spend waiting for files. If none
- * waits, more workers than processors cost more than they gain: they wake each
- * other, and each needs memory. */
-unsigned pace_workers(const struct pace *pace, unsigned processors);
-
-/* What jobs share; all but the pace stays as it is while there are any. */
+/* What jobs share; it stays as it is while there are any. */
 struct scheduler {
     const struct options *opts;
     const struct backend *backend;
-    unsigned workers;  /* twice the processors, so that some turn their pictures
-                          while others wait for files */
+    unsigned workers;
     unsigned resumers; /* further workers, which finish jobs that were parked */
     size_t parked;     /* how many jobs may be at a time */
     struct lane **lane;         /* of the backend, for each of them all */
     struct device_scans *scans; /* NULL: no device turns coded scans */
     struct resource_limits limits;
-    pthread_mutex_t lock;
-    struct pace pace;
 };
 
 /* Asks the backend whether it can run here, and opens a lane for each worker,
@@ -87,12 +74,6 @@ struct scheduled_job {
     struct resource_share share;
     struct job_state *state; /* NULL: the job was not begun */
     struct device_picture picture;
-    struct pace pace; /* its own, when it has ended */
-    double delayed;   /* seconds that it waited for memory for its file */
-    struct wait {
-        double begin; /* now() */
-        long blocked; /* how often the thread has waited for anything by then */
-    } wait;           /* for it */
 };
 
 /* Does a job. Each worker, from 0, is for one thread at a time. Returns whether
@@ -101,12 +82,5 @@ struct scheduled_job {
  * maybe before this returns. */
 bool scheduler_do(struct scheduler *scheduler, unsigned worker,
                   struct scheduled_job *job);
-
-/* Returns the recommended number of workers: see pace_workers(). */
-unsigned scheduler_wanted(struct scheduler *scheduler);
-
-/* Returns whether jobs have waited for their files to be read, so that reading
- * ahead is worth its while. */
-bool scheduler_waits_for_files(struct scheduler *scheduler);
 
 #endif
