@@ -145,8 +145,15 @@ int bands_write(const struct bands *bands, uint32_t begin,
                 const struct image *band, const struct turner *turner,
                 struct err *err)
 {
-    const struct band_place place = place_of(bands, begin);
+    struct band_place place = place_of(bands, begin);
     const bool backwards = bands->t & XFORM_MIRROR_Y;
+    enum xform t = bands->t;
+    if (place.columns && place.count == 1) {
+        /* A column lies in the file as a row does. */
+        place.columns = false;
+        place.row = place.plane;
+        t = backwards ? XFORM_MIRROR_X : XFORM_NONE;
+    }
     uint32_t all = place.columns ? bands->width : place.count;
     uint32_t n = block_of(bands, &place);
     struct image block = image_kind(&bands->kind);
@@ -157,7 +164,7 @@ int bands_write(const struct bands *bands, uint32_t begin,
         n = n < all - at ? n : all - at;
         const struct image part = image_part(band, place.columns, at, n);
         struct image turned = image_part(&block, false, 0, n);
-        status = turner->turn(turner->context, &turned, &part, bands->t, err);
+        status = turner->turn(turner->context, &turned, &part, t, err);
         if (status == 0)
             status = write_rows(bands, &place, &turned,
                                 backwards ? all - at - n : at, err);
@@ -192,9 +199,12 @@ static void read_band(void *context, size_t i)
         return;
     for (unsigned k = 0; k < bands->kind.nplanes; k++) {
         const uint8_t *at = place_row(bands, &place, k, from - first);
-        for (uint32_t y = from; y < end; y++)
-            memcpy((uint8_t *)plane_row(&r->rows->plane[k], y - r->y) + left,
-                   at + (y - from) * place.row, place.row);
+        const struct plane *plane = &r->rows->plane[k];
+        /* Where rows are as long in the file, they are copied together. */
+        const uint32_t n = plane->stride == place.row ? end - from : 1;
+        for (uint32_t y = from; y < end; y += n)
+            memcpy((uint8_t *)plane_row(plane, y - r->y) + left,
+                   at + (y - from) * place.row, n * place.row);
         /* All of the plane, as the system maps more pages than those it reads.
          */
         bytes_unload(place_row(bands, &place, k, 0), place.plane);

@@ -292,8 +292,12 @@ static int write_rows(struct bytes *file, const struct image *img,
         if (status)
             break;
         const struct image *held = row_source_at(&source, y, &at);
-        const struct image rgb = rows->promote ? promoted(held) : *held;
-        join_row(&rgb, at, file->data + file->size, rows);
+        struct image rgb;
+        if (rows->promote) {
+            rgb = promoted(held);
+            held = &rgb;
+        }
+        join_row(held, at, file->data + file->size, rows);
         file->size += rows->size;
         status = flush_file(opts->flush, file, err);
     }
