@@ -87,6 +87,12 @@ int heif_mark(struct heif *heif)
 {
     struct heif_item *item = heif_items(heif);
     bool more = true;
+    if (heif->primary->is.blend)
+        return fail_unread(heif->err,
+                           "its primary item is of the type %s, which other "
+                           "programs do not show: it blends pictures that are "
+                           "turned themselves",
+                           heif->primary->type);
     heif->primary->is.turned = true;
     for (size_t i = 0; i < heif_item_count(heif) && heif->opts->all; i++)
         item[i].is.turned |= heif_stands_alone(heif, &item[i]);

@@ -60,6 +60,10 @@ gives 0 '' upright own1.heic out/said.heic
 check 'nothing to do' same own1.heic out/said.heic
 gives 1 'gimgxf: own1.heic: HEIC is turned by its orientation alone: its samples are not decoded, so nothing else can be made of it' \
     rotate90 own1.heic out/no.png
+for of in nothing picture; do
+    gives 1 "gimgxf: blend-$of.heif: its primary item is of the type tmap, which other programs do not show: it blends pictures that are turned themselves" \
+        rotate90 blend-$of.heif out/no.heic
+done
 printf '\0\0\0\020ftypheic\0\0\0\0\0\0\0\010moov' >moov.heic
 gives 1 'gimgxf: moov.heic: an image sequence (a moov box), which is not turned' \
     rotate90 moov.heic out/no.heic

@@ -209,6 +209,9 @@ def files():
             {1: picture(1, IROT(n)), 2: picture(2, IROT(3))}, unnamed=(2,))
     yield 'lost', File({**{n: hdr[n] for n in (2, 3)}, 4: picture(4)}, tmap,
                        [('altr', [3, 4])], primary=4)
+    for name, of in ('nothing', [7]), ('picture', [1]):
+        yield 'blend-' + name, File({1: hdr[1], 3: hdr[3]}, [('dimg', 3, of)],
+                                    primary=3)
     yield 'hdr-flat', File({**hdr, 1: picture(1, IROT(0)),
                             3: ('tmap', noise(3, 62), [ISPE(80, 48), IROT(0)])},
                            tmap)
@@ -345,7 +348,8 @@ def main():
     if sys.argv[1] == 'make':
         for name, file in files():
             data = file if isinstance(file, bytes) else file.bytes()
-            suffix = {'mini': '.avif', 'lost': '.heif'}.get(name, '.heic')
+            suffix = {'mini': '.avif', 'lost': '.heif', 'blend': '.heif'}.get(
+                name.split('-')[0], '.heic')
             with open(name + suffix, 'wb') as f:
                 f.write(data)
         return
