@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/metadata/metadata.h"
@@ -349,14 +350,18 @@ static bool put_block(struct bytes *out, const struct metadata_block *block)
                : put_chunk(out, block->name, block->data, block->size);
 }
 
-/* Writes the blocks whose place is among these. */
-static bool put_blocks(struct bytes *out, const struct meta *meta,
-                       unsigned first, unsigned last)
+/* Writes the blocks from *next on that stand at `last` or before: blocks are in
+ * the order of their places. */
+static bool put_blocks(struct bytes *out, const struct meta *meta, size_t *next,
+                       unsigned last)
 {
     bool put = true;
-    for (size_t i = 0; meta && put && i < meta->nblocks; i++) {
-        const struct metadata_block *block = &meta->block[i];
-        if (block->where >= first && block->where <= last && !block->dropped)
+    for (; meta && put && *next < meta->nblocks; ++*next) {
+        const struct metadata_block *block = &meta->block[*next];
+        put = account_look(sizeof *block);
+        if (block->where > last)
+            break;
+        if (put && !block->dropped)
             put = put_block(out, block);
     }
     return put;
@@ -415,22 +420,23 @@ int webp_write(struct bytes *out, const struct webp_file *webp,
     const bool animated = webp_is_animated(webp);
     uint8_t vp8x[VP8X];
     unsigned items = 0;
+    size_t next = 0;
     bool put =
         bytes_append(out, "RIFF\0\0\0\0WEBP", RIFF_HEAD) &&
         (!make_vp8x(vp8x, webp, meta) || put_chunk(out, "VP8X", vp8x, VP8X));
     if (animated)
-        put = put && put_blocks(out, meta, items, items) &&
+        put = put && put_blocks(out, meta, &next, items) &&
               put_chunk(out, "ANIM", webp->anim, ANIM);
     items += animated;
     for (size_t i = 0; put && i < webp->nframes; i++, items++)
-        put = put_blocks(out, meta, items, items) &&
+        put = put_blocks(out, meta, &next, items) &&
               put_frame(out, &webp->frame[i], animated);
-    if (!put || !put_blocks(out, meta, items, WEBP_BEHIND_FRAMES))
+    if (!put || !put_blocks(out, meta, &next, WEBP_BEHIND_FRAMES))
         return fail_memory(err, "no memory for the file");
     if (out->size - HEAD > UINT32_MAX - 1)
         return fail(err, "a WebP file can have no more than 4 GiB");
     write_le32(out->data + 4, (uint32_t)(out->size - HEAD));
-    return put_blocks(out, meta, WEBP_BEHIND_FILE, WEBP_BEHIND_FILE)
+    return put_blocks(out, meta, &next, WEBP_BEHIND_FILE)
                ? 0
                : fail_memory(err, "no memory for the file");
 }

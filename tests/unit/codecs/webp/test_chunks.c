@@ -1,0 +1,77 @@
+/* A WebP of many frames, with a chunk behind each, takes work as its chunks
+ * are many, and not as their square. */
+#include <string.h>
+
+#include "codecs/base/account.h"
+#include "codecs/base/byte_order.h"
+#include "tests/support/fixture.h"
+#include "tests/support/oracle.h"
+#include "tests/support/test.h"
+
+enum { LOSSLESS = 26 };
+
+/* A picture of one pixel. */
+static const char lossless[LOSSLESS + 1] =
+    "VP8L\x11\0\0\0\x2f\0\0\0\0\x07\x50\x8a\x2a\xd4\xa3\xff\x81\x88\xe8\x7f\0";
+
+static void put(struct bytes *file, const void *data, size_t size)
+{
+    if (!bytes_append(file, data, size))
+        CHECK(false, "no memory");
+}
+
+static struct bytes make_file(unsigned frames)
+{
+    struct bytes file = { 0 };
+    put(&file, "RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\2\0\0\0\0\0\0\0\0\0", 30);
+    put(&file, "ANIM\6\0\0\0\0\0\0\0\0\0", 14);
+    for (unsigned i = 0; i < frames; i++) {
+        put(&file, "ANMF\x2a\0\0\0", 8);
+        put(&file, (const uint8_t[16]){ 0 }, 16);
+        put(&file, lossless, LOSSLESS);
+        put(&file, "mine\2\0\0\0ab", 10);
+    }
+    write_le32(file.data + 4, (uint32_t)file.size - 8);
+    return file;
+}
+
+/* Returns the bytes that were looked at in the metadata. */
+static uint64_t work_of(const struct codec *webp, unsigned frames)
+{
+    const struct turner turner = { .turn = turn_cells, .tile = 4096 };
+    struct warnings warnings = { 0 };
+    struct account account = { .work = UINT64_MAX };
+    const struct save_opts save = { .orientation = 1,
+                                    .turner = &turner,
+                                    .warnings = &warnings };
+    const struct load_opts load = {
+        .limits = { .pixels = 1 << 20, .bytes = 1 << 30, .account = &account },
+        .mem = mem_plain,
+        .turner = &turner,
+        .save = &save,
+        .warnings = &warnings,
+    };
+    struct bytes file = make_file(frames), made = { 0 };
+    struct image img = { 0 };
+    struct err err;
+    struct account *before = account_enter(&account);
+    if (webp->turn(&made, &img, file, XFORM_ROTATE_90, &load, &err))
+        CHECK(false, "%s", err.text);
+    account_enter(before);
+    CHECK(made.size >= file.size, "%zu of %zu bytes", made.size, file.size);
+    bytes_free(&file);
+    bytes_free(&made);
+    return account.spent;
+}
+
+TEST(work_is_linear)
+{
+    const struct codec *webp = codec_by_name("webp");
+    if (!webp) {
+        test_skip("gimgxf is built without WebP");
+        return;
+    }
+    const uint64_t few = work_of(webp, 100), many = work_of(webp, 3200);
+    CHECK(few > 0 && many <= 32 * few, "%llu, and of 32 times as many: %llu",
+          (unsigned long long)few, (unsigned long long)many);
+}
