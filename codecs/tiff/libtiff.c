@@ -280,9 +280,7 @@ static uint32_t get32(TIFF *tif, uint32_t tag)
 
 static const char *name_of(unsigned compression)
 {
-    return compression == CODED_OLD_JPEG ? " (JPEG in the old style)"
-           : compression == 33003 || compression == 33005 ||
-                   compression == 34712
+    return compression == 33003 || compression == 33005 || compression == 34712
                ? " (JPEG 2000)"
            : compression == 52546 || compression == 50002 ? " (JPEG XL)"
                                                           : "";
@@ -295,8 +293,7 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
     struct coding *c = &s->coding;
     uint16_t sub_x = 1, sub_y = 1;
     const unsigned compression = get16(tif, TIFFTAG_COMPRESSION);
-    if (compression == CODED_OLD_JPEG ||
-        !lib_TIFFIsCODECConfigured((uint16_t)compression))
+    if (!lib_TIFFIsCODECConfigured((uint16_t)compression))
         return fail_unread(err,
                            "compression %u%s, which cannot be decoded here",
                            compression, name_of(compression));
@@ -369,28 +366,19 @@ int tiff_handle_write(struct tiff_handle *h, uint32_t part, void *from,
     return 0;
 }
 
-int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
-                     unsigned orientation, struct err *err)
+int tiff_handle_show(struct tiff_handle *h, const struct tiff_strips *s,
+                     uint32_t *rows, struct err *err)
 {
-    const size_t pixels = (size_t)img->width * img->height;
-    uint32_t *all = memory_alloc(pixels * sizeof *all);
-    struct tiff_handle *h = tiff_handle_open(s, false, err);
-    int status = -1;
-    if (h && !all)
-        fail_memory(err, "no memory for the pixels");
-    else if (h && !lib_TIFFReadRGBAImageOriented(h->tif, s->width, s->height,
-                                                 all, (int)orientation, 1))
-        failure(h, "it cannot be shown", err);
-    else if (h)
-        status = 0;
-    for (uint32_t y = 0; y < img->height && status == 0; y++)
-        for (unsigned i = 0; i < img->nplanes; i++) {
-            const uint32_t *from = all + (size_t)y * img->width;
-            uint8_t *to = plane_row(&img->plane[i], y);
-            for (uint32_t x = 0; x < img->width; x++)
-                to[x] = (uint8_t)(from[x] >> 8 * i);
-        }
-    tiff_handle_close(h);
-    memory_free(all);
-    return status;
+    const size_t pixels = (size_t)s->width * s->height;
+    const int as_stored = (int)get16(h->tif, TIFFTAG_ORIENTATION);
+    uint8_t *to = (uint8_t *)rows;
+    if (!lib_TIFFReadRGBAImageOriented(h->tif, s->width, s->height, rows,
+                                       as_stored, 1))
+        return failure(h, "it cannot be shown", err);
+    for (size_t i = 0; i < pixels; i++) {
+        const uint32_t pixel = rows[i];
+        for (unsigned k = 0; k < s->coding.samples; k++)
+            *to++ = (uint8_t)(pixel >> 8 * k);
+    }
+    return 0;
 }

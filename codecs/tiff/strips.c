@@ -80,6 +80,27 @@ int strips_measure(struct tiff_strips *s, struct err *err)
     return 0;
 }
 
+int strips_show(struct tiff_strips *s, struct err *err)
+{
+    const bool gray = s->coding.photometric <= MEANS_BLACK_IS_ZERO;
+    s->shown = true;
+    s->cut.width = s->width;
+    s->cut.height = s->height;
+    s->coding = (struct coding){
+        .compression = CODED_DEFLATE,
+        .predictor = 2,
+        .photometric = gray ? MEANS_BLACK_IS_ZERO : MEANS_RGB,
+        .bits = 8,
+        .samples = gray ? 1 : 3,
+        .format = 1,
+        .fill_order = 1,
+        .sub_x = 1,
+        .sub_y = 1,
+        .big_endian = s->coding.big_endian,
+    };
+    return strips_measure(s, err);
+}
+
 int strips_open(struct tiff_strips *s, struct image *img,
                 const struct directories *all, const struct directory *dir,
                 struct err *err)
@@ -101,7 +122,7 @@ int strips_open(struct tiff_strips *s, struct image *img,
                                 "not turned");
     s->width = cut->width;
     s->height = cut->height;
-    if (strips_have_blocks(c)) {
+    if (c->compression != CODED_OLD_JPEG && strips_have_blocks(c)) {
         if (c->bits != 8 || c->samples != 3 || c->sub_x > 4 || c->sub_y > 4)
             return fail_unread(err, "subsampled chroma of %u x %u bits",
                                c->samples, c->bits);
@@ -110,7 +131,8 @@ int strips_open(struct tiff_strips *s, struct image *img,
         cut->chunk_width = divide_up(cut->chunk_width, c->sub_x);
         cut->chunk_height = divide_up(cut->chunk_height, c->sub_y);
     }
-    if (strips_measure(s, err))
+    if (c->compression == CODED_OLD_JPEG ? strips_show(s, err)
+                                         : strips_measure(s, err))
         return -1;
     const bool blocks = strips_have_blocks(c);
     *img = (struct image){ .cell = s->unit.cell,
@@ -425,13 +447,30 @@ static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
     *most = least(all > part ? all / part : 1, cut->down);
     const uint64_t rows = (uint64_t)*most * cut->chunk_height;
     r->room = least(rows, cut->height) + (uint32_t)rest;
-    const uint64_t need = (uint64_t)r->room * cut->planes * r->row;
+    const uint64_t need =
+        r->s->shown ? (uint64_t)cut->width * cut->height * sizeof(uint32_t)
+                    : (uint64_t)r->room * cut->planes * r->row;
     if (need > memory)
         return limit_refuse_memory("its strips or tiles need", need, limits,
                                    err);
     memory_plan((size_t)need);
     r->rows = memory_alloc((size_t)need);
     return r->rows ? 0 : fail_memory(err, "no memory for strips or tiles");
+}
+
+/* Reads all rows at once, and puts them. */
+static int read_shown(struct strips_reading *r, struct err *err)
+{
+    struct tiff_handle *h = tiff_handle_open(r->s, false, err);
+    const int status =
+        h ? tiff_handle_show(h, r->s, (uint32_t *)(void *)r->rows, err) : -1;
+    tiff_handle_close(h);
+    r->row = r->s->cut.width * r->s->coding.samples;
+    r->end = r->s->height;
+    if (status == 0)
+        put_bands(r, r->s->opts->pool);
+    r->down = r->s->cut.down;
+    return status || atomic_load(&r->workers.failed) ? -1 : 0;
 }
 
 int strips_read(const struct tiff_strips *s, struct row_sink *sink,
@@ -441,6 +480,8 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
     uint32_t most = 1;
     int status =
         workers_begin(&r.workers, err) || make_room(&r, &most, err) ? -1 : 0;
+    if (status == 0 && s->shown)
+        status = read_shown(&r, err);
     for (; r.down < s->cut.down && status == 0; r.down += r.n) {
         r.n = least(most, s->cut.down - r.down);
         thread_pool_run(s->opts->pool, read_part, &r,

@@ -389,6 +389,30 @@ int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
     return turned ? turn_description(dir, pages, warnings, err) : 0;
 }
 
+void tags_set_coding(struct directory *dir, const struct coding *c)
+{
+    const struct {
+        unsigned tag;
+        uint64_t value, count;
+    } tags[] = {
+        { TAG_BITS, c->bits, c->samples },
+        { TAG_COMPRESSION, c->compression, 1 },
+        { TAG_PHOTOMETRIC, c->photometric, 1 },
+        { TAG_SAMPLES, c->samples, 1 },
+        { TAG_PLANAR, 1, 1 },
+        { TAG_PREDICTOR, c->predictor, c->predictor > 1 },
+        { TAG_EXTRA_SAMPLES, 2, c->samples % 2 == 0 },
+        { TAG_SAMPLE_FORMAT, c->format, c->samples },
+    };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const uint64_t value = tags[i].value;
+        const uint64_t values[4] = { value, value, value, value };
+        if (tags[i].count)
+            directory_set_numbers(dir, tags[i].tag, FIELD_SHORT, values,
+                                  tags[i].count);
+    }
+}
+
 int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err)
 {

@@ -5,18 +5,12 @@
 #include "codecs/ifd/retag.h"
 #include "codecs/tiff/tiff.h"
 
-/* How the samples of the first picture are given to others. */
-enum tiff_way {
-    AS_CELLS,   /* bits without a meaning: no other format has such samples */
-    AS_SAMPLES, /* a plane for each */
-    AS_SHOWN,   /* as libtiff shows them, in 8 bits of red, green and blue */
-};
-
 struct tiff_state {
     struct directories all;
     const struct directory *dir;
     struct tiff_strips strips;
-    enum tiff_way way;
+    bool common;    /* others have such samples: there is a plane for each */
+    bool converted; /* as libtiff shows them */
     unsigned extra; /* samples behind the colors, which may be alpha */
 };
 
@@ -41,9 +35,20 @@ static bool is_common(const struct coding *c)
                      c->bits <= (palette ? 8 : 16);
 }
 
+/* Returns whether samples are colors that libtiff alone converts. */
+static bool is_converted(const struct coding *c)
+{
+    static const unsigned photometric[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
+    for (size_t i = 0; i < sizeof photometric / sizeof *photometric; i++)
+        if (c->photometric == photometric[i] && c->format != 3)
+            return c->photometric != MEANS_YCC || c->compression != CODED_JPEG;
+    return false;
+}
+
 /* Gives img the shape of a picture whose samples others understand, if it is
- * one. */
-static void understand(struct tiff_state *state, struct image *img)
+ * one, or can be shown. */
+static int understand(struct tiff_state *state, struct image *img,
+                      struct err *err)
 {
     static const struct {
         unsigned photometric, colors;
@@ -56,24 +61,19 @@ static void understand(struct tiff_state *state, struct image *img)
         { MEANS_CMYK, 4, COLOR_CMYK },
         { MEANS_YCC, 3, COLOR_RGB },
     };
-    static const unsigned shown[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
     struct tiff_strips *s = &state->strips;
     const struct coding *c = &s->coding;
     const uint64_t kind = directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0);
     const bool floats = c->format == 3;
-    unsigned colors = 0, i = 0;
-    while (i < sizeof kinds / sizeof *kinds - 1 &&
-           kinds[i].photometric != c->photometric)
-        i++;
-    if (kinds[i].photometric == c->photometric &&
-        (c->photometric != MEANS_CMYK || c->bits == 8) &&
-        (c->photometric != MEANS_YCC || c->compression == CODED_JPEG))
-        colors = kinds[i].colors;
-    for (size_t k = 0; k < sizeof shown / sizeof *shown && !colors; k++)
-        if (c->photometric == shown[k] && !floats)
-            state->way = AS_SHOWN;
-    if (colors && colors <= c->samples && is_common(c)) {
-        state->way = AS_SAMPLES;
+    state->converted = is_converted(c);
+    if (state->converted && strips_show(s, err))
+        return -1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const unsigned colors = kinds[i].colors;
+        if (kinds[i].photometric != c->photometric || c->samples < colors ||
+            !is_common(c) || (c->photometric == MEANS_CMYK && c->bits != 8))
+            continue;
+        state->common = true;
         state->extra = c->samples - colors;
         s->unit = (struct unit){ floats         ? CELL_F32
                                  : c->bits <= 8 ? CELL_U8
@@ -83,13 +83,9 @@ static void understand(struct tiff_state *state, struct image *img)
         img->color = kinds[i].color;
         img->alpha = state->extra && (kind == 1 || kind == 2);
         img->maxval = floats ? 0 : (1u << c->bits) - 1;
-    } else if (state->way == AS_SHOWN) {
-        s->unit = (struct unit){ CELL_U8, 3, 8 };
-        img->nplanes = 3;
-        img->color = COLOR_RGB;
-        img->maxval = 255;
     }
     img->cell = s->unit.cell;
+    return 0;
 }
 
 static void close(struct reader *reader)
@@ -136,7 +132,8 @@ static int open(struct reader *reader, struct err *err)
         return fail(err, "it has no picture");
     if (strips_open(&state->strips, img, &state->all, state->dir, err))
         return -1;
-    understand(state, img);
+    if (understand(state, img, err))
+        return -1;
     const unsigned tag = directory_orientation(state->dir);
     orientation_note(&img->meta->orientation, TAG_IFD, tag);
     img->orientation = tag ? tag : 1;
@@ -245,18 +242,12 @@ static int read_samples(struct reader *reader, struct err *err)
                                        .turner = reader->plan->turner,
                                        .limits = &reader->opts->limits,
                                        .mem = reader->opts->mem };
-    if (state->way == AS_SHOWN)
-        return image_alloc(img, reader->opts->mem, err) ||
-                       strips_read_rgba(&state->strips, img, img->orientation,
-                                        err)
-                   ? -1
-                   : 0;
     int status = row_sink_open(&sink, img, &how, err) ||
                          strips_read(&state->strips, &sink, err)
                      ? -1
                      : 0;
     row_sink_close(&sink);
-    if (status == 0 && state->way == AS_SAMPLES) {
+    if (status == 0 && state->common) {
         const unsigned more = state->extra - img->alpha;
         img->nplanes -= more;
         correct(state, img);
@@ -275,7 +266,7 @@ static int decode(struct reader *reader, struct err *err)
     const struct coding *c = &state->strips.coding;
     const bool portable = reader->opts->portable;
     struct image *img = &reader->img;
-    if (portable && state->way == AS_CELLS)
+    if (portable && !state->common)
         return fail_unread(err,
                            "%u samples of %u bits of kind %u, of color %u: no "
                            "other format holds them",
@@ -284,7 +275,7 @@ static int decode(struct reader *reader, struct err *err)
                     &reader->opts->limits, err) ||
         read_samples(reader, err))
         return -1;
-    if (portable && state->way == AS_SHOWN)
+    if (portable && state->converted)
         warn(reader->opts->warnings, "its colors are converted to RGB of 8 "
                                      "bits by libtiff");
     if (portable && state->dir->next)
@@ -323,42 +314,11 @@ static void set_resolution(struct directory *dir, const struct density *density)
                                                        : 1);
 }
 
-/* Sets the tags that say how the samples lie. */
-static void set_tags(struct directory *dir, const struct tiff_strips *s)
-{
-    const struct coding *c = &s->coding;
-    const struct {
-        unsigned tag;
-        uint64_t value, count;
-    } tags[] = {
-        { TAG_WIDTH, s->width, 1 },
-        { TAG_HEIGHT, s->height, 1 },
-        { TAG_BITS, c->bits, c->samples },
-        { TAG_COMPRESSION, c->compression, 1 },
-        { TAG_PHOTOMETRIC, c->photometric, 1 },
-        { TAG_SAMPLES, c->samples, 1 },
-        { TAG_ROWS_PER_STRIP, s->cut.chunk_height, 1 },
-        { TAG_PLANAR, 1, 1 },
-        { TAG_PREDICTOR, c->predictor, c->predictor > 1 },
-        { TAG_EXTRA_SAMPLES, 2, c->samples % 2 == 0 },
-        { TAG_SAMPLE_FORMAT, c->format, c->samples },
-    };
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        const uint64_t value = tags[i].value;
-        const uint64_t values[4] = { value, value, value, value };
-        if (tags[i].count)
-            directory_set_numbers(dir, tags[i].tag,
-                                  value > UINT16_MAX ? FIELD_LONG : FIELD_SHORT,
-                                  values, tags[i].count);
-    }
-}
-
 /* Strips of some 256 KiB, coded by Deflate: horizontal differences of integers,
  * and the predictor of floats. */
 static int plan_strips(struct tiff_strips *s, const struct image *img,
                        const struct load_opts *opts, struct err *err)
 {
-    enum { STRIP = 256 << 10 };
     const unsigned bits = img->cell == CELL_F32 ? 32 : image_bits(img);
     const bool floats = img->cell == CELL_F32;
     const uint64_t row =
@@ -381,7 +341,7 @@ static int plan_strips(struct tiff_strips *s, const struct image *img,
                     .sub_y = 1 },
         .cut = { .width = img->width,
                  .height = img->height,
-                 .chunk_height = row >= STRIP ? 1 : (uint32_t)(STRIP / row) },
+                 .chunk_height = strips_usual_rows(row) },
         .opts = opts,
     };
     if (strips_measure(s, err))
@@ -414,7 +374,8 @@ static int write_file(struct tiff_writer *w, struct directory *dir,
     if (plan_strips(&s, img, opts, err))
         return -1;
     s.coding.big_endian = w->form.big_endian;
-    set_tags(dir, &s);
+    tags_set_coding(dir, &s.coding);
+    directory_set_number(dir, TAG_ROWS_PER_STRIP, s.cut.chunk_height);
     if (save->orientation > 1)
         directory_set_number(dir, TAG_ORIENTATION, save->orientation);
     tiff_writer_begin(w);

@@ -72,6 +72,7 @@ struct tiff_strips {
     struct coding coding;
     struct cut cut;
     struct unit unit;
+    bool shown;       /* it is read as libtiff shows it, see strips_show() */
     unsigned quality; /* of JPEG */
     const struct load_opts *opts;
 };
@@ -84,6 +85,18 @@ bool strips_have_blocks(const struct coding *coding);
 int strips_open(struct tiff_strips *s, struct image *img,
                 const struct directories *all, const struct directory *dir,
                 struct err *err);
+
+/* Lets the samples be read as libtiff shows them, as 8 bits of gray or of red,
+ * green and blue, and coded by Deflate. What is JPEG in the old style is read
+ * so in any case. */
+int strips_show(struct tiff_strips *s, struct err *err);
+
+/* Returns how many rows of so many bytes make a strip of ours. */
+static inline uint32_t strips_usual_rows(uint64_t row)
+{
+    enum { STRIP = 256 << 10 };
+    return row < STRIP ? (uint32_t)(STRIP / row) : 1;
+}
 
 /* Computes cells and cut of what coding, size and size of the parts say; a part
  * of width 0 is a strip. */
@@ -98,11 +111,6 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
 int strips_write(struct tiff_writer *w, struct directory *dir,
                  const struct tiff_strips *s, const struct image *img,
                  struct err *err);
-
-/* Reads the picture as 8 bits of red, green, blue and alpha, as libtiff shows
- * it, into img, which has such planes. */
-int strips_read_rgba(const struct tiff_strips *s, const struct image *img,
-                     unsigned orientation, struct err *err);
 
 /* Where the parts of a picture are in the file, and their sizes. */
 struct parts {
@@ -139,6 +147,11 @@ int tiff_handle_describe(struct tiff_handle *handle, struct tiff_strips *s,
 int tiff_handle_read(struct tiff_handle *handle, uint32_t part, void *to,
                      size_t size, struct err *err);
 
+/* Reads all rows of `s`, one sample of a pixel after the other, as libtiff
+ * shows them. There must be room for 4 bytes a pixel. */
+int tiff_handle_show(struct tiff_handle *handle, const struct tiff_strips *s,
+                     uint32_t *rows, struct err *err);
+
 /* Makes `made`, which is empty, a part of so many bytes, which change. */
 int tiff_handle_write(struct tiff_handle *handle, uint32_t part, void *from,
                       size_t size, struct bytes *made, struct err *err);
@@ -170,6 +183,9 @@ int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
  * picture, its size too, and leaves out what is not to be kept. */
 int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err);
+
+/* Lets a directory say how samples are coded. */
+void tags_set_coding(struct directory *dir, const struct coding *coding);
 
 /* struct codec.turn. */
 int tiff_turn(struct bytes *out, struct image *img, struct bytes file,

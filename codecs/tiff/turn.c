@@ -14,6 +14,7 @@ struct tiff_turning {
     uint64_t pages;
     bool changes;
     unsigned lossy; /* pictures that are encoded anew with loss */
+    unsigned shown; /* pictures that were JPEG in the old style */
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -99,7 +100,9 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     }
     if (cut->tiled)
         return;
-    if (rows >= height)
+    if (s->shown)
+        rows = strips_usual_rows((uint64_t)cut->width * c->samples);
+    else if (rows >= height)
         rows = cut->height;
     else if (flip)
         rows = (rows * width + height / 2) / height;
@@ -111,12 +114,16 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
 /* Makes the tags of a turned picture say how it lies in the file. */
 static void set_shape(struct directory *dir, const struct tiff_strips *s)
 {
+    /* Those of JPEG in the old style, and of YCbCr. */
+    static const uint16_t of_jpeg[] = { 512, 513, 514, 515, 517, 518, 519,
+                                        520, 521, 529, 530, 531, 532 };
     const struct coding *c = &s->coding;
     const uint64_t sub[2] = { c->sub_x, c->sub_y };
     const uint64_t was =
         directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
-    if (!s->cut.tiled && directory_find(dir, TAG_ROWS_PER_STRIP) &&
-        (s->cut.down > 1 || was < s->height))
+    if (!s->cut.tiled &&
+        (s->shown || (directory_find(dir, TAG_ROWS_PER_STRIP) &&
+                      (s->cut.down > 1 || was < s->height))))
         directory_set_number(dir, TAG_ROWS_PER_STRIP, s->cut.chunk_height);
     if (c->photometric == MEANS_YCC &&
         (xform_transposes(dir->turn) ||
@@ -124,6 +131,11 @@ static void set_shape(struct directory *dir, const struct tiff_strips *s)
          directory_number(dir, TAG_SUBSAMPLING, 1, 2) != sub[1]))
         directory_set_numbers(dir, TAG_SUBSAMPLING, FIELD_SHORT, sub, 2);
     directory_remove(dir, TAG_JPEG_TABLES);
+    if (!s->shown)
+        return;
+    tags_set_coding(dir, c);
+    for (size_t i = 0; i < sizeof of_jpeg / sizeof *of_jpeg; i++)
+        directory_remove(dir, of_jpeg[i]);
 }
 
 /* Says what is lost where samples are encoded anew, which the options may
@@ -132,6 +144,9 @@ static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
                      struct err *err)
 {
     const struct save_opts *save = w->opts->save;
+    if (s->shown && w->shown++ == 0)
+        warn(save->warnings, "JPEG in the old style is decoded, and stored as "
+                             "Deflate, which takes more bytes");
     if (s->coding.compression != CODED_JPEG)
         return 0;
     if (save->lossless)
@@ -161,10 +176,11 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
     if (strips_have_blocks(&in->coding))
         warn(opts->save->warnings, "chroma is stored at full resolution, not "
                                    "subsampled as in the input");
-    int status = strips_measure(&out, err) || note_loss(w, &out, err) ||
-                         row_sink_open(&sink, img, &how, err)
+    int status = strips_measure(&out, err) ||
+                         row_sink_open(&sink, img, &how, err) ||
+                         strips_read(in, &sink, err)
                      ? -1
-                     : strips_read(in, &sink, err);
+                     : note_loss(w, &out, err);
     if (status == 0 &&
         (image_has_bands(img) ||
          (opts->limits.scratch && img->pixels.rows.size >= FLUSHED)))
@@ -172,8 +188,18 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
     if (status == 0)
         status = strips_write(&w->writer, dir, &out, img, err);
     row_sink_close(&sink);
-    set_shape(dir, &out);
+    if (status == 0)
+        set_shape(dir, &out);
     return status;
+}
+
+/* Returns whether a picture is a smaller version of the one that leads to it.
+ */
+static bool is_thumbnail(const struct directory *dir)
+{
+    return dir->tag == TAG_SUB_IFDS &&
+           directory_number(dir, TAG_SUBFILE, 0, 0) & 1 &&
+           directory_number(dir, TAG_COMPRESSION, 0, 1) != CODED_OLD_JPEG;
 }
 
 static int turn_picture(struct tiff_turning *w, struct directory *dir,
@@ -193,6 +219,12 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
         if (status == 0)
             status = turn_samples(w, &in, &img, dir, err);
         image_free(&img);
+        if (status && is_thumbnail(dir) && !err->memory && !err->unread) {
+            warn(save->warnings, "a thumbnail within it stays as it was: %s",
+                 err->text);
+            dir->turn = XFORM_NONE;
+            status = copy_parts(w, dir, err);
+        }
     }
     return status ? -1 : tags_turn(dir, save, err);
 }

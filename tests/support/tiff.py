@@ -4,6 +4,7 @@ tiff.py make [FOLDER]   writes pictures of many kinds
 tiff.py check OP IN OUT compares all pictures of OUT with those of IN, turned by OP
                         and their tags; and the other tags
 tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
+tiff.py old JPEG OUT    a TIFF of JPEG in the old style, and a thumbnail in it
 tiff.py map OP IN OUT   places of pixels on the map are the same
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
 import os
@@ -329,7 +330,6 @@ def make(folder='.'):
                        ('shaped', {270: (2, b'{"shape": [17, 23]}\0')}),
                        ('imagej', {270: (2, b'ImageJ=1.5\nimages=9\nslices=9\n\0')}),
                        ('stk', {33629: (4, [1, 2])}),
-                       ('jpeg', {259: (3, [6])}),
                        ('subject', {34665: (4, [{0x9214: (3, [3, 5, 4, 2])}])})):
         w = Writer()
         save(name + '.tif', w, w.picture((23, 17), 8, tags=tags))
@@ -350,6 +350,29 @@ def make(folder='.'):
     open('cut.tif', 'wb').write(data[:w.link - 20])
 
 
+def old_jpeg(jpeg, name):
+    """The samples of a JPEG file without a tag of orientation, as it would be in an
+    old TIFF; and a thumbnail that is no JPEG, though it says so."""
+    with open(jpeg, 'rb') as file:
+        data = file.read()
+    at = next(i for i in range(2, len(data)) if data[i] == 0xff and
+              data[i + 1] in (0xc0, 0xc2))
+    h, w, samples = struct.unpack_from('>HHB', data, at + 5)
+    factors = data[at + 11]
+    writer = Writer()
+    place = writer.append(data)
+    thumb = writer.picture((4, 2), 8, tags={254: (4, [1]), 259: (3, [7])})
+    writer.directory({
+        256: (3, [w]), 257: (3, [h]), 258: (3, [8] * samples), 259: (3, [6]),
+        262: (3, [6 if samples == 3 else 1]), 273: (4, [place]), 274: (3, [1]),
+        277: (3, [samples]), 278: (3, [h]), 279: (4, [len(data)]), 330: (4, [thumb]),
+        512: (3, [1]), 513: (4, [place]), 514: (4, [len(data)]),
+        **({530: (3, [factors >> 4, factors & 15])} if samples == 3 else {})},
+        writer.link)
+    with open(name, 'wb') as file:
+        file.write(writer.out)
+
+
 def field(tag, name):
     reader = Reader(name)
     for tags in reader.all():
@@ -359,4 +382,4 @@ def field(tag, name):
 
 if __name__ == '__main__':
     {'make': make, 'check': check, 'map': check_map, 'tag': retag,
-     'field': field}[sys.argv[1]](*sys.argv[2:])
+     'old': old_jpeg, 'field': field}[sys.argv[1]](*sys.argv[2:])

@@ -63,7 +63,7 @@ find_tool() {
     objdump | readelf) first_of "$1" "^GNU $1 \(.*\) " 2.30 --version ;;
     setpriv | unshare) first_of "$1" "^$1 from util-linux " 2.33 --version ;;
     strace) first_of "$1" '^strace -- version ' 5.0 -V ;;
-    tiffcp) first_of "$1" '^LIBTIFF, Version ' 4.2 -h ;;
+    tiff2rgba | tiffcp) first_of "$1" '^LIBTIFF, Version ' 4.2 -h ;;
     vips) first_of "$1" '^vips-' 8.9 --version ;;
     zsh) first_of "$1" '^zsh ' 5.5 --version ;;
     *)
