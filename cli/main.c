@@ -12,7 +12,6 @@
 #include "cli/commands/commands.h"
 #include "cli/files/signals.h"
 #include "cli/job/job.h"
-#include "cli/job/watch.h"
 #include "cli/options/option_table.h"
 #include "cli/options/options.h"
 #include "cli/report/report.h"
@@ -123,10 +122,7 @@ static int turn(const struct options *opts)
         return (int)scheduler_refuse(opts, name, job.backend, &err);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
-    if (progress_line_is_shown(opts))
-        job.watch = watch_begin(job.input, job.pool);
     int status = job_run(&job, &result, &err);
-    watch_end(job.watch);
     report_job(&job, &result, status ? &err : NULL, why_backend);
     thread_pool_close(job.pool);
     job.backend->close(job.lane);

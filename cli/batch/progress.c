@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/job/stages.h"
-#include "cli/job/watch.h"
 #include "cli/json/json.h"
 #include "cli/report/report.h"
 #include "cli/schedule/device_scans.h"
@@ -17,10 +18,12 @@ static const double redraw = 0.1; /* seconds */
 void progress_begin(struct batch_progress *progress, size_t all,
                     const struct options *opts)
 {
+    const char *term = getenv("TERM");
     *progress = (struct batch_progress){
         .all = all,
         .begin = now(),
-        .shown = progress_line_is_shown(opts),
+        .shown = !opts->quiet && isatty(STDERR_FILENO) && term &&
+                 strcmp(term, "dumb") != 0,
     };
 }
 
@@ -71,8 +74,20 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     return text;
 }
 
+/* Writes "0:42" or "1:02:03", and returns it. */
+static const char *time_text(double seconds, char text[32])
+{
+    unsigned long s = (unsigned long)(seconds + 0.5);
+    if (s < 3600)
+        snprintf(text, 32, "%lu:%02lu", s / 60, s % 60);
+    else
+        snprintf(text, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    return text;
+}
+
 /* The time left follows from the files that were done or failed, since skipped
- * ones take no time. */
+ * ones take no time. Fields that the terminal has no room for are left out: the
+ * more important ones come first. */
 void progress_draw(struct batch_progress *progress)
 {
     char gone_text[64], failed[32] = "", left[40] = "", part[16], rate[32];
@@ -89,22 +104,31 @@ void progress_draw(struct batch_progress *progress)
         snprintf(failed, sizeof failed, ", %zu failed", progress->failed);
     const double each = worked ? spent / (double)worked : 0;
     if (worked)
-        snprintf(
-            left, sizeof left, ", ETA %s",
-            progress_line_time(each * (double)(progress->all - gone), time));
+        snprintf(left, sizeof left, ", ETA %s",
+                 time_text(each * (double)(progress->all - gone), time));
     snprintf(part, sizeof part, ", %.0f %%",
              100.0 * (double)gone / (double)progress->all);
     const double second = spent > 0 ? (double)progress->bytes_in / spent : 0;
     snprintf(rate, sizeof rate, ", %s/s", bytes_text((uint64_t)second, bytes));
     const char *const fields[] = { gone_text, failed, left, part, rate };
-    progress_line_put(fields, sizeof fields / sizeof *fields);
+    struct winsize size = { .ws_col = 0 };
+    (void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    size_t room = (size.ws_col ? size.ws_col : 80u) - 1;
+    fputs("\r\033[K", stderr);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strlen(fields[i]) <= room) {
+            room -= strlen(fields[i]);
+            fputs(fields[i], stderr);
+        }
+    fflush(stderr);
 }
 
 void progress_clear(struct batch_progress *progress)
 {
     if (!progress->visible)
         return;
-    progress_line_wipe();
+    fputs("\r\033[K", stderr);
+    fflush(stderr); /* what follows may go to stdout, to the same terminal */
     progress->visible = false;
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "cli/job/watch.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 #include "codecs/metadata/metadata.h"
 
@@ -19,10 +18,6 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
 {
     struct turner_context *c = context;
     const struct job *job = c->job;
-    if (c->rows)
-        watch_part(job->watch,
-                   atomic_fetch_add(&c->done, src->height) + src->height,
-                   c->rows);
     if (account_check_time(c->account, err))
         return -1;
     return c->cpu ? backend_cpu.apply(c->cpu, dst, src, t, NULL, err)
@@ -220,8 +215,7 @@ static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
     struct turner_context context = { .job = state->job,
-                                      .account = &state->account,
-                                      .rows = reader->info.height };
+                                      .account = &state->account };
     if (image_choose_pixels(&reader->img, &reader->opts->limits) ==
             PIXELS_BANDS &&
         job_open_cpu(&context, err))

@@ -82,7 +82,6 @@ struct job {
     const struct backend *backend;
     struct lane *lane;        /* of this backend */
     struct thread_pool *pool; /* threads for the codecs */
-    struct watch *watch;      /* shows its progress, or NULL */
     /* Takes the output, and sets *size to what it takes there, instead of a
      * file of its own; or NULL. */
     int (*put)(void *context, struct bytes output, size_t *size,

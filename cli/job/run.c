@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "cli/job/watch.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/thread_pool.h"
 
@@ -62,7 +61,6 @@ static int run_stages(struct job_state *state, enum stage first,
     for (int i = (int)first; i <= (int)last && status == 0; i++) {
         double begin = now();
         state->result->last = (enum stage)i;
-        watch_stage(state->job->watch, job_stage_name((enum stage)i));
         status = stages[i](state, err);
         if (status == 0 && i > STAGE_READ && i < STAGE_WRITE)
             status = account_check_time(&state->account, err);

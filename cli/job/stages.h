@@ -3,8 +3,6 @@
 #ifndef CLI_JOB_STAGES_H
 #define CLI_JOB_STAGES_H
 
-#include <stdatomic.h>
-
 #include "cli/files/attributes.h"
 #include "cli/files/file_write.h"
 #include "cli/files/scratch_file.h"
@@ -138,8 +136,6 @@ struct turner_context {
     const struct job *job;
     const struct account *account;
     struct lane *cpu; /* of backend_cpu, which turns instead; or NULL */
-    uint32_t rows;    /* that come in bands; 0: there are no bands */
-    atomic_uint done; /* of them, so far */
 };
 
 /* Lets the CPU turn, if the backend cannot turn parts: what goes through a file

@@ -190,18 +190,6 @@ void thread_pool_run(struct thread_pool *pool,
     pthread_mutex_unlock(&pool->lock);
 }
 
-void thread_pool_progress(struct thread_pool *pool, size_t *begun, size_t *all)
-{
-    *begun = *all = 0;
-    if (!pool)
-        return;
-    pthread_mutex_lock(&pool->lock);
-    *all = pool->n;
-    *begun = atomic_load(&pool->next);
-    pthread_mutex_unlock(&pool->lock);
-    *begun = *begun < *all ? *begun : *all;
-}
-
 void thread_pool_close(struct thread_pool *pool)
 {
     if (!pool)

@@ -35,10 +35,6 @@ void thread_pool_run(struct thread_pool *pool,
                      void (*work)(void *context, size_t i), void *context,
                      size_t n);
 
-/* Gives how many of how many calls the current thread_pool_run() has begun; 0
- * of 0 if there is none, or no pool. Any thread may ask. */
-void thread_pool_progress(struct thread_pool *pool, size_t *begun, size_t *all);
-
 /* Ends the threads and frees the pool. Fine on NULL. */
 void thread_pool_close(struct thread_pool *pool);
 

@@ -183,7 +183,7 @@ static const struct call {
     { "fremovexattr", "attributes.c", remove_attribute },
     { "fsync", "file_write.c", sync_output },
     { "fdatasync", "manifest.c", sync_data },
-    { "ioctl TIOCGWINSZ", "progress_line.c", ask_for_width },
+    { "ioctl TIOCGWINSZ", "progress.c", ask_for_width },
     { "getrusage RUSAGE_THREAD", "scheduler.c", get_usage },
     { "getrandom", "temporary.c", get_chance },
     { "prctl PR_SET_NAME", "the driver of a GPU", name_thread },
