@@ -102,7 +102,7 @@ static int check_samples(const struct chunk_summary *all,
 
 struct crc_check {
     pthread_mutex_t lock;
-    const uint8_t *next; /* the next chunk to check */
+    struct bytes left; /* the chunks that no thread has taken */
     struct bytes_passed passed;
     const uint8_t *wrong; /* the type of one whose CRC is wrong, or NULL */
 };
@@ -113,8 +113,7 @@ static void check_next_crc(void *context, size_t i)
     struct chunk chunk = { 0 };
     (void)i;
     pthread_mutex_lock(&check->lock);
-    chunk_find(&chunk, check->next, SIZE_MAX);
-    check->next += CHUNK_AROUND + chunk.size;
+    chunk_next(&chunk, &check->left);
     pthread_mutex_unlock(&check->lock);
     const bool sound = chunk_is_sound(&chunk);
     pthread_mutex_lock(&check->lock);
@@ -129,7 +128,7 @@ static int check_crcs(struct bytes file, size_t chunks,
                       struct thread_pool *pool, struct err *err)
 {
     struct crc_check check = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                               .next = file.data + PNG_SIGNATURE,
+                               .left = chunk_bytes(file),
                                .passed = bytes_passed_begin(file) };
     thread_pool_run(file.size < WORTH_THREADS ? NULL : pool, check_next_crc,
                     &check, chunks);
@@ -146,19 +145,17 @@ int check_png(struct bytes file, const struct image *img,
     struct chunk_summary all = { .animation = { .width = img->width,
                                                 .height = img->height } };
     struct bytes_passed passed = bytes_passed_begin(file);
+    struct bytes left = chunk_bytes(file);
     struct chunk chunk;
-    if (!codec_png.probe(file.data, file.size) ||
-        !chunk_find(&chunk, file.data + PNG_SIGNATURE,
-                    file.size - PNG_SIGNATURE) ||
-        !chunk_is(&chunk, "IHDR"))
+    if (!codec_png.probe(file.data, file.size) || left.size < CHUNK_HEAD ||
+        memcmp(left.data + 4, "IHDR", 4) != 0)
         return fail(err, "the file does not begin as a PNG");
-    for (size_t at = PNG_SIGNATURE; at < file.size;) {
-        if (all.end || !chunk_find(&chunk, file.data + at, file.size - at))
+    while (left.size) {
+        if (all.end || !chunk_next(&chunk, &left))
             return fail(err, "a chunk is cut short, or follows IEND");
         if (add_chunk(&all, &chunk, img, err))
             return -1;
-        at += CHUNK_AROUND + chunk.size;
-        bytes_pass(&passed, file.data + at);
+        bytes_pass(&passed, left.data);
     }
     bytes_pass(&passed, file.data);
     if (!all.end)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/bytes.h"
 #include "codecs/deflate/flate.h"
 
 enum {
@@ -20,19 +21,29 @@ struct chunk {
     size_t size; /* of the data */
 };
 
-/* Finds the chunk at `at`, where `left` bytes of the file are. Returns false if
- * there is not a whole one: of less than 2 GiB, with four letters as its type.
- */
-static inline bool chunk_find(struct chunk *chunk, const uint8_t *at,
-                              size_t left)
+/* Returns what follows the signature of a file: its chunks. */
+static inline struct bytes chunk_bytes(struct bytes file)
 {
-    if (left < CHUNK_AROUND || read_be32(at) > left - CHUNK_AROUND ||
-        read_be32(at) > INT32_MAX)
+    file.data += PNG_SIGNATURE;
+    file.size -= PNG_SIGNATURE;
+    return file;
+}
+
+/* Takes the first chunk off the bytes that are left of a file. Returns false,
+ * and takes nothing, if there is not a whole one: of less than 2 GiB, with four
+ * letters as its type. */
+static inline bool chunk_next(struct chunk *chunk, struct bytes *left)
+{
+    const uint8_t *at = left->data;
+    if (left->size < CHUNK_AROUND || read_be32(at) > INT32_MAX ||
+        read_be32(at) > left->size - CHUNK_AROUND)
         return false;
     for (unsigned i = 4; i < CHUNK_HEAD; i++)
         if ((at[i] | 0x20) < 'a' || (at[i] | 0x20) > 'z')
             return false;
     *chunk = (struct chunk){ at + 4, at + CHUNK_HEAD, read_be32(at) };
+    left->data += chunk->size + CHUNK_AROUND;
+    left->size -= chunk->size + CHUNK_AROUND;
     return true;
 }
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "codecs/base/account.h"
-#include "codecs/base/memory.h"
 #include "codecs/base/bytes.h"
+#include "codecs/base/memory.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
@@ -249,11 +249,11 @@ static int decode(struct image *frame, struct bytes file,
 /* Makes an fdAT of the chunks IDAT of a file. */
 static int collect(struct bytes *made, struct bytes file, struct err *err)
 {
+    struct bytes left = chunk_bytes(file);
     struct chunk chunk;
     bool kept = bytes_append(made, "\0\0\0\0", SEQUENCE);
-    for (size_t at = PNG_SIGNATURE; kept && at < file.size;
-         at += CHUNK_AROUND + chunk.size) {
-        if (!chunk_find(&chunk, file.data + at, file.size - at))
+    while (kept && left.size) {
+        if (!chunk_next(&chunk, &left))
             return fail(err, "it was not encoded as a whole");
         if (chunk_is(&chunk, "IDAT"))
             kept = bytes_append(made, chunk.data, chunk.size);

@@ -35,8 +35,8 @@ struct idat_reader {
     unsigned pixel; /* bytes of a pixel */
     const struct flate *flate;
     void *inflater;
-    struct png_range idats;
-    struct bytes_passed passed; /* of them */
+    struct bytes idats;         /* the chunks that are left */
+    struct bytes_passed passed; /* of all */
     const uint8_t *rest;        /* of the chunk that is being inflated */
     size_t rest_size;
     bool ended; /* the stream has ended */
@@ -75,12 +75,10 @@ static bool is_sound(struct idat_reader *r, const struct chunk *chunk)
 static bool next_chunk(struct idat_reader *r)
 {
     struct chunk chunk;
-    if (!chunk_find(&chunk, r->idats.at, r->idats.size) || !is_sound(r, &chunk))
+    if (!chunk_next(&chunk, &r->idats) || !is_sound(r, &chunk))
         return false;
     r->rest = chunk.data;
     r->rest_size = chunk.size;
-    r->idats.at += chunk.size + CHUNK_AROUND;
-    r->idats.size -= chunk.size + CHUNK_AROUND;
     return true;
 }
 
@@ -257,8 +255,9 @@ static void read_slots(void *context, size_t i)
  */
 static bool fits_window(const struct idat_reader *r)
 {
+    struct bytes idats = r->idats;
     struct chunk chunk;
-    if (!chunk_find(&chunk, r->idats.at, r->idats.size) || chunk.size < 2)
+    if (!chunk_next(&chunk, &idats) || chunk.size < 2)
         return false;
     unsigned bits = 8 + (chunk.data[0] >> 4);
     size_t raw = 0;
@@ -288,7 +287,7 @@ static void cut_slots(struct idat_reader *r, const struct image *img)
     r->in_ring = r->slots < SLOTS ? r->slots : SLOTS;
 }
 
-bool idat_read(struct row_sink *rows, struct png_range idats,
+bool idat_read(struct row_sink *rows, struct bytes idats,
                const struct flate *flate, struct thread_pool *pool)
 {
     uint32_t row;
@@ -300,9 +299,7 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
         .pixel = scanline_pixel(img),
         .flate = flate,
         .idats = idats,
-        .passed = bytes_passed_begin(
-            (struct bytes){ (uint8_t *)(uintptr_t)idats.at, idats.size,
-                            idats.mapped ? SIZE_MAX : 0 }),
+        .passed = bytes_passed_begin(idats),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .change = PTHREAD_COND_INITIALIZER,
     };

@@ -34,13 +34,6 @@ enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
 /* ---- Samples ----------------------------------------------------------- */
 
-/* Bytes of a file, which are borrowed. */
-struct png_range {
-    const uint8_t *at;
-    size_t size;
-    bool mapped; /* the file is */
-};
-
 struct flate;
 
 /* Reads the samples of a picture into `rows`, by one library; if it is
@@ -48,7 +41,7 @@ struct flate;
  * are its chunks IDAT, whole and one after the other. Returns false if they are
  * damaged, or memory has run out; then libpng reads them and gives the reason.
  */
-bool idat_read(struct row_sink *rows, struct png_range idats,
+bool idat_read(struct row_sink *rows, struct bytes idats,
                const struct flate *flate, struct thread_pool *pool);
 
 /* Appends the chunks IDAT of a picture that is not interlaced, at a level from

@@ -21,27 +21,27 @@
 struct png_reader {
     png_structp png;
     png_infop info;
-    struct bytes file;
-    struct png_range idats; /* that bypass libpng; none: it reads all */
-    struct png_range left;  /* the bytes that have yet to be read */
-    const struct load_opts *opts;
+    const struct reader *of;
     struct image *img;
-    const struct decode_plan *plan;
+    struct bytes idats; /* that bypass libpng; none: it reads all */
+    struct bytes left;  /* the bytes that have yet to be read */
     struct row_sink rows;
     struct pass_rows passes; /* of these */
     uint8_t *row;
-    bool pixels;  /* the sink has the samples that were read so far */
-    bool cut;     /* and no more: the rest is damaged */
-    bool starved; /* memory has run out: libpng may go on without a chunk */
+    unsigned warned; /* warnings so far: before the file, then of its head */
+    bool pixels;     /* the sink has the samples that were read so far */
+    bool starved;    /* memory has run out: libpng may go on without a chunk */
     struct err *err;
 };
 
+/* Of an IHDR libpng says what is wrong by warnings, and then only that it is
+ * invalid. */
 static void on_error(png_structp png, png_const_charp text)
 {
+    const uint32_t ihdr = 0x49484452;
     struct png_reader *r = png_get_error_ptr(png);
-    const struct warnings *said = r->opts->warnings;
-    /* What is wrong with an IHDR is in the warning before. */
-    if (strcmp(text, "Invalid IHDR data") == 0 && said && said->count &&
+    const struct warnings *said = r->of->opts->warnings;
+    if (png_get_io_chunk_type(png) == ihdr && said->count > r->warned &&
         said->count <= WARNINGS_MAX)
         text = said->list[said->count - 1].text;
     fail(r->err, "%s", text);
@@ -52,13 +52,7 @@ static void on_error(png_structp png, png_const_charp text)
 static void on_warning(png_structp png, png_const_charp text)
 {
     struct png_reader *r = png_get_error_ptr(png);
-    warn(r->opts->warnings, "%s", text);
-}
-
-static void skip(struct png_range *left, size_t size)
-{
-    left->at += size;
-    left->size -= size;
+    warn(r->of->opts->warnings, "%s", text);
 }
 
 static void on_read(png_structp png, png_bytep data, size_t size)
@@ -66,8 +60,9 @@ static void on_read(png_structp png, png_bytep data, size_t size)
     struct png_reader *r = png_get_io_ptr(png);
     if (size > r->left.size)
         png_error(png, "the file is cut short");
-    memcpy(data, r->left.at, size);
-    skip(&r->left, size);
+    memcpy(data, r->left.data, size);
+    r->left.data += size;
+    r->left.size -= size;
 }
 
 static void keep_chunk(struct png_reader *r, const void *type, unsigned where,
@@ -110,12 +105,12 @@ static void set_up(struct png_reader *r)
                                 (png_const_bytep) "tRNS", 1);
     png_set_read_user_chunk_fn(png, r, on_chunk);
     /* No memory for a chunk that claims to be longer than the file. */
-    png_set_chunk_malloc_max(png, r->file.size);
+    png_set_chunk_malloc_max(png, r->of->file.size);
     png_set_user_limits(png, IMAGE_DIMENSION, IMAGE_DIMENSION);
     /* An index beyond the palette is kept as it is. */
     png_set_check_for_invalid_index(png, 0);
-    png_set_benign_errors(png, r->opts->tolerant);
-    if (!r->opts->tolerant)
+    png_set_benign_errors(png, r->of->opts->tolerant);
+    if (!r->of->opts->tolerant)
         png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
 }
 
@@ -160,13 +155,12 @@ static void read_palette(struct png_reader *r)
 }
 
 static int open_rows(struct row_sink *rows, struct image *img,
-                     const struct load_opts *opts,
-                     const struct decode_plan *plan, struct err *err)
+                     const struct reader *reader, struct err *err)
 {
-    const struct row_sink_opts sink = { .t = plan->turn,
-                                        .turner = plan->turner,
-                                        .limits = &opts->limits,
-                                        .mem = opts->mem,
+    const struct row_sink_opts sink = { .t = reader->plan->turn,
+                                        .turner = reader->plan->turner,
+                                        .limits = &reader->opts->limits,
+                                        .mem = reader->opts->mem,
                                         .in_passes = img->meta->interlaced };
     return row_sink_open(rows, img, &sink, err);
 }
@@ -182,7 +176,7 @@ static void read_rows(struct png_reader *r)
     if (r->starved)
         png_error(r->png, "no memory for a row");
     png_read_update_info(r->png, r->info);
-    if (open_rows(&r->rows, img, r->opts, r->plan, r->err) ||
+    if (open_rows(&r->rows, img, r->of, r->err) ||
         pass_rows_open(&r->passes, &r->rows, meta->interlaced, r->err))
         png_longjmp(r->png, 1);
     pass_rows_blacken(&r->passes);
@@ -205,12 +199,13 @@ static void read_head(struct png_reader *r)
     png_read_info(r->png, r->info);
     shape(r);
     read_palette(r);
+    r->warned = r->of->opts->warnings->count;
 }
 
 static void warn_of_bytes_left(const struct png_reader *r)
 {
     if (r->left.size)
-        warn(r->opts->warnings,
+        warn(r->of->opts->warnings,
              "%zu bytes after the end of the picture are not kept",
              r->left.size);
 }
@@ -219,21 +214,22 @@ static void warn_of_bytes_left(const struct png_reader *r)
  * refuse an IEND there. A tolerant reader keeps what libpng would keep. */
 static void read_behind(struct png_reader *r)
 {
+    const struct load_opts *opts = r->of->opts;
     struct chunk chunk;
     char text[32];
-    skip(&r->left, (size_t)(r->idats.at + r->idats.size - r->left.at));
+    r->left.data = r->idats.data + r->idats.size;
+    r->left.size = (size_t)(r->of->file.data + r->of->file.size - r->left.data);
     for (;;) {
-        if (!chunk_find(&chunk, r->left.at, r->left.size))
+        if (!chunk_next(&chunk, &r->left))
             png_error(r->png, "a chunk is cut short or malformed");
-        skip(&r->left, chunk.size + CHUNK_AROUND);
         const bool sound = chunk_is_sound(&chunk);
         const bool late = chunk_is(&chunk, "PLTE") || chunk_is(&chunk, "IDAT");
         if (!sound || late) {
             snprintf(text, sizeof text, "%.4s: %s", (const char *)chunk.type,
                      sound ? "out of place" : "CRC error");
-            if (!r->opts->tolerant || (!sound && !(chunk.type[0] & 0x20)))
+            if (!opts->tolerant || (!sound && !(chunk.type[0] & 0x20)))
                 png_error(r->png, text);
-            warn(r->opts->warnings, "%s", text);
+            warn(opts->warnings, "%s", text);
         }
         if (chunk_is(&chunk, "IEND"))
             break;
@@ -252,20 +248,6 @@ static void read_chunks(struct png_reader *r)
     read_behind(r);
 }
 
-/* Damage among the chunks behind the samples, which are elsewhere, is as it is
- * among samples. */
-static void read_around(struct png_reader *r)
-{
-    read_head(r);
-    r->pixels = true;
-    read_behind(r);
-}
-
-static void warn_of_damage(const struct load_opts *opts, const struct err *err)
-{
-    warn(opts->warnings, "damaged, read as far as it goes: %s", err->text);
-}
-
 static void read_whole(struct png_reader *r)
 {
     read_head(r);
@@ -274,106 +256,83 @@ static void read_whole(struct png_reader *r)
     warn_of_bytes_left(r);
 }
 
-/* Reads into r->img. If tolerant reading fails once there is a place for rows,
- * the rows so far are the picture. */
-static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
-{
-    if (setjmp(png_jmpbuf(r->png)) == 0) {
-        read(r);
-        return r->starved
-                   ? fail_memory(r->err, "no memory for the whole picture")
-                   : 0;
-    }
-    if (!r->opts->tolerant || !r->pixels || r->err->memory)
-        return -1;
-    warn_of_damage(r->opts, r->err);
-    r->cut = read == read_whole;
-    return r->cut ? pass_rows_end(&r->passes, r->err) : 0;
-}
-
-/* ---- Around libpng ------------------------------------------------------- */
-
 /* Returns the chunks IDAT of a file if they can bypass libpng: if they stand in
  * one place. */
-static struct png_range find_idats(struct bytes file)
+static struct bytes find_idats(struct bytes file)
 {
-    enum { HEADER_END = PNG_SIGNATURE + CHUNK_AROUND + 13 };
-    struct png_range found = { .mapped = bytes_are_mapped(file) };
+    struct bytes left = chunk_bytes(file), found = { .data = NULL };
     struct bytes_passed passed = bytes_passed_begin(file);
     struct chunk chunk;
-    size_t at = HEADER_END;
-    while (at < file.size &&
-           chunk_find(&chunk, file.data + at, file.size - at)) {
-        size_t whole = chunk.size + CHUNK_AROUND;
+    while (chunk_next(&chunk, &left)) {
+        const size_t whole = chunk.size + CHUNK_AROUND;
         bytes_pass(&passed, chunk.type);
-        if (chunk_is(&chunk, "IDAT")) {
-            found.at = found.size ? found.at : file.data + at;
-            found.size += whole;
-        } else if (found.size) {
+        if (!chunk_is(&chunk, "IDAT") && found.size)
             return found;
-        }
-        at += whole;
+        if (!chunk_is(&chunk, "IDAT"))
+            continue;
+        if (!found.size)
+            found = (struct bytes){ .data = left.data - whole,
+                                    .capacity = file.capacity };
+        found.size += whole;
     }
-    return (struct png_range){ .at = NULL }; /* the file ends within them */
+    return (struct bytes){ .data = NULL }; /* the file ends within them */
 }
 
-static int run_libpng(struct reader *reader, struct png_range idats,
-                      void (*read)(struct png_reader *), struct err *err);
-
-/* Begins reader->img, whatever it was, as codec_open() does. */
-static int begin_image(struct reader *reader, struct err *err)
+static void warn_of_damage(const struct png_reader *r)
 {
-    reader->img =
-        (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
-    if (!reader->img.meta)
-        return fail_memory(err, "no memory for the decoder");
-    reader->img.meta->account = reader->opts->limits.account;
+    warn(r->of->opts->warnings, "damaged, read as far as it goes: %s",
+         r->err->text);
+}
+
+/* Where tolerant reading has failed with a place for rows, the rows so far are
+ * the picture. libpng goes no further; so all chunks behind the samples are
+ * read here, and what it has said and kept of them is forgotten. */
+static int read_on(struct png_reader *r)
+{
+    const struct err damage = *r->err;
+    struct meta *meta = r->img->meta;
+    r->of->opts->warnings->count = r->warned;
+    for (size_t i = 0; i < meta->nblocks; i++)
+        meta->block[i].dropped = meta->block[i].where == PNG_PLACE_AFTER_IDAT;
+    meta_remove_dropped(meta);
+    if (pass_rows_end(&r->passes, r->err))
+        return -1;
+    r->idats = find_idats(r->of->file);
+    if (setjmp(png_jmpbuf(r->png)) == 0) {
+        if (r->idats.size)
+            read_behind(r);
+    } else if (r->err->memory) {
+        return -1;
+    } else {
+        warn_of_damage(r);
+    }
+    *r->err = damage;
+    warn_of_damage(r);
     return 0;
 }
 
-/* Behind damaged samples libpng reads no chunks, so all are read again without
- * the samples. `warned` is how many warnings there were before; err has the
- * damage. Returns 1 if the chunks cannot be read without them. */
-static int read_rest(struct reader *reader, unsigned warned, struct err *err)
+static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 {
-    const struct png_range idats = find_idats(reader->file);
-    struct image cut = reader->img;
-    struct err why;
-    if (!idats.size)
-        return 1;
-    reader->opts->warnings->count = warned; /* the same come again */
-    int status = begin_image(reader, &why);
-    if (status == 0) {
-        status = run_libpng(reader, idats, read_around, &why);
-        struct meta *meta = cut.meta;
-        cut.meta = reader->img.meta;
-        cut.orientation = reader->img.orientation;
-        reader->img.meta = meta;
-    }
-    image_free(&reader->img);
-    reader->img = cut;
-    if (status == 0)
-        warn_of_damage(reader->opts, err);
-    else
-        *err = why;
-    return status;
+    if (setjmp(png_jmpbuf(r->png)) == 0)
+        read(r);
+    else if (!r->of->opts->tolerant || !r->pixels || r->err->memory ||
+             read_on(r))
+        return -1;
+    return r->starved ? fail_memory(r->err, "no memory for the whole picture")
+                      : 0;
 }
 
 /* Reads into reader->img, which is empty but for an empty meta, through libpng:
  * all but the samples, or without idats the samples too. */
-static int run_libpng(struct reader *reader, struct png_range idats,
+static int run_libpng(struct reader *reader, struct bytes idats,
                       void (*read)(struct png_reader *), struct err *err)
 {
-    static const struct decode_plan no_plan = { .turn = XFORM_NONE };
-    struct png_reader r = { .file = reader->file,
-                            .idats = idats,
-                            .left = { .at = reader->file.data,
-                                      .size = reader->file.size },
-                            .opts = reader->opts,
+    struct png_reader r = { .of = reader,
                             .img = &reader->img,
-                            .plan = reader->plan ? reader->plan : &no_plan,
+                            .idats = idats,
+                            .left = reader->file,
+                            .warned = reader->opts->warnings->count,
                             .err = err };
-    const unsigned warned = reader->opts->warnings->count;
     int status = -1;
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
                                      on_warning, &r.starved,
@@ -389,8 +348,6 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     memory_free(r.row);
     if (status)
         return -1;
-    if (r.cut && (status = read_rest(reader, warned, err)) <= 0)
-        return status;
     chunks_note_transparency(&reader->img, reader->opts->warnings);
     if (read != read_head && frames_read(&reader->img, reader->opts, err))
         return -1;
@@ -400,9 +357,8 @@ static int run_libpng(struct reader *reader, struct png_range idats,
 /* ---- Open, then decode or describe --------------------------------------- */
 
 struct png_state {
-    struct png_range
-        idats;       /* the samples, if all other chunks have been read */
-    unsigned warned; /* number of warnings before */
+    struct bytes idats; /* the samples, if all other chunks have been read */
+    unsigned warned;    /* number of warnings before */
 };
 
 /* If anything is wrong, libpng reads the whole file: it decides whether that is
@@ -414,8 +370,11 @@ static int start_again(struct reader *reader, void (*read)(struct png_reader *),
     state->idats.size = 0;
     reader->opts->warnings->count = state->warned;
     image_free(&reader->img);
-    if (begin_image(reader, err))
-        return -1;
+    reader->img =
+        (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
+    if (!reader->img.meta)
+        return fail_memory(err, "no memory for the decoder");
+    reader->img.meta->account = reader->opts->limits.account;
     return run_libpng(reader, state->idats, read, err);
 }
 
@@ -434,23 +393,30 @@ int open_png(struct reader *reader, struct err *err)
     return start_again(reader, read_head, err);
 }
 
-/* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes takes
- * two bits or more), so a file that claims more is refused before memory is
- * allocated for it. */
-static int check_size(const struct reader *reader, bool reserve,
-                      struct err *err)
+/* Fails if the picture is beyond the limits. DEFLATE makes at most 1032 bytes
+ * of one (RFC 1951: a match of 258 bytes takes two bits or more), so a file
+ * that claims more is refused before memory is allocated for it. */
+static int check_size(const struct reader *reader, struct err *err)
 {
     const struct image *img = &reader->img;
     struct limits limits = reader->opts->limits;
     uint64_t raw = (uint64_t)scanline_size(img) * img->height;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
-    if (!reserve)
-        limits.reserve = NULL;
-    if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
-                    err))
-        return -1;
-    return reserve ? frames_check_size(&reader->img, reader->opts, err) : 0;
+    limits.reserve = NULL;
+    return image_check(img->width, img->height, img->nplanes, img->cell,
+                       &limits, err);
+}
+
+/* Reserves memory for a picture that is decoded here, and for its frames. */
+static int reserve_memory(const struct reader *reader, struct err *err)
+{
+    const struct image *img = &reader->img;
+    return image_check(img->width, img->height, img->nplanes, img->cell,
+                       &reader->opts->limits, err) ||
+                   frames_check_size(img, reader->opts, err)
+               ? -1
+               : 0;
 }
 
 /* ---- Elsewhere ----------------------------------------------------------- */
@@ -470,17 +436,15 @@ static bool suits_device(const struct reader *reader)
 
 /* Joins what the chunks IDAT hold, whose CRCs must be right. Returns false if
  * that is no stream with the usual window, or without memory. */
-static bool join_idats(struct bytes *to, struct png_range idats)
+static bool join_idats(struct bytes *to, struct bytes idats)
 {
     struct chunk chunk;
     if (!bytes_reserve(to, idats.size))
         return false;
     while (idats.size) {
-        if (!chunk_find(&chunk, idats.at, idats.size) ||
-            !chunk_is_sound(&chunk) ||
+        if (!chunk_next(&chunk, &idats) || !chunk_is_sound(&chunk) ||
             !bytes_append(to, chunk.data, chunk.size))
             return false;
-        skip(&idats, chunk.size + CHUNK_AROUND);
     }
     return to->size > 6 && to->data[0] == 0x78 && !(to->data[1] & 0x20) &&
            read_be16(to->data) % 31 == 0;
@@ -518,10 +482,10 @@ static bool offer_idats(struct reader *reader)
 static int read_idats(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
-    const struct load_opts *opts = reader->opts;
     struct row_sink rows = { 0 };
-    int status = open_rows(&rows, &reader->img, opts, reader->plan, err);
-    if (status == 0 && !idat_read(&rows, state->idats, flates[0], opts->pool))
+    int status = open_rows(&rows, &reader->img, reader, err);
+    if (status == 0 &&
+        !idat_read(&rows, state->idats, flates[0], reader->opts->pool))
         status = fail(err, "the image data is damaged");
     row_sink_close(&rows);
     return status;
@@ -546,13 +510,11 @@ static int decode_frames(struct reader *reader, struct err *err)
 int decode_png(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
-    if (suits_device(reader)) {
-        if (check_size(reader, false, err))
-            return -1;
-        if (offer_idats(reader))
-            return 0;
-    }
-    if (check_size(reader, true, err) ||
+    if (check_size(reader, err))
+        return -1;
+    if (suits_device(reader) && offer_idats(reader))
+        return 0;
+    if (reserve_memory(reader, err) ||
         ((!state->idats.size || read_idats(reader, err)) &&
          start_again(reader, read_whole, err)))
         return -1;

@@ -240,11 +240,13 @@ static int take_chunk(struct meta *meta, const struct chunk *chunk, size_t at,
 static int read_chunks(struct image *img, struct bytes file, size_t *exif_at,
                        struct err *err)
 {
-    struct chunk chunk = { .size = 0 };
+    struct bytes left = chunk_bytes(file);
+    struct chunk chunk;
     bool first = true, ended = false, after_idat = false;
     *exif_at = 0;
-    for (size_t at = PNG_SIGNATURE; !ended; at += chunk.size + CHUNK_AROUND) {
-        if (!chunk_find(&chunk, file.data + at, file.size - at))
+    while (!ended) {
+        const size_t at = (size_t)(left.data - file.data);
+        if (!chunk_next(&chunk, &left))
             return fail(err, "the file is cut short");
         if (!chunk_is_sound(&chunk))
             return fail(err, "chunk %.4s is damaged", (const char *)chunk.type);

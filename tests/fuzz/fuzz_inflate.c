@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     add_chunk(&file, "IDAT", stream.data, stream.size);
     for (int i = 0; flates[i]; i++) {
         struct image img = shape_image(&s);
-        struct png_range idats = { .at = file.data, .size = file.size };
+        struct bytes idats = { .data = file.data, .size = file.size };
         struct row_sink to = { .img = &img, .height = img.height };
         if (idat_read(&to, idats, flates[i], NULL))
             must(cells && image_holds(&img, cells));

@@ -286,6 +286,28 @@ TEST(rows_before)
     bytes_free(&file);
 }
 
+/* A chunk before damage that stands behind the samples is kept once, though
+ * libpng has read it before it came to the damage. */
+TEST(chunks_before)
+{
+    struct shape s = { 7, 7, 8, GRAY, false };
+    struct bytes file = { 0 };
+    struct fixture *f = fixture_new(&codec_png);
+    add_head(&file, &s);
+    add_pixels(&file, &s, 2, SIZE_MAX);
+    add_chunk(&file, "tEXt", "Title", 6);
+    must(bytes_append(&file, "\0\0\0\x64tEXt and no more", 20));
+
+    CHECK(fixture_decode(f, file), "a chunk that is cut");
+    f->load.tolerant = true;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(f->img.pixels.kind && rows_hold(&f->img, &s, 0, 7), "all rows");
+    CHECK(f->img.meta && f->img.meta->nblocks == 1, "one chunk");
+    CHECK(is_warned(&f->warnings, "damaged"), "a warning");
+    fixture_free(f);
+    bytes_free(&file);
+}
+
 TEST(bytes_after)
 {
     struct shape s = { 7, 7, 8, GRAY, false };

@@ -81,13 +81,13 @@ out:
 
 /* ---- Reading --------------------------------------------------------------*/
 
-static struct png_range idats_of(struct bytes file)
+static struct bytes idats_of(struct bytes file)
 {
-    struct png_range idats = { 0 };
+    struct bytes idats = { 0 };
     for (size_t at = 8; file.size - at >= 12;
          at += 12 + read_be32(file.data + at))
         if (memcmp(file.data + at + 4, "IDAT", 4) == 0) {
-            idats.at = idats.size ? idats.at : file.data + at;
+            idats.data = idats.size ? idats.data : file.data + at;
             idats.size += 12 + read_be32(file.data + at);
         }
     return idats;
@@ -310,8 +310,8 @@ TEST(chunks)
 {
     struct bytes z = stream_of(&small, 0);
     struct bytes file = wrap(&small, z.data, z.size, 50);
-    const struct png_range idats = idats_of(file);
-    size_t first = (size_t)(idats.at - file.data);
+    const struct bytes idats = idats_of(file);
+    size_t first = (size_t)(idats.data - file.data);
     file.data[first + 12 + 50 - 1] ^= 1;
     check_read("a wrong CRC", file, &small, false);
     bytes_free(&file);
