@@ -27,13 +27,13 @@ int raw_profile_close(struct bytes *text, const struct bytes *body,
  * paths (Adobe Photoshop File Formats Specification, "Image Resources
  * Section") -----------------------------------------------------------------*/
 
-/* Makes the resources true of img: resolution, paths, and the thumbnail, which
- * is dropped with a warning if it cannot be turned. Leaves out what opts->drop
- * names: thumbnails, profile, and the EXIF and XMP that may stand here as well;
- * a resource that continues in the next block stays, with a warning. All else,
- * IPTC among it, stays byte for byte. `block` grows to no more than `room`
- * bytes. Fails without memory, or if something cannot be left out. */
-int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
+/* Makes the resources true of img: resolution and paths. Leaves out what
+ * opts->drop names: thumbnails, profile, and the EXIF and XMP that may stand
+ * here as well; and, with a warning, the thumbnail of a picture that was
+ * turned. A resource that continues in the next block stays, with a warning.
+ * All else, IPTC among it, stays byte for byte. The block, which owns its
+ * memory, may get shorter. Fails if something cannot be left out. */
+int photoshop_turn(struct bytes *block, const struct image *img,
                    const struct save_opts *opts, struct err *err);
 
 /* ---- JPEG files within a picture's metadata, or behind the picture, turned so
@@ -85,12 +85,6 @@ enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
  * that cannot be turned, or no longer fits, is dropped with a warning, since
  * one that lies on its side is worse than none. Fails only without memory. */
 int thumbnail_turn_exif(struct bytes *exif, size_t room, unsigned tag,
-                        const struct image *img, const struct save_opts *opts,
-                        struct err *err);
-
-/* Makes `out`, which is empty, a JPEG file without its metadata, turned so that
- * it lies as img does. On failure it may hold a part. */
-int thumbnail_turn_file(struct bytes *out, struct bytes file,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err);
 

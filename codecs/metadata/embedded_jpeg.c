@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codecs/image/frames.h"
 #include "codecs/jpeg/jpeg.h"
 #include "codecs/metadata/exif.h"
 
@@ -190,26 +191,22 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
                 const struct embedded_jpeg *inner, const struct save_opts *save,
                 struct err *err)
 {
-    struct image src = { 0 }, dst = { 0 };
+    struct image img = { 0 };
     struct save_opts shortest = *save;
     int status = -1;
     shortest.optimize = true;
-    if (decode(&src, plan, inner, save, err) == 0 &&
-        image_like(&dst, &src, plan->turn, mem_plain, err) == 0 &&
-        save->turner->turn(save->turner->context, &dst, &src, plan->turn,
-                           err) == 0) {
-        image_take_meta(&dst, &src);
-        status = metadata_turn(&dst, &codec_jpeg, save, err);
+    if (decode(&img, plan, inner, save, err) == 0 &&
+        frame_turn(&img, save->turner, plan->turn, err) == 0) {
+        status = metadata_turn(&img, &codec_jpeg, save, err);
         if (status == 0)
-            status = codec_jpeg.encode(out, &dst, save, err);
+            status = codec_jpeg.encode(out, &img, save, err);
         if (status == 0 && out->size > plan->reader.file.size &&
             !save->optimize) {
             out->size = 0;
-            status = codec_jpeg.encode(out, &dst, &shortest, err);
+            status = codec_jpeg.encode(out, &img, &shortest, err);
         }
     }
-    image_free(&dst);
-    image_free(&src);
+    image_free(&img);
     return status;
 }
 
@@ -230,12 +227,13 @@ int embedded_jpeg_turn(struct bytes *out, struct bytes file,
 
 /* ---- Thumbnails -----------------------------------------------------------*/
 
-/* Turns a file without metadata of its own, so that a thumbnail in a thumbnail
- * ends here. A thumbnail lives in 64 KiB: 160 x 120 pixels by the standard,
- * some cameras put a few times as many. */
-static int turn_file(struct bytes *out, struct bytes file,
-                     struct embedded_jpeg *inner, const struct save_opts *opts,
-                     struct err *err)
+/* Puts the turned thumbnail in the place of the old one. It is turned without
+ * metadata of its own, so that a thumbnail in a thumbnail ends here. It lives
+ * in 64 KiB: 160 x 120 pixels by the standard, some cameras put a few times as
+ * many. */
+static int turn_in_exif(struct bytes *exif, size_t room, unsigned tag,
+                        const struct image *img, const struct save_opts *opts,
+                        struct err *err)
 {
     struct warnings unheard = { 0 };
     const struct save_opts save = { .suffix = "jpg",
@@ -244,31 +242,18 @@ static int turn_file(struct bytes *out, struct bytes file,
                                     .allowance = opts->allowance,
                                     .turner = opts->turner,
                                     .warnings = &unheard };
-    inner->limits = (struct limits){ .pixels = PIXELS_MIN, .bytes = 64 << 20 };
-    return embedded_jpeg_turn(out, file, inner, &save, err);
-}
-
-int thumbnail_turn_file(struct bytes *out, struct bytes file,
-                        const struct image *img, const struct save_opts *opts,
-                        struct err *err)
-{
-    struct embedded_jpeg inner = { .outer = img };
-    return turn_file(out, file, &inner, opts, err);
-}
-
-/* Puts the turned thumbnail in the place of the old one. */
-static int turn_in_exif(struct bytes *exif, size_t room, unsigned tag,
-                        const struct image *img, const struct save_opts *opts,
-                        struct err *err)
-{
-    struct embedded_jpeg inner = { .outer = img, .tag = tag };
+    struct embedded_jpeg inner = {
+        .outer = img,
+        .limits = { .pixels = PIXELS_MIN, .bytes = 64 << 20 },
+        .tag = tag,
+    };
     struct bytes turned = { 0 };
     const struct exif_thumbnail t = exif_thumbnail_find(exif->data, exif->size);
     int status = -1;
     if (!t.length)
         return fail(err, "not a JPEG file");
     struct bytes file = { .data = exif->data + t.at, .size = t.length };
-    if (turn_file(&turned, file, &inner, opts, err) == 0) {
+    if (embedded_jpeg_turn(&turned, file, &inner, &save, err) == 0) {
         if (xform_transposes(inner.turned) != xform_transposes(img->turned))
             exif_thumbnail_exchange(exif->data, exif->size);
         if (inner.turned == XFORM_NONE)

@@ -85,55 +85,6 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
     }
 }
 
-/* Appends the resource with a new thumbnail, or nothing with a warning. Its
- * data begin with the format, the width, the height, the bytes of a row, those
- * of all rows, those of the file, its depth and its planes; the file follows.
- */
-static bool add_thumbnail(struct bytes *made,
-                          const struct photoshop_resource *r, size_t room,
-                          const struct image *img, const struct save_opts *opts)
-{
-    enum { HEAD = 28, JPEG = 1 };
-    const uint8_t *data = r->at + r->head;
-    const size_t begin = made->size;
-    struct bytes turned = { 0 };
-    struct err why = { .text = "" };
-    bool kept = false;
-    if (r->size < HEAD || read_be32(data) != JPEG) {
-        fail(&why, "not a JPEG file");
-    } else {
-        const struct bytes file = { (uint8_t *)(uintptr_t)data + HEAD,
-                                    r->size - HEAD, 0 };
-        kept = thumbnail_turn_file(&turned, file, img, opts, &why) == 0;
-    }
-    const size_t size = HEAD + turned.size;
-    if (kept && r->head + size + (size & 1) > room) {
-        fail(&why, "it no longer fits");
-        kept = false;
-    }
-    if (!kept && !why.memory)
-        warn(opts->warnings,
-             "the thumbnail of Photoshop cannot be turned, so "
-             "it is not kept: %s",
-             why.text);
-    const bool added = kept && bytes_append(made, r->at, r->head + HEAD) &&
-                       bytes_append(made, turned.data, turned.size) &&
-                       bytes_append(made, "", size & 1);
-    if (added) {
-        uint8_t *head = made->data + begin + r->head;
-        write_be32(head - 4, (uint32_t)size);
-        write_be32(head + 20, (uint32_t)turned.size);
-        if (xform_transposes(img->turned)) {
-            axes_exchange(head + 4, head + 8, 4);
-            uint32_t row = (read_be32(head + 4) * 24 + 31) / 32 * 4;
-            write_be32(head + 12, row);
-            write_be32(head + 16, row * read_be32(head + 8));
-        }
-    }
-    bytes_free(&turned);
-    return kept ? added : !why.memory;
-}
-
 /* Which of --strip's words leave a resource out. */
 static unsigned drops_of(const struct photoshop_resource *r)
 {
@@ -153,21 +104,14 @@ static unsigned drops_of(const struct photoshop_resource *r)
     }
 }
 
-/* Appends the resource as it has to be. EXIF and XMP keep their size here. */
-static int add_resource(struct bytes *made, const struct photoshop_resource *r,
-                        size_t room, const struct image *img,
-                        const struct save_opts *opts, struct err *err)
+/* Makes the data of a resource true of img. EXIF and XMP keep their size here.
+ */
+static int turn_resource(uint8_t *data, const struct photoshop_resource *r,
+                         const struct image *img, unsigned drop,
+                         struct err *err)
 {
-    static const char no_memory[] = "no memory for the resources of Photoshop";
     const struct change change = image_change(img);
     const unsigned drops = drops_of(r);
-    if (drops == DROP_THUMBNAIL && img->turned != XFORM_NONE)
-        return add_thumbnail(made, r, room, img, opts)
-                   ? 0
-                   : fail_memory(err, "%s", no_memory);
-    if (!bytes_append(made, r->at, r->whole))
-        return fail_memory(err, "%s", no_memory);
-    uint8_t *data = made->data + made->size - r->whole + r->head;
     struct bytes body = { data, r->size, 0 };
     if (r->number == RESOLUTION && r->size >= 16 &&
         xform_transposes(img->turned))
@@ -176,19 +120,19 @@ static int add_resource(struct bytes *made, const struct photoshop_resource *r,
         (r->number == PATH_WORKING ||
          (r->number >= PATH_FIRST && r->number <= PATH_LAST)))
         turn_path(data, r->size, &change);
-    return drops == DROP_XMP    ? xmp_drop(data, r->size, opts->drop, err)
-           : drops == DROP_EXIF ? exif_drop(&body, opts->drop, err)
+    return drops == DROP_XMP    ? xmp_drop(data, r->size, drop, err)
+           : drops == DROP_EXIF ? exif_drop(&body, drop, err)
                                 : 0;
 }
 
-int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
+int photoshop_turn(struct bytes *block, const struct image *img,
                    const struct save_opts *opts, struct err *err)
 {
-    struct bytes made = { 0 };
     struct photoshop_resource r;
-    size_t at = 0;
+    size_t at = 0, to = 0; /* of the next resource, as it was and is */
+    bool stale = false;    /* a thumbnail */
     int status = 0;
-    if ((img->turned == XFORM_NONE && !opts->drop) || block->size == 0)
+    if (img->turned == XFORM_NONE && !opts->drop)
         return 0;
     while (status == 0 && read_resource(block, at, &r)) {
         const unsigned drops = drops_of(&r);
@@ -200,15 +144,22 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
         if (r.is_cut)
             break;
         at += r.whole;
-        if (!(opts->drop & drops))
-            status =
-                add_resource(&made, &r, room - (block->size - at) - made.size,
-                             img, opts, err);
+        if (opts->drop & drops)
+            continue;
+        if (drops == DROP_THUMBNAIL && img->turned != XFORM_NONE) {
+            stale = true;
+            continue;
+        }
+        memmove(block->data + to, r.at, r.whole);
+        status =
+            turn_resource(block->data + to + r.head, &r, img, opts->drop, err);
+        to += r.whole;
     }
-    if (status == 0 && !bytes_append(&made, block->data + at, block->size - at))
-        status = fail_memory(err, "no memory for the resources of Photoshop");
-    bytes_free(status ? &made : block);
-    if (status == 0)
-        *block = made;
+    if (to < at)
+        memmove(block->data + to, block->data + at, block->size - at);
+    block->size -= at - to;
+    if (stale)
+        warn(opts->warnings,
+             "the thumbnail of Photoshop is not turned, so it is not kept");
     return status;
 }

@@ -242,7 +242,7 @@ static int turn_body(struct bytes *body, enum block_kind kind, size_t room,
     case BLOCK_XMP:
         return xmp_packet_turn(body, room, t->img, t->opts, &t->lengths, err);
     case BLOCK_PHOTOSHOP:
-        return photoshop_turn(body, room, t->img, t->opts, err);
+        return photoshop_turn(body, t->img, t->opts, err);
     case BLOCK_RAW_PROFILE: /* which holds neither */
         break;
     case BLOCK_JFIF:

@@ -265,8 +265,7 @@ static bool has_key(const struct field *field, const char *key)
 
 /* ---- Metadata of other rooms ------------------------------------------- */
 
-/* Makes a packet of XMP or resources of Photoshop true of the picture. A
- * thumbnail among them would be encoded anew each time, with loss. */
+/* Makes a packet of XMP or resources of Photoshop true of the picture. */
 static int turn_block(struct directory *dir, unsigned tag,
                       const struct save_opts *opts, struct err *err)
 {
@@ -279,23 +278,15 @@ static int turn_block(struct directory *dir, unsigned tag,
         .turned = dir->turn,
         .orientation = 1,
     };
-    struct save_opts save = *opts;
     struct bytes body = { 0 };
     if (!field || !field->size)
         return 0;
-    if (tag == TAG_PHOTOSHOP && dir->turn != XFORM_NONE &&
-        !(save.drop & DROP_THUMBNAIL) &&
-        (has_key(field, "8BIM\4\14") || has_key(field, "8BIM\4\11"))) {
-        save.drop |= DROP_THUMBNAIL;
-        warn(save.warnings, "the thumbnail of Photoshop cannot be turned "
-                            "without loss, so it is not kept");
-    }
     if (!bytes_append(&body, field->data, field->size))
         return fail_memory(err, "no memory for a tag");
     const int status =
         tag == TAG_PACKET
-            ? xmp_packet_turn(&body, SIZE_MAX, &img, &save, &lengths, err)
-            : photoshop_turn(&body, SIZE_MAX, &img, &save, err);
+            ? xmp_packet_turn(&body, SIZE_MAX, &img, opts, &lengths, err)
+            : photoshop_turn(&body, &img, opts, err);
     if (status == 0)
         directory_set(dir, tag, field->type, body.data, body.size);
     bytes_free(&body);
