@@ -134,14 +134,12 @@ void batch_task_end(struct batch_task *task)
         task->dropped = atomic_exchange(&batch->full, true) ||
                         atomic_load(&records->disk_full);
     }
-    /* Nothing is noted if nobody can tell: so the next run cannot tell either;
-     * or as long as the file is not there. */
-    if (batch->stack && s->status == 0)
-        records_keep_result(records, task->i, &s->result);
-    else if (!task->dropped && !task->unknown &&
-             records_note_result(records, &s->job, &s->result, task->sum,
-                                 s->status ? &s->err : NULL, &why) &&
-             s->status == 0) {
+    /* Nothing is noted if nobody can tell: so the next run cannot tell either.
+     */
+    if (!task->dropped && !task->unknown &&
+        records_note_result(records, &s->job, &s->result, task->sum,
+                            s->status ? &s->err : NULL, &why) &&
+        s->status == 0) {
         s->err = why;
         s->status = -1;
     }
@@ -158,7 +156,7 @@ void batch_task_report(struct batch_task *task)
     const struct err *err = s->status ? &s->err : NULL;
     if (task->dropped)
         return;
-    progress_count(&batch->progress, &s->job, &s->result, err != NULL);
+    progress_count(&batch->progress, &s->result, err != NULL);
     if (!report_is_due(&s->job, &s->result, err))
         return;
     progress_clear(&batch->progress);
@@ -381,9 +379,6 @@ static enum outcome do_all(struct batch *batch)
                  missing, progress->all);
         else
             written = stack_settle(batch->stack, &err);
-        if (written == WRITTEN &&
-            records_note_kept(batch, stack_size(batch->stack), &err))
-            report_error(batch->opts->manifest, err.text);
         stack_report(batch->opts, batch->stack, written, &err);
         stack_close(batch->stack);
         status = written == WRITTEN_NOT ? -1 : 0;

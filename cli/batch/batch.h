@@ -41,8 +41,6 @@ struct batch_progress {
     size_t sidecars;            /* that were made true of what was done */
     size_t jpegs;               /* and others with a quality, of `done` */
     size_t replaced;            /* files that were there and are no inputs */
-    struct bytes anew_names; /* pointers to the names of these, as many as could
-                                be kept */
     uint64_t bytes_in, bytes_out;
     double seconds[STAGES];       /* of all workers together */
     bool worked[WORKERS_MAX + 1]; /* whether this worker has done a file */
@@ -53,12 +51,8 @@ struct batch_progress {
     bool visible; /* the line stands on the terminal */
 };
 
-/* What is noted of a job when the file is there that it has a part in. */
-struct kept_note;
-
 struct records {
     struct resume resume;
-    struct kept_note *kept;    /* of each job of a stack, or NULL */
     struct manifest *manifest; /* NULL: there is none */
     struct warnings warnings;  /* about it, once it is open */
     atomic_bool failed;        /* the manifest could not be written, */
@@ -138,8 +132,8 @@ enum outcome batch_isolated_run(struct batch *batch);
 void progress_begin(struct batch_progress *progress, size_t all,
                     const struct options *opts);
 
-/* Counts the result of a job, whose names must live until the summary. */
-void progress_count(struct batch_progress *progress, const struct job *job,
+/* Counts the result of a job. */
+void progress_count(struct batch_progress *progress,
                     const struct result *result, bool failed);
 
 /* Draws the line, at most ten times a second. */
@@ -154,7 +148,7 @@ void progress_plan(size_t planned, size_t all);
 /* Returns how many files were not begun. */
 size_t progress_left(const struct batch_progress *progress);
 
-/* Prints the summary on standard error, and frees what was kept for it. With
+/* Prints the summary on standard error. With
  * --verbose it has the seconds of each stage and what a device did, and
  * n estimates, which are what `auto` has chosen by. */
 void progress_summary(struct batch_progress *progress,
@@ -211,15 +205,6 @@ int records_note_result(struct records *records, const struct job *job,
                         const struct result *result, struct output_sum sum,
                         const struct err *failure, struct err *err);
 
-/* Keeps what became of the i-th job, which was done, until records_note_kept().
- */
-void records_keep_result(struct records *records, size_t i,
-                         const struct result *result);
-
-/* Notes what was kept of all jobs, whose outputs are one file of so many bytes.
- * Returns 0, or -1 with the reason. */
-int records_note_kept(struct batch *batch, uint64_t written, struct err *err);
-
 /* Notes a file that was found and is not read.
  * Returns 0, or -1 with the reason. */
 int records_note_passed_over(struct records *records,
@@ -246,9 +231,6 @@ int stack_put(struct stack *stack, size_t i, const char *input,
 /* Writes the file to its place. All pictures have been put. Returns as
  * file_write() does. */
 enum written stack_settle(struct stack *stack, struct err *err);
-
-/* Returns the bytes of the whole file; 0 as long as no picture is there. */
-uint64_t stack_size(const struct stack *stack);
 
 /* Prints what became of the array, as the options ask; `err` is why it was not
  * written, and `stack` may be NULL unless it was. */

@@ -27,13 +27,12 @@ void progress_begin(struct batch_progress *progress, size_t all,
     };
 }
 
-void progress_count(struct batch_progress *progress, const struct job *job,
+void progress_count(struct batch_progress *progress,
                     const struct result *result, bool failed)
 {
     size_t *const edge = result->how == HOW_REENCODED       ? &progress->anew
                          : result->how == HOW_LUMA_LOSSLESS ? &progress->color
                                                             : &progress->left;
-    const bool anew = result->edge_warning && edge == &progress->anew;
     for (int i = 0; i < STAGES; i++)
         progress->seconds[i] += result->seconds[i];
     progress->waited += result->waited;
@@ -53,10 +52,6 @@ void progress_count(struct batch_progress *progress, const struct job *job,
             ++*edge;
         else if (result->to)
             progress->how[result->how]++;
-        /* Without memory the file is counted, and its name is not kept. */
-        if (anew && job->opts->verbose && !job->opts->quiet)
-            (void)bytes_append(&progress->anew_names, &job->input,
-                               sizeof job->input);
         progress->bytes_in += result->bytes_in;
         progress->bytes_out += result->bytes_out;
     }
@@ -238,13 +233,6 @@ void progress_summary(struct batch_progress *progress,
     const size_t not_begun = progress_left(progress);
     char in[16], out[16];
     progress_clear(progress);
-    const char **name = (const char **)(void *)progress->anew_names.data;
-    size_t names = progress->anew_names.size / sizeof *name;
-    for (size_t i = 0; i < names; i++)
-        report_error(name[i], "re-encoded with loss");
-    if (names && names < progress->anew)
-        fprintf(stderr, "gimgxf: and %zu more\n", progress->anew - names);
-    bytes_free(&progress->anew_names);
     fprintf(stderr, "gimgxf: %zu of %zu done", progress->done, progress->all);
     put_count(progress->skipped, "skipped");
     put_count(progress->failed, "failed");

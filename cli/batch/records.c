@@ -2,7 +2,6 @@
 #include "cli/batch/batch.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/files/files.h"
@@ -20,12 +19,6 @@ static struct record record_of(const struct job *job)
         .options = job->opts->shape,
     };
 }
-
-struct kept_note {
-    struct facts facts;
-    enum how how;
-    struct digests digests;
-};
 
 /* ---- Beginning and end -------------------------------------------------- */
 
@@ -111,7 +104,6 @@ int records_open(struct batch *batch, struct err *err)
 {
     const struct options *opts = batch->opts;
     struct records *records = &batch->records;
-    const size_t count = batch->plan.inputs.count;
     const bool writes = opts->manifest && !opts->dry_run;
     if (opts->resume && check_resume(opts, err))
         return -1;
@@ -122,21 +114,12 @@ int records_open(struct batch *batch, struct err *err)
         read_resume(batch, writes && !both && strcmp(opts->resume, "-") != 0,
                     err))
         return -1;
-    if (!writes)
-        return 0;
-    if (!both && open_manifest(records, opts, err))
-        return -1;
-    if (opts->stack && count)
-        records->kept = calloc(count, sizeof *records->kept);
-    return opts->stack && count && !records->kept
-               ? fail(err, "no memory for the notes of %zu files", count)
-               : 0;
+    return writes && !both ? open_manifest(records, opts, err) : 0;
 }
 
 int records_close(struct records *records, struct err *err)
 {
     resume_free(&records->resume);
-    free(records->kept);
     return records->manifest ? manifest_close(records->manifest, err) : 0;
 }
 
@@ -217,34 +200,6 @@ int records_note_result(struct records *records, const struct job *job,
         add_output(&record.facts, job);
     }
     return note(records, &record, false, err);
-}
-
-void records_keep_result(struct records *records, size_t i,
-                         const struct result *result)
-{
-    if (!records->kept)
-        return;
-    add_input(&records->kept[i].facts, result);
-    records->kept[i].how = result->how;
-    records->kept[i].digests = result->digests;
-}
-
-int records_note_kept(struct batch *batch, uint64_t written, struct err *err)
-{
-    struct records *records = &batch->records;
-    for (size_t i = 0; records->kept && i < batch->plan.inputs.count; i++) {
-        const struct job planned = batch_planned_job(batch, i);
-        struct record record = record_of(&planned);
-        record.facts = records->kept[i].facts;
-        record.facts.status = STATUS_DONE;
-        record.facts.written = written;
-        record.how = job_how_name(records->kept[i].how);
-        record.digests = &records->kept[i].digests;
-        add_output(&record.facts, &planned);
-        if (note(records, &record, false, err))
-            return -1;
-    }
-    return 0;
 }
 
 int records_note_passed_over(struct records *records,

@@ -29,7 +29,7 @@ int stack_open(struct stack **stack, const struct options *opts, size_t count,
         .no_clobber = opts->no_clobber,
         .mode = 0666,
         .regular = true,
-        .alone = true,
+        .stays = true,
     };
     struct stack *made = calloc(1, sizeof *made);
     if (!made)
@@ -142,7 +142,8 @@ enum written stack_settle(struct stack *stack, struct err *err)
     return file_draft_settle(stack->file, err);
 }
 
-uint64_t stack_size(const struct stack *stack)
+/* Returns the bytes of the whole file. */
+static uint64_t stack_size(const struct stack *stack)
 {
     return stack->header.size + (uint64_t)stack->count * stack->size;
 }

@@ -306,26 +306,6 @@ static int check_place(const struct file_draft *w)
     return place->exists ? spare_source(&place->st, &w->opts, w->err) : 0;
 }
 
-/* Removes the directories that were made for a file which is not there. All
- * above them hold others. Names with ".." may lead elsewhere. */
-static void remove_made(const struct file_draft *w)
-{
-    char name[PATH_MAX];
-    size_t n = strlen(w->name);
-    unsigned made = w->place.made;
-    if (!w->opts.alone || n >= sizeof name || path_has(w->name, ".."))
-        return;
-    strcpy(name, w->name);
-    while (made) {
-        const struct path path = path_split(name, n);
-        if (path.ndirectory == 0 || path.ndirectory == n)
-            return;
-        n = path.ndirectory;
-        name[n] = '\0';
-        made -= unlinkat(AT_FDCWD, name, AT_REMOVEDIR) == 0;
-    }
-}
-
 /* Finds the place of a file. Returns 0, or -1 with the reason: then there is
  * nothing to end. */
 static int begin(struct file_draft *w, const char *name,
@@ -338,10 +318,7 @@ static int begin(struct file_draft *w, const char *name,
         .written = WRITTEN_NOT,
         .err = err,
     };
-    if (resolve_file(opts->root, name, !opts->stays, &w->place, err) == 0)
-        return 0;
-    remove_made(w);
-    return -1;
+    return resolve_file(opts->root, name, !opts->stays, &w->place, err);
 }
 
 static void end(struct file_draft *w)
@@ -351,8 +328,6 @@ static void end(struct file_draft *w)
         close(w->fd);
     }
     close(w->place.directory);
-    if (w->written == WRITTEN_NOT)
-        remove_made(w);
 }
 
 enum written file_write(const char *name, struct bytes file,

@@ -23,8 +23,6 @@ struct write_opts {
     mode_t mode;   /* of a file that did not exist, before the umask */
     bool regular;  /* write to nothing but regular files */
     bool stays;    /* make no directory: a missing one is an error */
-    bool alone; /* nothing else is written meanwhile: directories that were made
-                   on the way are removed if the file fails */
     struct warnings *warnings; /* of what is lost of a file that is replaced; or
                                   NULL */
     const int *unnamed; /* a descriptor of a file without a name, which holds

@@ -184,9 +184,7 @@ static enum step step_down(struct path_walk *w)
     const size_t n = strlen(w->trail);
     int fd = openat(w->at.directory, w->at.base, DIRECTORY | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT && w->make) {
-        const bool made = mkdirat(w->at.directory, w->at.base, 0777) == 0;
-        w->at.made += made;
-        if (made || errno == EEXIST)
+        if (mkdirat(w->at.directory, w->at.base, 0777) == 0 || errno == EEXIST)
             fd = openat(w->at.directory, w->at.base, DIRECTORY | O_NOFOLLOW);
     }
     if (fd >= 0) {
@@ -341,7 +339,6 @@ static int walk_from(struct path_walk *w, struct root *root, const char *name)
 {
     w->root = root;
     w->start = root ? enter(root, &name, w->make, w->err) : AT_FDCWD;
-    w->at.made = 0;
     if (root && w->start < 0)
         return -1;
     int status = walk(w, name);

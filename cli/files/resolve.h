@@ -76,7 +76,6 @@ enum { RESOLVE_BASE = NAME_MAX + 2 };
 struct location {
     int directory;           /* that it stands in, opened with O_PATH */
     char base[RESOLVE_BASE]; /* its name in there: no link, but for `magic` */
-    unsigned made;           /* so many directories on the way were made */
     bool exists;
     bool magic;     /* the name led through a link of /proc to an open file */
     struct stat st; /* of the file, if it exists */
@@ -87,8 +86,7 @@ struct location {
  * location->directory.
  * A link of /proc to what is not a regular file, such as /proc/self/fd/1, is
  * not followed: base is the link, and st is what it leads to.
- * Returns 0, or -1 with the reason, and in location->made what was made before.
- */
+ * Returns 0, or -1 with the reason. */
 int resolve_file(struct root *root, const char *name, bool make,
                  struct location *location, struct err *err);
 

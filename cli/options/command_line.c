@@ -59,8 +59,8 @@ static const struct exclusion {
       "--tag-only changes the orientation and nothing else, so --%s cannot be "
       "given with it" },
     { "stack",
-      "directory output in-place backup update preserve resume tag-only "
-      "isolate sidecar",
+      "directory output in-place backup update preserve manifest resume "
+      "tag-only isolate sidecar",
       "--%s: has no meaning with --stack, which makes one array of all "
       "pictures" },
     { "in-place", "directory output",

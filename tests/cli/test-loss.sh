@@ -88,9 +88,9 @@ check 'luma by itself' \
     grep -q '^gimgxf: 2 of 2 done: 1 lossless, 1 with color compressed again' stderr
 check 'and what helps' grep -q 'warning: 1 lost some quality.*--lossless' stderr
 gimgxf -v fliph -f -d out in/*.jpg 2>stderr
-check 'but with -v' [ "$(grep ': re-encoded with loss$' stderr)" = \
-    'gimgxf: in/a.jpg: re-encoded with loss
-gimgxf: in/c.jpg: re-encoded with loss' ]
+check 'but with -v' [ "$(grep -o 'out/.*: fliph, reencoded' stderr)" = \
+    'out/a.jpg: fliph, reencoded
+out/c.jpg: fliph, reencoded' ]
 gives 0 '' -q fliph -f -d out in/*.jpg
 gimgxf --json -q fliph -f -d out in/*.jpg >stdout
 check 'JSON has them' [ "$(grep -cF "$loss" stdout)" = 2 ]

@@ -256,7 +256,7 @@ ln -s far/out linked
 ln -s ../far/out/b.png out/link.png
 for options in 'in/link.ppm linked/b.png' 'in/link.ppm out/link.png' \
     '-r -d linked in' '-d new/deep in/a.ppm in/link.ppm' \
-    '-o {dir}/{stem}.new.png in/a.ppm in/link.ppm' '--stack far/new/a.npy in/a.ppm in/link.ppm' \
+    '-o {dir}/{stem}.new.png in/a.ppm in/link.ppm' '--stack far/out/a.npy in/a.ppm in/link.ppm' \
     '-i far/in/a.ppm' \
     '--manifest far/out/log --resume far/out/log -d out in/a.ppm in/link.ppm' \
     '-i --backup .bak in/link.ppm' 'in/a.ppm /dev/null --format png' \
