@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cuda/bench/kernel_suite.h"
-#include "cuda/jpeg/scan_engine.h"
 
 static const struct backend *const backends[] = {
     &backend_cpu,
@@ -20,11 +19,10 @@ static const struct kernel_suite *const suites[] = {
 };
 static const struct scan_engine_type *const engines[] = {
 #if HAVE_CUDA
-    &scan_engine_cuda,
-    &idat_engine_cuda,
+    [SCAN_KIND_JPEG] = &scan_engine_cuda,
+    [SCAN_KIND_PNG] = &idat_engine_cuda,
 #endif
-    NULL,
-    NULL,
+    [SCAN_KINDS] = NULL,
 };
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
@@ -46,14 +44,9 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return backend && backend->probe(err) == 0 ? backend : NULL;
 }
 
-const struct scan_engine_type *backend_choose_engine(void)
+const struct scan_engine_type *backend_choose_engine(enum scan_kind kind)
 {
-    return engines[0];
-}
-
-const struct scan_engine_type *backend_choose_idat_engine(void)
-{
-    return engines[1];
+    return engines[kind];
 }
 
 const struct kernel_suite *backend_choose_suite(void)

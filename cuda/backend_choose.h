@@ -3,6 +3,7 @@
 #define CUDA_BACKEND_CHOOSE_H
 
 #include "cuda/backend.h"
+#include "cuda/jpeg/scan_engine.h"
 
 /* Returns the backend of this name, or NULL with the reason if the build has
  * none. Whether it can run is for its probe() to say, in the process that is to
@@ -14,13 +15,9 @@ const struct backend *backend_find(const char *name, struct err *err);
  * it cannot run here. */
 const struct backend *backend_choose(const char *name, struct err *err);
 
-/* Returns what turns coded scans of JPEG on a GPU, which it is not asked for;
- * or NULL in a build without CUDA. */
-struct scan_engine_type;
-const struct scan_engine_type *backend_choose_engine(void);
-
-/* The same of the image data of PNG. */
-const struct scan_engine_type *backend_choose_idat_engine(void);
+/* Returns what turns coded data of this kind on a GPU, which it is not asked
+ * for; or NULL in a build without CUDA. */
+const struct scan_engine_type *backend_choose_engine(enum scan_kind kind);
 
 /* Returns what a benchmark of the GPU runs, or NULL in a build without CUDA. */
 struct kernel_suite;

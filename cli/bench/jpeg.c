@@ -447,7 +447,7 @@ static void jpeg_close(void *context)
 
 static void *jpeg_begin(const struct suite_place *place, struct err *err)
 {
-    const struct scan_engine_type *type = backend_choose_engine();
+    const struct scan_engine_type *type = backend_choose_engine(SCAN_KIND_JPEG);
     struct jpeg_bed *bed = calloc(1, sizeof *bed);
     struct err ignored;
     unsigned devices;

@@ -6,34 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/options/hint.h"
 #include "cli/options/option_table.h"
-
-static const char *const words[][2] = {
-    { "info", "describe pictures" },
-    { "check", "find damaged pictures" },
-    { "relate", "find the turn between two pictures" },
-    { "serve", "do jobs from standard input" },
-    { "bench", "time and check the kernels" },
-    { "rotate90", "a quarter turn clockwise" },
-    { "cw", "rotate90" },
-    { "rotate180", "half a turn" },
-    { "rotate270", "a quarter turn counterclockwise" },
-    { "ccw", "rotate270" },
-    { "transpose", "mirror at the diagonal from the top left" },
-    { "transverse", "mirror at the diagonal from the top right" },
-    { "fliph", "exchange left and right" },
-    { "flop", "fliph" },
-    { "hflip", "fliph" },
-    { "mirror", "fliph" },
-    { "flipv", "exchange top and bottom" },
-    { "flip", "flipv" },
-    { "vflip", "flipv" },
-    { "upright", "as the orientation tag asks" },
-    { "auto-orient", "upright" },
-    { "copy", "no turn" },
-    { "identity", "copy" },
-};
-enum { COMMANDS = 5, WORDS = sizeof words / sizeof *words };
 
 /* The word at the cursor. */
 struct completion {
@@ -199,7 +173,7 @@ static unsigned groups_of(const char *command)
         { "serve", FOR_SERVE | ABOUT_SHAPE | ABOUT_JOB },
         { "bench", ~0U },
     };
-    for (size_t i = 0; command && i < COMMANDS; i++)
+    for (size_t i = 0; command && i < sizeof takes / sizeof *takes; i++)
         if (strcmp(takes[i].command, command) == 0)
             return takes[i].groups;
     return command ? ABOUT_ALL : ~0U;
@@ -246,7 +220,8 @@ void complete_print(char *const *word, int n, const struct parser_table *bench)
         offer_files(&c, "pictures");
     } else if (!command) {
         begin_list(&c);
-        for (int i = c.list ? COMMANDS : 0; i < WORDS; i++)
-            offer(&c, words[i][0], words[i][1]);
+        for (int i = 0;
+             c.list ? i < HINT_OPERATIONS : hint_words[i].name != NULL; i++)
+            offer(&c, hint_words[i].name, hint_words[i].what);
     }
 }

@@ -147,6 +147,34 @@ int hint_choice(const char *word, const char *const *names, size_t n,
 
 /* ---- Operations --------------------------------------------------------- */
 
+const struct hint_word hint_words[] = {
+    { "rotate90", "a quarter turn clockwise" },
+    { "rotate180", "half a turn" },
+    { "rotate270", "a quarter turn counterclockwise" },
+    { "transpose", "mirror at the diagonal from the top left" },
+    { "transverse", "mirror at the diagonal from the top right" },
+    { "fliph", "exchange left and right" },
+    { "flipv", "exchange top and bottom" },
+    { "upright", "as the orientation tag asks" },
+    { "copy", "no turn" },
+    { "cw", "rotate90" },
+    { "ccw", "rotate270" },
+    { "mirror", "fliph" },
+    { "flop", "fliph" },
+    { "hflip", "fliph" },
+    { "flip", "flipv" },
+    { "vflip", "flipv" },
+    { "auto-orient", "upright" },
+    { "identity", "copy" },
+    { "info", "describe pictures" },
+    { "check", "find damaged pictures" },
+    { "relate", "find the turn between two pictures" },
+    { "serve", "do jobs from standard input" },
+    { "bench", "time and check the kernels" },
+    { "help", "how to use gimgxf, or a command" },
+    { NULL, NULL },
+};
+
 static bool is_operation(const char *name)
 {
     enum xform t;
@@ -186,14 +214,12 @@ int hint_operations(const char *const *word, int n, struct err *err)
 
 int hint_operation(const char *word, bool command, struct err *err)
 {
-    static const char *const names[] = {
-        "rotate90", "rotate180", "rotate270",   "transpose", "transverse",
-        "fliph",    "flipv",     "mirror",      "upright",   "copy",
-        "hflip",    "vflip",     "auto-orient", "identity",  "info",
-        "serve",    "relate",    "check",       "bench",     "help",
-    };
-    enum { COMMANDS = 6 }; /* at the end */
-    const char *said = said_of(word);
+    const char *names[COUNT(hint_words)], *said = said_of(word);
+    size_t n = 0;
+    while (command ? hint_words[n].name != NULL : n < HINT_OPERATIONS) {
+        names[n] = hint_words[n].name;
+        n++;
+    }
     if (!*word)
         return fail(err, "an operation is empty; expected e.g. rotate90 or "
                          "rotate90,fliph");
@@ -206,8 +232,7 @@ int hint_operation(const char *word, bool command, struct err *err)
     if (said || is_angle(word))
         return fail(err, "'%s' is not an operation; %s", word,
                     said ? said : ANGLES);
-    const char *near =
-        nearest_of(word, names, COUNT(names) - (command ? 0 : COMMANDS));
+    const char *near = nearest_of(word, names, n);
     if (near)
         return fail(err, "'%s' is not an operation; did you mean '%s'?", word,
                     near);

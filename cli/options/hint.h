@@ -9,6 +9,14 @@
 
 #include "codecs/base/err.h"
 
+/* A word that stands first on the command line, and what it does. Operations
+ * come first, then commands; a NULL name ends them. */
+struct hint_word {
+    const char *name, *what;
+};
+enum { HINT_OPERATIONS = 18 };
+extern const struct hint_word hint_words[];
+
 /* For a word that should be one of n `names`: lists all, and suggests the
  * nearest. */
 int hint_choice(const char *word, const char *const *names, size_t n,

@@ -106,8 +106,8 @@ struct device_scans {
 
 bool device_scans_may_start(const struct options *opts, size_t jobs)
 {
-    return backend_choose_engine() && strcmp(opts->backend, "auto") == 0 &&
-           jobs >= opts->threads;
+    return backend_choose_engine(SCAN_KIND_JPEG) &&
+           strcmp(opts->backend, "auto") == 0 && jobs >= opts->threads;
 }
 
 struct device_scans *device_scans_open(const struct options *opts,
@@ -118,9 +118,9 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool some = opts->devices.count && !all;
     const bool always = backend != &backend_cpu;
     const struct scan_engine_type *const engines[SCAN_KINDS] = {
-        [SCAN_KIND_JPEG] = backend_choose_engine(),
+        [SCAN_KIND_JPEG] = backend_choose_engine(SCAN_KIND_JPEG),
         [SCAN_KIND_PNG] = opts->effort == LEVEL_FAST + 1
-                              ? backend_choose_idat_engine()
+                              ? backend_choose_engine(SCAN_KIND_PNG)
                               : NULL,
     };
     const uint64_t memory = opts->limits.bytes / 32;

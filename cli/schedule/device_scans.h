@@ -116,10 +116,6 @@ void scan_pipeline_release(struct scan_pipeline *pipeline,
  * `fast`: seconds on the processors alone, and with a device. Its constants
  * were measured with an H200 and 16 processors (BENCHMARKS.md). */
 
-/* Each has its own pipeline. */
-enum scan_kind { SCAN_KIND_JPEG, SCAN_KIND_PNG };
-enum { SCAN_KINDS = SCAN_KIND_PNG + 1 };
-
 /* What is to be done: so many pictures, of so many bytes, that become so many
  * bytes of samples, or that have so many samples of components that are encoded
  * again. The samples of a PNG are what it holds. */

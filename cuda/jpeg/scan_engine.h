@@ -97,6 +97,11 @@ struct scan_engine_type {
                      that become samples */
 };
 
+/* What a device turns as it is coded: scans of JPEG, or image data of PNG. Each
+ * has its own engines. */
+enum scan_kind { SCAN_KIND_JPEG, SCAN_KIND_PNG };
+enum { SCAN_KINDS = SCAN_KIND_PNG + 1 };
+
 /* In a build with CUDA: of scans, and of PNG pictures (cuda/png/). */
 extern const struct scan_engine_type scan_engine_cuda, idat_engine_cuda;
 

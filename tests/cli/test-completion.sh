@@ -131,6 +131,7 @@ ask 'gimgxf rotate90,flipv,' <../operations
 ask 'gimgxf --format png rotate90,' <../operations
 sed -n 's/^gimgxf \([a-z]*\) .*/\1/p' ../help >../commands
 check 'there are sub-commands' [ "$(wc -l <../commands)" = 5 ]
+echo help >>../commands
 sort -u ../operations ../commands | ask 'gimgxf '
 sort -u ../operations ../commands | ask 'gimgxf --edge trim -j 2 '
 sort -u ../operations ../commands | ask 'gimgxf -- '

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "cuda/jpeg/scan_engine.h"
-
 const struct backend *backend_find(const char *name, struct err *err)
 {
     (void)err;
@@ -18,15 +16,10 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return backend->probe(err) ? NULL : backend;
 }
 
-const struct scan_engine_type *backend_choose_engine(void)
+/* There are no kernels of PNG beside this file. */
+const struct scan_engine_type *backend_choose_engine(enum scan_kind kind)
 {
-    return &scan_engine_cuda;
-}
-
-/* There are no such kernels beside this file. */
-const struct scan_engine_type *backend_choose_idat_engine(void)
-{
-    return NULL;
+    return kind == SCAN_KIND_JPEG ? &scan_engine_cuda : NULL;
 }
 
 const struct kernel_suite *backend_choose_suite(void)
