@@ -109,23 +109,24 @@ static int turn(const struct options *opts)
         return wrong_usage(opts, err.text);
     if (opts->dry_run)
         return show(&job);
-    job.backend = backend_find(name, &err);
-    if (!job.backend)
+    job.tools.backend = backend_find(name, &err);
+    if (!job.tools.backend)
         return (int)scheduler_refuse(opts, name, NULL, &err);
     if (!may_write(&job)) {
         result = (struct result){ .skipped = SKIPPED_EXISTS };
         report_job(&job, &result, NULL, why_backend);
         return OUTCOME_FAILED;
     }
-    sandbox_enter_for_job(&job, job.backend != &backend_cpu);
-    if (job.backend->probe(&err) || job.backend->open(&job.lane, &lane, &err))
-        return (int)scheduler_refuse(opts, name, job.backend, &err);
-    job.pool =
+    sandbox_enter_for_job(&job, job.tools.backend != &backend_cpu);
+    if (job.tools.backend->probe(&err) ||
+        job.tools.backend->open(&job.tools.lane, &lane, &err))
+        return (int)scheduler_refuse(opts, name, job.tools.backend, &err);
+    job.tools.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
     int status = job_run(&job, &result, &err);
     report_job(&job, &result, status ? &err : NULL, why_backend);
-    thread_pool_close(job.pool);
-    job.backend->close(job.lane);
+    thread_pool_close(job.tools.pool);
+    job.tools.backend->close(job.tools.lane);
     return status ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 

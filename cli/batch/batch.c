@@ -68,8 +68,8 @@ enum { WINDOW = 256 };
 bool batch_is_ending(void *context)
 {
     struct batch *batch = context;
-    return atomic_load(&batch->ending) || atomic_load(&batch->records.failed) ||
-           signals_asked();
+    return atomic_load(&batch->end.early) ||
+           atomic_load(&batch->records.failed) || signals_asked();
 }
 
 struct job batch_planned_job(void *context, size_t i)
@@ -108,8 +108,8 @@ void batch_task_begin(struct batch_task *task)
     enum verdict verdict;
     *task = (struct batch_task){ .batch = batch, .i = task->i };
     s->job = batch_planned_job(batch, task->i);
-    s->job.put = batch->stack ? put_on_stack : NULL;
-    s->job.put_context = task;
+    task->taker = (struct job_taker){ put_on_stack, task };
+    s->job.taker = batch->stack ? &task->taker : NULL;
     s->first = batch->stack && task->i == 0;
     s->ready = note_ready;
     s->status =
@@ -130,8 +130,8 @@ void batch_task_end(struct batch_task *task)
     /* A full disk ends the batch. Of the jobs that meet it at once the first
      * one fails; the others count as not begun, since nothing was written. */
     if (s->status && s->err.full) {
-        atomic_store(&batch->ending, true);
-        task->dropped = atomic_exchange(&batch->full, true) ||
+        atomic_store(&batch->end.early, true);
+        task->dropped = atomic_exchange(&batch->end.full, true) ||
                         atomic_load(&records->disk_full);
     }
     /* Nothing is noted if nobody can tell: so the next run cannot tell either.
@@ -143,10 +143,11 @@ void batch_task_end(struct batch_task *task)
         s->err = why;
         s->status = -1;
     }
-    atomic_fetch_sub(&batch->to_do, 1);
+    atomic_fetch_sub(&batch->end.to_do, 1);
     if (s->status && !task->dropped && batch->opts->fail_after &&
-        atomic_fetch_add(&batch->failures, 1) + 1 >= batch->opts->fail_after)
-        atomic_store(&batch->ending, true);
+        atomic_fetch_add(&batch->end.failures, 1) + 1 >=
+            batch->opts->fail_after)
+        atomic_store(&batch->end.early, true);
 }
 
 void batch_task_report(struct batch_task *task)
@@ -160,11 +161,11 @@ void batch_task_report(struct batch_task *task)
     if (!report_is_due(&s->job, &s->result, err))
         return;
     progress_clear(&batch->progress);
-    s->job.backend = batch->backend;
+    s->job.tools.backend = batch->backend;
     report_job(&s->job, &s->result, err, batch->why_backend);
     if (batch->opts->json && fflush(stdout) && errno == EPIPE) {
-        batch->pipe_closed = true;
-        atomic_store(&batch->ending, true);
+        batch->end.pipe_closed = true;
+        atomic_store(&batch->end.early, true);
     }
 }
 
@@ -183,11 +184,11 @@ static void warn_of_device(struct batch *batch)
 void batch_tick(void *context)
 {
     struct batch *batch = context;
-    if (signals_asked() && !batch->end_reported && !batch->opts->quiet) {
+    if (signals_asked() && !batch->end.reported && !batch->opts->quiet) {
         progress_clear(&batch->progress);
         report_error(NULL, "ending when the files in work are done; the same "
                            "signal again ends at once");
-        batch->end_reported = true;
+        batch->end.reported = true;
     }
     warn_of_device(batch);
     progress_draw(&batch->progress);
@@ -213,7 +214,7 @@ static bool work(void *context, unsigned worker, void *argument)
         if (task->dropped)
             return true;
         batch_task_begin(task);
-        s->left = atomic_load(&batch->to_do);
+        s->left = atomic_load(&batch->end.to_do);
         s->resume = resume;
     }
     if (s->status == 0 && !s->result.skipped &&
@@ -317,14 +318,14 @@ static void conclude(struct batch *batch)
     const bool early = progress_left(&batch->progress);
     progress_clear(&batch->progress);
     warn_of_device(batch);
-    if (!opts->quiet && !batch->pipe_closed)
+    if (!opts->quiet && !batch->end.pipe_closed)
         progress_summary(&batch->progress, opts, estimates,
                          opts->verbose ? weighed : 0);
     if (early) {
         const struct records *records = &batch->records;
         bool full =
-            atomic_load(&batch->full) || atomic_load(&records->disk_full);
-        progress_report_ending(batch->pipe_closed              ? ENDING_PIPE
+            atomic_load(&batch->end.full) || atomic_load(&records->disk_full);
+        progress_report_ending(batch->end.pipe_closed          ? ENDING_PIPE
                                : full                          ? ENDING_FULL
                                : atomic_load(&records->failed) ? ENDING_MANIFEST
                                : signals_asked()               ? ENDING_SIGNAL
@@ -343,7 +344,7 @@ static enum outcome do_all(struct batch *batch)
     const struct options *opts = batch->opts;
     const size_t count = batch->plan.inputs.count;
     struct err err;
-    atomic_store(&batch->to_do, count);
+    atomic_store(&batch->end.to_do, count);
     progress_begin(&batch->progress, count, opts);
     if (opts->isolate) {
         enum outcome outcome = batch_isolated_run(batch);
@@ -427,9 +428,8 @@ static enum outcome plan_and_do(struct batch *batch)
     } else {
         outcome = do_all(batch);
     }
-    if (!opts->quiet && !batch->pipe_closed && !ferror(stdout)) {
+    if (!opts->quiet && !batch->end.pipe_closed && !ferror(stdout))
         inputs_print_passed(&batch->plan.inputs, opts->verbose);
-    }
     return outcome;
 }
 
@@ -450,7 +450,7 @@ enum outcome batch_run(const struct options *opts,
     if (batch.root)
         root_close(batch.root);
     plan_free(&batch.plan);
-    if (batch.pipe_closed)
+    if (batch.end.pipe_closed)
         signals_end(SIGPIPE);
     if (signals_asked()) {
         fflush(stdout);

@@ -65,6 +65,16 @@ struct output_sum {
     uint32_t crc; /* CRC-32 (ISO 3309) */
 };
 
+/* How near the end is. */
+struct batch_end {
+    atomic_size_t to_do;  /* jobs that are not done yet */
+    atomic_uint failures; /* jobs that failed, as they are done */
+    atomic_bool early;    /* no job is to be begun */
+    atomic_bool full;     /* the disk is */
+    bool reported;        /* that a signal has asked for the end */
+    bool pipe_closed;     /* nobody reads our results any more */
+};
+
 struct batch {
     const struct options *opts;
     const struct backend *backend;
@@ -77,16 +87,12 @@ struct batch {
     struct scheduler *scheduler; /* NULL in a supervisor */
     struct ordered_workers *workers;
     struct batch_progress progress;
-    atomic_size_t to_do;  /* jobs that are not done yet */
-    atomic_bool ending;   /* no job is to be begun */
-    atomic_bool full;     /* the disk is */
-    atomic_uint failures; /* jobs that failed, as they are done */
-    bool end_reported;    /* that a signal has asked for the end */
-    bool pipe_closed;     /* nobody reads our results any more */
+    struct batch_end end;
 };
 
 struct batch_task {
     struct scheduled_job scheduled;
+    struct job_taker taker; /* its place in the stack, if there is one */
     struct batch *batch;
     size_t i;     /* in the plan */
     bool dropped; /* the batch ended before it was begun */

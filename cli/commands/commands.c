@@ -11,7 +11,6 @@
 #include "cli/json/json.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
-#include "cli/schedule/ordered_workers.h"
 #include "cli/schedule/resource_limits.h"
 #include "cli/select/inputs.h"
 #include "codecs/compare/compare.h"
@@ -22,20 +21,6 @@
 /* How many files may be done ahead of one that takes long. */
 enum { WINDOW = 256 };
 
-static bool work(void *context, unsigned worker, void *task)
-{
-    const struct each_input_work *all = context;
-    (void)worker;
-    all->work(all->context, task);
-    return true;
-}
-
-static void report(void *context, void *task)
-{
-    const struct each_input_work *all = context;
-    all->report(all->context, task);
-}
-
 /* Returns whether nobody reads on, or the disk is full. */
 static bool is_unheard(void *context)
 {
@@ -43,24 +28,18 @@ static bool is_unheard(void *context)
     return ferror(stdout);
 }
 
-static int do_all(const struct each_input_work *all,
+static int do_all(struct ordered_workers_opts *work,
                   const struct options *options, const struct inputs *inputs,
                   struct err *err)
 {
     const unsigned threads = options->threads;
-    struct ordered_workers_opts opts = {
-        .workers = inputs->count < threads ? inputs->count : threads,
-        .task_size = all->task_size,
-        .window = WINDOW,
-        .work = work,
-        .report = report,
-        .context = (void *)(uintptr_t)all,
-    };
     struct each_input *next;
     if (inputs->count == 0)
         return 0;
+    work->workers = inputs->count < threads ? inputs->count : threads;
+    work->window = WINDOW;
     sandbox_enter_for_inputs(inputs, options);
-    struct ordered_workers *workers = ordered_workers_open(&opts);
+    struct ordered_workers *workers = ordered_workers_open(work);
     if (!workers)
         return fail(err, "no memory");
     report_refused_threads(ordered_workers_refused(workers), options);
@@ -76,7 +55,7 @@ static int do_all(const struct each_input_work *all,
     return 0;
 }
 
-bool each_input(const struct options *opts, const struct each_input_work *all)
+bool each_input(const struct options *opts, struct ordered_workers_opts work)
 {
     /* Standard input is one file, and never part of a list. */
     const bool one = opts->nfiles == 1 && !opts->files_from &&
@@ -89,7 +68,7 @@ bool each_input(const struct options *opts, const struct each_input_work *all)
     for (size_t i = 0; status == 0 && i < inputs.passed.count; i++)
         report_passed(&inputs.passed.list[i], opts);
     if (status == 0)
-        status = do_all(all, opts, &inputs, &err);
+        status = do_all(&work, opts, &inputs, &err);
     if (status == 0)
         status = gather_check_found(&inputs, opts, &err);
     if (status)
@@ -116,15 +95,17 @@ struct checking {
     uint64_t files, unsound, unknown;
 };
 
-static void examine(void *context, void *task)
+static bool examine(void *context, unsigned worker, void *task)
 {
     struct checking *all = context;
+    (void)worker;
     struct checked_file *s = task;
     struct resource_share share = { .limits = &all->limits };
     s->soundness = job_check_sound(
         s->input.name, s->input.root, all->opts, resource_limits_take_cells,
         &share, &s->result, all->opts->json ? s->digest : NULL, &s->err);
     resource_limits_return_all(&share);
+    return true;
 }
 
 static void print_checked(void *context, void *task)
@@ -171,15 +152,16 @@ static void print_checked(void *context, void *task)
 bool check_run(const struct options *opts)
 {
     struct checking all = { .opts = opts };
-    const struct each_input_work work = { .task_size =
-                                              sizeof(struct checked_file),
-                                          .work = examine,
-                                          .report = print_checked,
-                                          .context = &all };
+    const struct ordered_workers_opts work = {
+        .task_size = sizeof(struct checked_file),
+        .work = examine,
+        .report = print_checked,
+        .context = &all,
+    };
     char unknown[48] = "";
     struct err text;
     resource_limits_init(&all.limits, opts->limits.bytes, opts->threads);
-    bool done = each_input(opts, &work);
+    bool done = each_input(opts, work);
     resource_limits_end(&all.limits);
     if (all.unknown)
         snprintf(unknown, sizeof unknown, "; not checked: %" PRIu64,

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "cli/options/options.h"
+#include "cli/schedule/ordered_workers.h"
 
 /* gimgxf check: says which files are damaged. Decodes every file that the
  * options name, and says on stderr what is wrong with each that is not sound;
@@ -50,17 +51,9 @@ struct each_input {
     struct root *root; /* in which it was found, or NULL */
 };
 
-struct each_input_work {
-    size_t task_size; /* bytes of a task, zeros behind its struct each_input */
-    void (*work)(void *context, void *task);   /* by any thread */
-    void (*report)(void *context, void *task); /* in order, one at a time; ends
-                                                  the task */
-    void *context;
-};
-
-/* Does the work for every file that the options name, on several threads.
- * Returns false, with a message on stderr, if it cannot be done or if there is
- * no file. */
-bool each_input(const struct options *opts, const struct each_input_work *work);
+/* Does the work for every file that the options name, on several threads; a
+ * task begins with its struct each_input. Returns false, with a message on
+ * stderr, if it cannot be done or if there is no file. */
+bool each_input(const struct options *opts, struct ordered_workers_opts work);
 
 #endif

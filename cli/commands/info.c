@@ -329,12 +329,14 @@ struct describing {
     bool failed;
 };
 
-static void describe(void *context, void *task)
+static bool describe(void *context, unsigned worker, void *task)
 {
     const struct describing *all = context;
+    (void)worker;
     struct info_task *d = task;
     d->status = job_describe(d->input.name, d->input.root, all->opts,
                              &d->description, &d->err);
+    return true;
 }
 
 static void print(void *context, void *task)
@@ -357,11 +359,11 @@ static void print(void *context, void *task)
 bool info_run(const struct options *opts)
 {
     struct describing all = { .opts = opts };
-    const struct each_input_work work = {
+    const struct ordered_workers_opts work = {
         .task_size = sizeof(struct info_task),
         .work = describe,
         .report = print,
         .context = &all,
     };
-    return each_input(opts, &work) && !all.failed;
+    return each_input(opts, work) && !all.failed;
 }

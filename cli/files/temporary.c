@@ -29,6 +29,7 @@ struct temporary {
     atomic_flag taken;
     atomic_flag locked; /* only while signals are blocked: whoever waits for it,
                            even in a handler, waits for another thread */
+    sigset_t blocked;   /* before, by the thread that has it locked */
     struct temporary_place place;
 };
 
@@ -51,21 +52,20 @@ static struct temporary *take_entry(void)
     return entry;
 }
 
-/* What this thread had blocked before. */
-static _Thread_local sigset_t before;
-
 struct temporary_place *temporary_lock(struct temporary *temporary)
 {
-    sigset_t all;
+    sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     while (atomic_flag_test_and_set(&temporary->locked))
         continue;
+    temporary->blocked = before;
     return &temporary->place;
 }
 
 void temporary_unlock(struct temporary *temporary)
 {
+    const sigset_t before = temporary->blocked;
     atomic_flag_clear(&temporary->locked);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -21,13 +21,14 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
     if (account_check_time(c->account, err))
         return -1;
     return c->cpu ? backend_cpu.apply(c->cpu, dst, src, t, NULL, err)
-                  : job->backend->apply(job->lane, dst, src, t, NULL, err);
+                  : job->tools.backend->apply(job->tools.lane, dst, src, t,
+                                              NULL, err);
 }
 
 int job_open_cpu(struct turner_context *context, struct err *err)
 {
     const struct lane_opts cpu = { .workers = 0 };
-    return context->job->backend->parts
+    return context->job->tools.backend->parts
                ? 0
                : backend_cpu.open(&context->cpu, &cpu, err);
 }
@@ -42,7 +43,7 @@ void job_close_cpu(struct turner_context *context)
  * else one thread turns large ones. */
 struct turner job_turner(struct turner_context *context)
 {
-    bool parts = context->cpu || context->job->backend->parts;
+    bool parts = context->cpu || context->job->tools.backend->parts;
     return (struct turner){
         .turn = turn_part,
         .context = context,
@@ -191,13 +192,13 @@ static int decode_by(struct job_state *state, struct reader *reader,
                      struct turner_context *context, struct err *err)
 {
     const struct turner turner = job_turner(context);
-    const struct scan_turner *scans = context->job->scan_turner;
+    const struct scan_turner *scans = context->job->tools.scan_turner;
     struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
     plan.turner = turner.parallel ? &turner : NULL;
     if (state->plan.own && state->opts->effort == LEVEL_FAST + 1 &&
         !state->opts->tolerant)
-        plan.idat_turner = context->job->idat_turner;
+        plan.idat_turner = context->job->tools.idat_turner;
     if (scans) {
         scan_turner = *scans;
         scan_turner.optimize = state->opts->optimize;
@@ -264,8 +265,9 @@ static void reserve(void *context, uint64_t bytes)
 {
     const struct job_state *state = context;
     const struct job *job = state->job;
-    job->reserve(job->context, job_plan_memory(&state->plan, state->opts,
-                                               state->result, bytes));
+    job->tools.reserve(
+        job->tools.context,
+        job_plan_memory(&state->plan, state->opts, state->result, bytes));
 }
 
 int job_decode(struct job_state *state, struct err *err)
@@ -276,8 +278,8 @@ int job_decode(struct job_state *state, struct err *err)
     account_allow_file(&state->account, state->result->bytes_in);
     account_set_time(&state->account, opts->max_seconds);
     load = job_load_opts(opts, &state->account, state->result);
-    load.mem = job->backend->memory(job->lane);
-    load.pool = job->pool;
+    load.mem = job->tools.backend->memory(job->tools.lane);
+    load.pool = job->tools.pool;
     job_limit_memory(state, &load.limits);
     if (job_plan_formats(&state->plan, opts, state->result, err))
         return -1;
@@ -289,7 +291,7 @@ int job_decode(struct job_state *state, struct err *err)
     if (state->plan.tags)
         return set_tag(state, &load, err);
     load.portable = !state->plan.own;
-    load.limits.reserve = job->reserve ? reserve : NULL;
+    load.limits.reserve = job->tools.reserve ? reserve : NULL;
     load.limits.context = state;
     job_limit_sparse(state, &load.limits);
     job_offer_scratch(state, &load.limits);

@@ -54,7 +54,7 @@ struct convert_opts job_convert_opts(const struct job_state *state)
         .background = opts->background,
         .over = { opts->over[0], opts->over[1], opts->over[2] },
         .limits = &opts->limits,
-        .mem = state->job->backend->memory(state->job->lane),
+        .mem = state->job->tools.backend->memory(state->job->tools.lane),
         .warnings = &state->result->warnings,
     };
 }
@@ -83,13 +83,14 @@ static int turn_planes(struct job_state *state, enum xform t, struct err *err)
 {
     const struct job *job = state->job;
     struct image *src = &state->img, dst = { 0 };
-    struct mem mem = job->backend->memory(job->lane);
+    struct mem mem = job->tools.backend->memory(job->tools.lane);
     /* Their tag was found behind damage, when they had been turned. */
     if (image_has_bands(src))
         return fail(err, "it is damaged; a larger --max-memory reads it");
     if (image_like(&dst, src, t, mem, err))
         return -1;
-    if (job->backend->apply(job->lane, &dst, src, t, job->pool, err)) {
+    if (job->tools.backend->apply(job->tools.lane, &dst, src, t,
+                                  job->tools.pool, err)) {
         image_free(&dst);
         return -1;
     }
@@ -143,7 +144,7 @@ struct save_opts job_save_opts(struct job_state *state,
         .edge = opts->edge,
         .layout = opts->layout,
         .tolerant = opts->tolerant,
-        .pool = state->job->pool,
+        .pool = state->job->tools.pool,
         .turner = turner,
         .account = &state->account,
         .scratch = state->scratch.access.make ? &state->scratch.access : NULL,

@@ -70,36 +70,43 @@ enum how {
 const char *job_stage_name(enum stage stage);
 const char *job_how_name(enum how how);
 
+/* What a job is done with: of the thread that does it. */
+struct job_tools {
+    const struct backend *backend;
+    struct lane *lane;        /* of this backend */
+    struct thread_pool *pool; /* threads for the codecs */
+    /* Turns coded scans, but for what the options say; or NULL. */
+    const struct scan_turner *scan_turner;
+    /* Turns the image data of PNG files; or NULL. */
+    const struct idat_turner *idat_turner;
+    /* Where jobs share their memory, or NULL: of struct read_opts, before the
+     * file is read, and of struct limits. */
+    void (*reserve_file)(void *context, uint64_t bytes);
+    void (*reserve)(void *context, uint64_t bytes);
+    void *context;
+};
+
+/* Takes the output instead of a file of its own, and sets *size to what it
+ * takes there. */
+struct job_taker {
+    int (*put)(void *context, struct bytes output, size_t *size,
+               struct err *err);
+    void *context;
+};
+
 struct job {
     const char *input, *output; /* "-": standard input, standard output */
     struct root *input_root, *output_root; /* the names are confined to these,
                                               unless they are NULL */
     const struct codec *format; /* of the output; NULL: that of the input */
     const char *format_name;    /* the name or suffix that chose it, or "" */
-    const char *id; /* by which a client of serve knows it, as JSON; or NULL */
-    size_t id_size;
     const struct options *opts;
-    const struct backend *backend;
-    struct lane *lane;        /* of this backend */
-    struct thread_pool *pool; /* threads for the codecs */
-    /* Takes the output, and sets *size to what it takes there, instead of a
-     * file of its own; or NULL. */
-    int (*put)(void *context, struct bytes output, size_t *size,
-               struct err *err);
-    void *put_context;
+    struct job_tools tools;
+    const struct job_taker *taker; /* or NULL */
     bool regular; /* fail unless input and output are regular files: in a batch
                      nobody ends a job that waits for another program */
     bool served;  /* it comes through serve: errors advise accordingly */
     bool tells_replaced; /* it is said if the output replaces a file */
-    /* Where jobs share their memory, or NULL: of struct read_opts, before the
-     * file is read, and of struct limits. */
-    void (*reserve_file)(void *context, uint64_t bytes);
-    void (*reserve)(void *context, uint64_t bytes);
-    void *context;
-    /* Turns coded scans, but for what the options say; or NULL. */
-    const struct scan_turner *scan_turner;
-    /* Turns the image data of PNG files; or NULL. */
-    const struct idat_turner *idat_turner;
 };
 
 /* Why a job was not done. */

@@ -62,7 +62,7 @@ bool job_would_replace(const struct job *job)
 
 enum skipped job_is_skipped(const struct job *job)
 {
-    if (job->put)
+    if (job->taker)
         return SKIPPED_NOT;
     if (job->opts->no_clobber && file_exists(job->output_root, job->output))
         return SKIPPED_EXISTS;
@@ -110,9 +110,9 @@ int job_write_output(struct job_state *state, struct err *err)
     const struct job *job = state->job;
     struct sidecars sidecars = { 0 };
     enum written written = WRITTEN_NOT;
-    if (job->put)
-        return job->put(job->put_context, state->output.file,
-                        &state->result->bytes_out, err);
+    if (job->taker)
+        return job->taker->put(job->taker->context, state->output.file,
+                               &state->result->bytes_out, err);
     if (sidecars_begin(&sidecars, state, replaces_input(job), err) == 0)
         written = write_picture(state, err);
     if (written == WRITTEN)

@@ -29,8 +29,8 @@ static int read_file(struct job_state *state, size_t head, struct err *err)
         .head = head,
         .check = find_format,
         .context = result,
-        .reserve = job->reserve_file,
-        .reserve_context = job->context,
+        .reserve = job->tools.reserve_file,
+        .reserve_context = job->tools.context,
     };
     if (file_read(job->input, &read, &state->input.file, &state->input.source,
                   err))

@@ -110,7 +110,7 @@ int job_retry(struct job_state *state, struct err *err)
  * started: without them it takes longer. */
 static void note_threads(const struct job_state *state)
 {
-    struct thread_pool *pool = state->job->pool;
+    struct thread_pool *pool = state->job->tools.pool;
     const int why = thread_pool_refused(pool);
     state->result->threads = thread_pool_worked(pool);
     if (why)

@@ -66,7 +66,7 @@ bool job_flushes(struct job_state *state)
     const struct pixels *pixels = &state->img.pixels;
     return pixels->kind == PIXELS_BANDS ||
            (pixels->kind == PIXELS_ROWS && pixels->rows.size >= flushed_from &&
-            state->result->to->stores && !state->job->put &&
+            state->result->to->stores && !state->job->taker &&
             scratch_file_make_output(&state->scratch.early));
 }
 

@@ -46,7 +46,7 @@ static int relate(struct relation *relation, struct job_state *state,
     struct convert_opts convert = job_convert_opts(state);
     job_limit_compared(&load.limits, opts, both.bytes_in);
     load.warnings = convert.warnings = &unheard;
-    load.pool = state->job->pool;
+    load.pool = state->job->tools.pool;
     convert.mem = mem_plain;
     const struct convert_opts *how =
         converts(state) || result->to->kinds ? &convert : NULL;
@@ -196,7 +196,7 @@ static int digest(char *text, struct job_state *state,
     account_allow_file(&state->account, unheard.bytes_in);
     struct load_opts load =
         job_load_opts(state->opts, &state->account, &unheard);
-    load.pool = state->job->pool;
+    load.pool = state->job->tools.pool;
     int status = job_decode_closest(&img, codec, file, &load, err);
     if (status == 0)
         status = digest_picture(text, &img, &load, err);

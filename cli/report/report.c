@@ -114,7 +114,8 @@ void report_refusal(const char *status, const char *text,
 static const char *backend_name(const struct job *job,
                                 const struct result *result)
 {
-    return result->device_use == DEVICE_TURNED ? "cuda" : job->backend->name;
+    return result->device_use == DEVICE_TURNED ? "cuda"
+                                               : job->tools.backend->name;
 }
 
 static void put_digest(struct json_writer *json, const char *key,
@@ -123,14 +124,15 @@ static void put_digest(struct json_writer *json, const char *key,
     json_string(json, key, *digest ? digest : NULL);
 }
 
-void report_answer(FILE *out, const struct job *job,
-                   const struct result *result, const struct err *err)
+void report_answer(FILE *out, const struct json_value *id,
+                   const struct job *job, const struct result *result,
+                   const struct err *err)
 {
     struct json_writer json = { .out = out };
     bool done = !err && !result->skipped && result->from;
     json_open(&json, NULL, '{');
-    if (job->id)
-        json_raw(&json, "id", job->id, job->id_size);
+    if (id)
+        json_raw(&json, "id", id->raw, id->raw_size);
     if (job->input)
         json_string(&json, "input", job->input);
     if (job->output)
@@ -232,7 +234,8 @@ void report_job(const struct job *job, const struct result *result,
 {
     bool piped = strcmp(job->output, "-") == 0;
     const struct options *opts = job->opts;
-    /* What a file would have lost is of no use if it fails: one line says why. */
+    /* What a file would have lost is of no use if it fails: one line says why.
+     */
     if (!err || opts->verbose)
         report_warnings(job->input, opts, &result->warnings,
                         left_out(job, result, err));
@@ -251,7 +254,7 @@ void report_job(const struct job *job, const struct result *result,
         report_error(job->output, "existed and was replaced; -n leaves such a "
                                   "file alone, -f says nothing");
     if (opts->json) /* a picture has standard output for itself */
-        report_answer(piped ? stderr : stdout, job, result, err);
+        report_answer(piped ? stderr : stdout, NULL, job, result, err);
 }
 
 bool report_is_due(const struct job *job, const struct result *result,

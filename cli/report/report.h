@@ -37,10 +37,13 @@ bool report_is_due(const struct job *job, const struct result *result,
                    const struct err *err);
 
 /* Prints the result of a job in JSON on `out`, with the members that were
- * understood if the job was not. A job that was done, but of which no more is
- * known, has no result->from. */
-void report_answer(FILE *out, const struct job *job,
-                   const struct result *result, const struct err *err);
+ * understood if the job was not; `id` is what a client of serve knows it by, or
+ * NULL. A job that was done, but of which no more is known, has no
+ * result->from. */
+struct json_value;
+void report_answer(FILE *out, const struct json_value *id,
+                   const struct job *job, const struct result *result,
+                   const struct err *err);
 
 /* Prints that a walk did not take a file: with -v a line, with --json an
  * object. */

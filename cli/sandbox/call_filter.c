@@ -100,10 +100,9 @@ static const unsigned allowed[] = {
     SYS_fsetxattr, SYS_fremovexattr, SYS_getdents64, SYS_ppoll, SYS_pselect6,
     SYS_sendto, SYS_recvfrom, SYS_shutdown,
     /* Names, as far as the rules about files allow. */
-    SYS_openat, SYS_newfstatat, SYS_statx, SYS_statfs,
-    SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getcwd, SYS_getxattr,
-    SYS_listxattr, SYS_mkdirat, SYS_linkat, SYS_unlinkat, SYS_renameat,
-    SYS_renameat2,
+    SYS_openat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_readlinkat,
+    SYS_faccessat, SYS_faccessat2, SYS_getcwd, SYS_getxattr, SYS_listxattr,
+    SYS_mkdirat, SYS_linkat, SYS_unlinkat, SYS_renameat, SYS_renameat2,
     /* Threads. */
     SYS_futex, SYS_set_robust_list, SYS_rseq, SYS_gettid, SYS_exit,
     SYS_exit_group, SYS_sched_yield, SYS_sched_getaffinity, SYS_getcpu,

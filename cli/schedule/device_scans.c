@@ -364,10 +364,10 @@ bool device_scans_prepare(struct device_scans *scans,
         .idat_turner = { .begin = begin_idat, .context = picture },
     };
     if (result->from == &codec_jpeg)
-        job->scan_turner = &picture->turner;
+        job->tools.scan_turner = &picture->turner;
     else if (png)
-        job->idat_turner = &picture->idat_turner;
-    return job->scan_turner || job->idat_turner;
+        job->tools.idat_turner = &picture->idat_turner;
+    return job->tools.scan_turner || job->tools.idat_turner;
 }
 
 bool device_scans_park(struct device_picture *picture,

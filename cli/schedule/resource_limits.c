@@ -131,7 +131,7 @@ static void take(struct resource_share *share, enum resource what,
     share->waited[what] += now() - begin;
 }
 
-void resource_limits_take_file(struct resource_share *share, uint64_t bytes)
+void resource_limits_take_file(void *share, uint64_t bytes)
 {
     take(share, RESOURCE_FILE, bytes);
 }

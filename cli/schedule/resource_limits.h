@@ -69,12 +69,10 @@ void resource_limits_end(struct resource_limits *limits);
 
 /* ---- Jobs of threads; or in a process that asks ---- */
 
-/* Takes memory for a file of this size, and waits for it. */
-void resource_limits_take_file(struct resource_share *share, uint64_t bytes);
-
-/* Takes memory for the planes of a picture, and waits for it. It is a `reserve`
- * of struct limits; the context is the share. Of several pictures in a file the
- * largest counts; a larger one that comes later does not wait. */
+/* Take memory for a file of this size, or for the planes of a picture, and wait
+ * for it: `reserve_file` and `reserve` of struct job. Of several pictures in a
+ * file the largest counts; a larger one that comes later does not wait. */
+void resource_limits_take_file(void *share, uint64_t bytes);
 void resource_limits_take_cells(void *share, uint64_t bytes);
 
 /* Takes one processor, and waits for it; takes more if fewer jobs are left than

@@ -22,6 +22,17 @@ enum slot_state {
     SLOT_GONE,
 };
 
+/* The pictures of a slot, from when it is empty until it is again. */
+struct scan_batch {
+    size_t used; /* bytes of the input */
+    size_t made; /* bytes of samples that its pictures become */
+    size_t jobs;
+    bool full;
+    unsigned pictures, copying;  /* that are being copied into it */
+    unsigned held;               /* pictures that wait to be written */
+    struct scan_ticket *tickets; /* of all, until it has run */
+};
+
 /* All but the input, and the engine while it runs, is for who holds the lock.
  */
 struct scan_slot {
@@ -33,14 +44,9 @@ struct scan_slot {
     struct scan_engine *engine;
     enum slot_state state;
     uint8_t *input;
-    size_t room, used; /* bytes of the input */
-    size_t made;       /* bytes of samples that its pictures become */
-    bool full;
-    unsigned pictures, copying; /* that are being copied into it */
-    unsigned held;              /* pictures that wait to be written */
-    struct scan_job job[SCAN_SLOT_JOBS];
-    size_t jobs;
-    struct scan_ticket *tickets;
+    size_t room; /* bytes of the input */
+    struct scan_batch batch;
+    struct scan_job job[SCAN_SLOT_JOBS]; /* of which batch.jobs are used */
 };
 
 struct scan_pipeline {
@@ -71,8 +77,9 @@ static bool is_idle(const struct scan_pipeline *all, unsigned device)
 
 static bool is_ready(const struct scan_slot *slot)
 {
-    return slot->state == SLOT_FILLING && slot->pictures && !slot->copying &&
-           (slot->full || is_idle(slot->all, slot->device));
+    return slot->state == SLOT_FILLING && slot->batch.pictures &&
+           !slot->batch.copying &&
+           (slot->batch.full || is_idle(slot->all, slot->device));
 }
 
 /* Has the slot run, if it is time. The lock is held. */
@@ -86,8 +93,7 @@ static void wake(struct scan_slot *slot)
 static void empty(struct scan_slot *slot)
 {
     slot->state = SLOT_FREE;
-    slot->full = false;
-    slot->used = slot->made = slot->jobs = slot->pictures = 0;
+    slot->batch = (struct scan_batch){ .full = false };
     pthread_cond_broadcast(&slot->all->place);
 }
 
@@ -153,7 +159,7 @@ static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
     const struct scan_pipeline *all = slot->all;
     const uint8_t *out = ran ? all->opts.engine->output(slot->engine) : NULL;
     struct scan_ticket *next, *parked = NULL;
-    for (struct scan_ticket *t = slot->tickets; t; t = next) {
+    for (struct scan_ticket *t = slot->batch.tickets; t; t = next) {
         next = t->next;
         t->turned = ran;
         for (unsigned i = 0; i < t->count && ran; i++) {
@@ -164,9 +170,9 @@ static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
                 .size = job->out_size,
             };
         }
-        t->seconds = seconds / slot->pictures;
+        t->seconds = seconds / slot->batch.pictures;
         t->done = true;
-        slot->held += t->turned;
+        slot->batch.held += t->turned;
         if (!t->turned)
             t->slot = NULL;
         if (t->resume) {
@@ -174,7 +180,7 @@ static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
             parked = t;
         }
     }
-    slot->tickets = NULL;
+    slot->batch.tickets = NULL;
     return parked;
 }
 
@@ -188,15 +194,15 @@ static void run(struct scan_slot *slot)
         all->filling = NULL;
     pthread_mutex_unlock(&all->lock);
     double begin = now();
-    bool ran =
-        all->opts.engine->run(slot->engine, slot->job, slot->jobs, &err) == 0;
+    bool ran = all->opts.engine->run(slot->engine, slot->job, slot->batch.jobs,
+                                     &err) == 0;
     double seconds = now() - begin;
     pthread_mutex_lock(&all->lock);
     struct scan_ticket *next, *parked = end_pictures(slot, ran, seconds);
     slot->state = SLOT_DRAINING;
     if (!ran && !err.memory)
         note_failure(all, &err);
-    if (ran && !slot->held)
+    if (ran && !slot->batch.held)
         empty(slot);
     /* A slot that is being filled may run when another one has run. The lock is
      * held. */
@@ -371,9 +377,9 @@ static size_t made_of(const struct scan_turn *scans, unsigned count)
 static bool has_room(const struct scan_slot *slot,
                      const struct scan_turn *scans, unsigned count)
 {
-    return size_of(scans, count) <= slot->room - slot->used &&
-           made_of(scans, count) <= slot->all->opts.output - slot->made &&
-           count <= SCAN_SLOT_JOBS - slot->jobs;
+    return size_of(scans, count) <= slot->room - slot->batch.used &&
+           made_of(scans, count) <= slot->all->opts.output - slot->batch.made &&
+           count <= SCAN_SLOT_JOBS - slot->batch.jobs;
 }
 
 /* Returns the slot that is being filled. If it has no room it is full, and if
@@ -397,7 +403,7 @@ static struct scan_slot *slot_for(struct scan_pipeline *p,
         (!other || is_idle(p, slot->device) || !is_idle(p, other->device)))
         return slot;
     if (slot && !fits && (other || size <= slot->room)) {
-        slot->full = true;
+        slot->batch.full = true;
         p->filling = NULL;
         wake(slot);
     }
@@ -430,12 +436,12 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
         .slot = slot,
         .scans = scans,
         .count = count,
-        .job = slot->jobs,
-        .next = slot->tickets,
+        .job = slot->batch.jobs,
+        .next = slot->batch.tickets,
     };
-    slot->tickets = ticket;
+    slot->batch.tickets = ticket;
     for (unsigned i = 0; i < count; i++) {
-        slot->job[slot->jobs++] = (struct scan_job){
+        slot->job[slot->batch.jobs++] = (struct scan_job){
             .idat = scans[i].idat,
             .from = scans[i].from,
             .to = scans[i].to,
@@ -443,15 +449,15 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
             .optimize = scans[i].optimize,
             .samples = scans[i].samples,
             .pixels = scans[i].pixels,
-            .at = slot->used,
+            .at = slot->batch.used,
             .size = scans[i].coded.size,
         };
-        slot->used += aligned(scans[i].coded.size);
+        slot->batch.used += aligned(scans[i].coded.size);
     }
-    slot->made += made_of(scans, count);
-    slot->copying++;
-    slot->full = ++slot->pictures == slot->all->opts.pictures;
-    if (slot->full)
+    slot->batch.made += made_of(scans, count);
+    slot->batch.copying++;
+    slot->batch.full = ++slot->batch.pictures == slot->all->opts.pictures;
+    if (slot->batch.full)
         slot->all->filling = NULL;
 }
 
@@ -475,7 +481,7 @@ enum scan_admission scan_pipeline_begin(struct scan_pipeline *p,
         memcpy(slot->input + slot->job[ticket->job + i].at, scans[i].coded.data,
                scans[i].coded.size);
     pthread_mutex_lock(&p->lock);
-    slot->copying--;
+    slot->batch.copying--;
     wake(slot);
     pthread_mutex_unlock(&p->lock);
     return place;
@@ -516,7 +522,7 @@ void scan_pipeline_release(struct scan_pipeline *p, struct scan_ticket *ticket)
     struct scan_slot *slot = ticket->slot;
     ticket->slot = NULL;
     ticket->scans = NULL;
-    if (slot && --slot->held == 0)
+    if (slot && --slot->batch.held == 0)
         empty(slot);
     pthread_mutex_unlock(&p->lock);
 }

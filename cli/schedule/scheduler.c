@@ -111,13 +111,13 @@ static void take_processors(struct scheduled_job *s)
     bool large = s->share.held[RESOURCE_FILE] >= WORTH_THREADS;
     unsigned threads =
         resource_limits_take_processors(&s->share, large ? s->left : SIZE_MAX);
-    s->job.pool = threads > 1 ? thread_pool_open(threads) : NULL;
+    s->job.tools.pool = threads > 1 ? thread_pool_open(threads) : NULL;
 }
 
 static void return_processors(struct scheduled_job *s)
 {
-    thread_pool_close(s->job.pool);
-    s->job.pool = NULL;
+    thread_pool_close(s->job.tools.pool);
+    s->job.tools.pool = NULL;
     resource_limits_return_processors(&s->share);
 }
 
@@ -126,8 +126,8 @@ static void return_processors(struct scheduled_job *s)
  * device is to turn; device_scans.c takes one for what it does not. */
 static int begin(struct scheduler *scheduler, struct scheduled_job *s)
 {
-    s->job.scan_turner = NULL;
-    s->job.idat_turner = NULL;
+    s->job.tools.scan_turner = NULL;
+    s->job.tools.idat_turner = NULL;
     if (s->first ||
         !device_scans_prepare(scheduler->scans, &s->picture, &s->job,
                               &s->result, &s->share, s->left))
@@ -148,8 +148,8 @@ static int begin(struct scheduler *scheduler, struct scheduled_job *s)
 static int resume(struct scheduled_job *s)
 {
     const bool turned = s->picture.ticket.turned;
-    s->job.scan_turner = NULL;
-    s->job.idat_turner = NULL;
+    s->job.tools.scan_turner = NULL;
+    s->job.tools.idat_turner = NULL;
     if (!turned || s->result.to != s->result.from)
         take_processors(s);
     int status = turned ? 0 : job_retry(s->state, &s->err);
@@ -159,18 +159,6 @@ static int resume(struct scheduled_job *s)
         device_scans_release(&s->picture);
     return_processors(s);
     return status;
-}
-
-static void take_file(void *context, uint64_t bytes)
-{
-    struct scheduled_job *s = context;
-    resource_limits_take_file(&s->share, bytes);
-}
-
-static void take_cells(void *context, uint64_t bytes)
-{
-    struct scheduled_job *s = context;
-    resource_limits_take_cells(&s->share, bytes);
 }
 
 /* Reads the file and begins. Returns false if the job is parked. */
@@ -197,12 +185,12 @@ bool scheduler_do(struct scheduler *scheduler, unsigned worker,
 {
     struct job *job = &s->job;
     struct result *result = &s->result;
-    job->backend = scheduler->backend;
-    job->lane = scheduler->lane[worker];
+    job->tools.backend = scheduler->backend;
+    job->tools.lane = scheduler->lane[worker];
     job->regular = true;
-    job->reserve_file = take_file;
-    job->reserve = take_cells;
-    job->context = s;
+    job->tools.reserve_file = resource_limits_take_file;
+    job->tools.reserve = resource_limits_take_cells;
+    job->tools.context = &s->share;
     if (s->state)
         s->status = resume(s);
     else if (!first_part(scheduler, s))

@@ -59,7 +59,7 @@ void scheduler_close(struct scheduler *scheduler);
 /* A job on its way, and what becomes of it: {0} at first. It stays where it is
  * until it has ended. */
 struct scheduled_job {
-    struct job job; /* of which all but backend, lane, pool and memory is set */
+    struct job job; /* of which all but the tools is set */
     struct result result;
     int status; /* 0; or -1: err says why */
     struct err err;

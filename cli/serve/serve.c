@@ -138,11 +138,12 @@ static void on_end(void *context, uint64_t i, const struct job_end *end)
     size_t size = 0;
     FILE *out = open_memstream(&data, &size);
     job.opts = job.opts ? job.opts : server->opts;
-    job.backend = server->backend;
+    job.tools.backend = server->backend;
     job.input = served->asked.input; /* as the user gave them */
     job.output = served->asked.output;
     if (out)
-        report_answer(out, &job, &end->result, end->status ? &end->err : NULL);
+        report_answer(out, served->asked.id, &job, &end->result,
+                      end->status ? &end->err : NULL);
     if (!out || fclose(out) || !bytes_append(&served->answer, data, size))
         server->answers.error = ENOMEM;
     free(data);

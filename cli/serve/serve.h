@@ -37,6 +37,7 @@ enum { SERVE_OPTIONS_MAX = 32, SERVE_WORDS_MAX = SERVE_OPTIONS_MAX + 5 };
 /* {0} at first. */
 struct serve_job {
     struct json_text json;       /* the job as it was written, */
+    const struct json_value *id; /* its member of this name, or NULL */
     char *word[SERVE_WORDS_MAX]; /* and as words of a command line */
     int words;
     const char *input, *output; /* as the user gave them, or NULL */

@@ -205,20 +205,16 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
     int status = json_read(&job->json, text, size, &why);
     const struct json_value *all = json_root(&job->json);
     /* The answer has the id and the names even if the job is refused. */
-    const struct json_value *id = json_find(all, "id");
-    job->job.id = id ? id->raw : NULL;
-    job->job.id_size = id ? id->raw_size : 0;
+    job->id = json_find(all, "id");
     job->input = json_get_string(json_find(all, "input"));
     job->output = json_get_string(json_find(all, "output"));
     /* An answer is UTF-8, as JSON is. (Names may be any bytes: json.h.) */
-    const char *at = job->job.id, *end = at + job->job.id_size;
-    while (at && at < end) {
-        const unsigned n = utf8_length(at);
+    for (size_t i = 0, n; job->id && i < job->id->raw_size; i += n) {
+        n = utf8_length(job->id->raw + i);
         if (n == 0) {
-            job->job.id = NULL;
+            job->id = NULL;
             return fail(err, "its id is not UTF-8");
         }
-        at += n;
     }
     if (status)
         return fail(err, "the job is %s: %s", all ? "refused" : "not JSON",

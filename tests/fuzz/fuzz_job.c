@@ -282,9 +282,9 @@ static void run(const struct job_input *c, bool existed)
     struct job job = { .input = c->opts.file[0],
                        .output = c->opts.file[1],
                        .opts = &c->opts,
-                       .backend = &backend_cpu,
-                       .lane = the_lane(),
-                       .pool = pool_of(c->opts.threads) };
+                       .tools.backend = &backend_cpu,
+                       .tools.lane = the_lane(),
+                       .tools.pool = pool_of(c->opts.threads) };
     struct result result = { .how = HOW_UNCHANGED };
     struct err err = { .text = "" };
     bool known = false;

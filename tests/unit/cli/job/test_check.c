@@ -286,16 +286,16 @@ TEST(job)
                        .opts = &opts,
                        .format = &half,
                        .format_name = "png",
-                       .backend = &backend_cpu };
+                       .tools.backend = &backend_cpu };
     struct lane_opts one = { 0 };
-    CHECK(backend_cpu.open(&job.lane, &one, &err) == 0, "%s", err.text);
+    CHECK(backend_cpu.open(&job.tools.lane, &one, &err) == 0, "%s", err.text);
     CHECK(job_run(&job, &result, &err) != 0, "half a file");
     CHECK(strstr(err.text, "not whole") && strstr(err.text, "report"), "%s",
           err.text);
     CHECK(result.last == STAGE_ENCODE, "stage %d", (int)result.last);
     CHECK(pread(fd, now, sizeof now, 0) == 6 && strcmp(now, "before") == 0,
           "'%s'", now);
-    backend_cpu.close(job.lane);
+    backend_cpu.close(job.tools.lane);
     close(fd);
     unlink(output);
 }

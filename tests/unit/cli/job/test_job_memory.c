@@ -43,8 +43,8 @@ static void make_ready(struct ready *ready, const char *input,
                                     ? codec_by_name(ready->opts.format_name)
                                     : NULL,
                       .format_name = "",
-                      .backend = &backend_cpu };
-    must(backend_cpu.open(&ready->job.lane, &one, &err) == 0);
+                      .tools.backend = &backend_cpu };
+    must(backend_cpu.open(&ready->job.tools.lane, &one, &err) == 0);
 }
 
 static long long size_of(const struct bytes *bytes)
@@ -125,7 +125,7 @@ TEST(nothing_is_left_but_the_output)
         struct bytes want = run(&ready, -1, name);
         CHECK(want.size > 0, "%s", name);
         bytes_free(&want);
-        backend_cpu.close(ready.job.lane);
+        backend_cpu.close(ready.job.tools.lane);
     }
 }
 
@@ -150,6 +150,6 @@ TEST(a_job_that_may_not_take_more_says_so)
               "%s: the same in the end", name);
         bytes_free(&want);
         bytes_free(&got);
-        backend_cpu.close(ready.job.lane);
+        backend_cpu.close(ready.job.tools.lane);
     }
 }
