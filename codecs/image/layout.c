@@ -15,16 +15,6 @@ const char *layout_name(enum layout layout)
     return names[layout];
 }
 
-bool layout_parse(const char *name, enum layout *layout)
-{
-    for (int i = 0; i < LAYOUT_HW; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *layout = (enum layout)i;
-            return true;
-        }
-    return false;
-}
-
 void layout_print_shape(char *text, size_t room,
                         const uint64_t shape[LAYOUT_AXES], unsigned naxes)
 {

@@ -23,10 +23,6 @@ enum layout {
 /* Returns the name, which has a letter for each axis, as "hwc"; or "auto". */
 const char *layout_name(enum layout layout);
 
-/* Reads the name of a layout that may be asked for. Returns false if there is
- * none of this name. */
-bool layout_parse(const char *name, enum layout *layout);
-
 /* The most channels that a shape alone tells from rows and columns. */
 enum { LAYOUT_CHANNELS = 4 };
 

@@ -14,11 +14,18 @@ static uint32_t first_end(const struct row_sink *rows)
     return end < rows->height ? end : rows->height;
 }
 
+/* Returns how wide the picture is as stored. */
+static uint32_t stored_width(const struct row_sink *rows)
+{
+    const struct image *img = rows->img;
+    return xform_transposes(img->turned) ? img->height : img->width;
+}
+
 static int open_band(const struct row_sink *rows, struct image *band,
                      struct err *err)
 {
     *band = image_kind(rows->img);
-    band->width = row_sink_width(rows);
+    band->width = stored_width(rows);
     band->height = rows->room;
     return image_alloc(band, mem_plain, err);
 }
@@ -42,7 +49,7 @@ static int open_file(struct row_sink *rows, const struct scratch *scratch,
         return -1;
     const uint32_t step = img->pixels.bands->rows;
     rows->tight =
-        image_row_bytes(img, row_sink_width(rows)) * step > scratch->memory / 4;
+        image_row_bytes(img, stored_width(rows)) * step > scratch->memory / 4;
     return open_bands(rows, step, step, err);
 }
 
@@ -77,12 +84,6 @@ const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
 {
     *row = y - rows->first;
     return rows->turner ? &rows->band : rows->img;
-}
-
-uint32_t row_sink_width(const struct row_sink *rows)
-{
-    const struct image *img = rows->img;
-    return xform_transposes(img->turned) ? img->height : img->width;
 }
 
 /* Returns where rows of the file go in the turned picture. */

@@ -55,9 +55,6 @@ int row_sink_open(struct row_sink *rows, struct image *img,
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row);
 
-/* Returns how wide the picture is as stored. */
-uint32_t row_sink_width(const struct row_sink *rows);
-
 /* Called for each row in order when it is complete: turns its band, if that is.
  */
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err);

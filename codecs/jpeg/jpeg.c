@@ -54,8 +54,8 @@ static int check_scan(struct sequential *picture, unsigned restart,
 
 /* Behind EOI a file has only what was there in the JPEG that it was read from.
  */
-int check_jpeg(struct bytes file, const struct image *img,
-               const struct save_opts *opts, struct err *err)
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
 {
     const uint8_t *p = marker_first(file), *end = file.data + file.size;
     struct sequential picture = { .frame = 0 };
@@ -114,8 +114,8 @@ static int read_headers(struct meta *meta, struct bytes file, size_t *exif_at,
     return 0;
 }
 
-int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
-               enum xform op, const struct load_opts *opts, struct err *err)
+static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct meta *meta = meta_new(&codec_jpeg);
     struct image img = { .meta = meta };
@@ -193,7 +193,7 @@ const struct codec codec_jpeg = {
     .describe = describe_jpeg,
     .close = close_jpeg,
     .closest = REPRESENTATION_COEFFICIENTS,
-    .retag = retag_jpeg,
+    .retag = retag,
     .encode = write_jpeg,
-    .check = check_jpeg,
+    .check = check,
 };

@@ -28,11 +28,6 @@ void close_jpeg(struct reader *reader);
 int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err);
 
-int check_jpeg(struct bytes file, const struct image *img,
-               const struct save_opts *opts, struct err *err);
-int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
-               enum xform op, const struct load_opts *opts, struct err *err);
-
 /* A small file can ask for thousands of passes over a large picture.
  * Progressive files have about ten scans; one for each coefficient of a
  * component is 64. */

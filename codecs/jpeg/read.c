@@ -457,7 +457,6 @@ static int take_guarded(struct jpeg_reader *r)
     if (r->blocks == &r->decoded) {
         /* Samples are made of the blocks, which are freed. */
         struct jpeg_parameters *p = parameters_of(r->img->meta);
-        const struct block_holder blocks = { r->blocks, p->coded };
         struct samples samples[COMPONENTS];
         check(r, image_alloc(r->img, r->opts->mem, r->err));
         for (unsigned i = 0; i < r->img->nplanes; i++) {
@@ -466,7 +465,7 @@ static int take_guarded(struct jpeg_reader *r)
             memcpy(samples[i].step, p->step[p->component[i].quantization],
                    sizeof samples[i].step);
         }
-        samples_decode(samples, &blocks, r->opts->pool);
+        samples_decode(samples, r->blocks, p->coded, r->opts->pool);
         samples_fill(&r->d, r->img);
         if (p->coded && !parameters_note_coded(p))
             check(r, fail_memory(r->err, "no memory for so many scans"));

@@ -119,24 +119,25 @@ static struct block_visitor visitor_of(struct block_work *work,
     return visitor;
 }
 
-void samples_decode(const struct samples *samples,
-                    const struct block_holder *from, struct thread_pool *pool)
+void samples_decode(const struct samples *samples, const struct image *planes,
+                    const struct sequential *coded, struct thread_pool *pool)
 {
     struct block_work work = { .samples = samples, .compute = decode_block };
-    if (compute_planes(work, from->planes, pool))
+    if (compute_planes(work, planes, pool))
         return;
-    const struct block_visitor visitor = visitor_of(&work, from->coded);
-    sequential_show(from->coded, &visitor, pool);
+    const struct block_visitor visitor = visitor_of(&work, coded);
+    sequential_show(coded, &visitor, pool);
 }
 
-int samples_encode(const struct samples *samples, const struct block_holder *to,
-                   struct thread_pool *pool, struct err *err)
+int samples_encode(const struct samples *samples, const struct image *planes,
+                   struct sequential *coded, struct thread_pool *pool,
+                   struct err *err)
 {
     struct block_work work = { .samples = samples, .compute = encode_block };
-    if (compute_planes(work, to->planes, pool))
+    if (compute_planes(work, planes, pool))
         return 0;
-    const struct block_visitor visitor = visitor_of(&work, to->coded);
-    return sequential_replace(to->coded, &visitor, pool, err);
+    const struct block_visitor visitor = visitor_of(&work, coded);
+    return sequential_replace(coded, &visitor, pool, err);
 }
 
 /* ---- Steps --------------------------------------------------------------- */
@@ -211,7 +212,6 @@ int samples_realign(const struct image *img, enum xform turn,
                     struct thread_pool *pool, struct err *err)
 {
     struct jpeg_parameters *p = parameters_of(img->meta);
-    const struct block_holder blocks = { img, p->coded };
     struct parameters_move move[COMPONENTS];
     struct samples samples[COMPONENTS] = { { .wanted = false } };
     uint8_t *memory[COMPONENTS] = { NULL }; /* rows and columns go on by a
@@ -242,7 +242,7 @@ int samples_realign(const struct image *img, enum xform turn,
                 memory[i] + s->plane.stride * move[i].down + move[i].right;
     }
     if (status == 0) {
-        samples_decode(samples, &blocks, pool);
+        samples_decode(samples, img, p->coded, pool);
         parameters_refine(p->step, divisor, p->component, moved, pixels);
         if (p->coded)
             parameters_refine(p->coded->steps, divisor, p->coded->component,
@@ -254,7 +254,7 @@ int samples_realign(const struct image *img, enum xform turn,
             samples[i].rounding = samples_rounding(p->step[n], false);
             repeat_edges(&samples[i], move[i], memory[i]);
         }
-        status = samples_encode(samples, &blocks, pool, err);
+        status = samples_encode(samples, img, p->coded, pool, err);
         p->realigned = true;
     }
     for (unsigned i = 0; i < img->nplanes; i++)

@@ -14,13 +14,6 @@
 #include "codecs/jpeg/dct.h"
 #include "codecs/jpeg/entropy/sequential.h"
 
-/* Who holds the blocks of a picture: planes of CELL_DCT, or if there are none
- * with cells, the scans of `coded`. */
-struct block_holder {
-    const struct image *planes;
-    struct sequential *coded;
-};
-
 /* The samples of a component. */
 struct samples {
     bool wanted;        /* else the component is left alone */
@@ -34,17 +27,21 @@ struct samples {
  * the nearest multiples. A coefficient whose step is 0 is 0 whatever it is. */
 struct dct_rounding samples_rounding(const uint16_t step[64], bool dead_zone);
 
+/* The blocks of a picture stand in `planes` of CELL_DCT, or if that is NULL or
+ * has no cells, in the scans of `coded`. */
+
 /* Computes the samples, one array element for each component. A plane may end
  * within its last blocks, and has room for them in its rows. */
-void samples_decode(const struct samples *samples,
-                    const struct block_holder *from, struct thread_pool *pool);
+void samples_decode(const struct samples *samples, const struct image *planes,
+                    const struct sequential *coded, struct thread_pool *pool);
 
 /* Computes the coefficients. Beyond its end a plane is repeated up to whole
- * blocks. The scans of a holder get blocks if they have none, else they are
+ * blocks. The scans of `coded` get blocks if they have none, else they are
  * replaced, which can be done once. Returns -1 without memory, or if one
  * becomes too large. */
-int samples_encode(const struct samples *samples, const struct block_holder *to,
-                   struct thread_pool *pool, struct err *err);
+int samples_encode(const struct samples *samples, const struct image *planes,
+                   struct sequential *coded, struct thread_pool *pool,
+                   struct err *err);
 
 /* Finds the cap of the steps of component `number`, as arithmetic.h says.
  * Returns 0 without memory. */

@@ -223,8 +223,7 @@ static int put_picture(struct jpeg_writer *w, const struct samples *samples)
         to.scan[i].coding.restart = 0;
     from = own && img->pixels.kind == PIXELS_CODED ? p->coded : &to;
     if (samples) {
-        const struct block_holder blocks = { .coded = &to };
-        status = samples_encode(samples, &blocks, opts->pool, w->err);
+        status = samples_encode(samples, NULL, &to, opts->pool, w->err);
     } else if (from == &to) {
         to.turn = XFORM_NONE; /* as the planes are turned */
         status = sequential_take_planes(&to, img, opts->pool, w->err);
@@ -333,7 +332,6 @@ static bool write_sequential(struct jpeg_writer *w,
 static void write_transformed(struct jpeg_writer *w, const struct image *img,
                               const struct samples *samples)
 {
-    const struct block_holder blocks = { .planes = &w->coded };
     w->coded = (struct image){ .cell = CELL_DCT,
                                .width = img->width,
                                .height = img->height,
@@ -343,7 +341,7 @@ static void write_transformed(struct jpeg_writer *w, const struct image *img,
         w->coded.plane[i].height = (img->plane[i].height + 7) / DCTSIZE;
     }
     check(w, image_alloc(&w->coded, mem_plain, w->err));
-    check(w, samples_encode(samples, &blocks, w->opts->pool, w->err));
+    check(w, samples_encode(samples, &w->coded, NULL, w->opts->pool, w->err));
     write_blocks(w, &w->coded);
 }
 

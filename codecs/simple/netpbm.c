@@ -237,20 +237,20 @@ static int decode(struct reader *reader, struct err *err)
 
 /* ---- Writing --------------------------------------------------------------*/
 
-/* How rows are written. */
-struct netpbm_rows {
-    size_t size;     /* of each, in bytes */
-    bool bits;       /* where 1 is black */
-    bool upwards;    /* from the bottom row up */
+/* How a file is written. Floats stand from the bottom row up. */
+struct netpbm_file {
+    const struct codec *codec;
+    const char *header;
     bool big_endian; /* the order of bytes in a sample */
+    bool bits;       /* of which 1 is black */
     bool promote;    /* gray becomes three planes */
 };
 
 static void join_row(const struct image *img, uint32_t y, uint8_t *row,
-                     const struct netpbm_rows *rows)
+                     const struct netpbm_file *how)
 {
-    const size_t n = rows->size;
-    if (rows->bits) {
+    const size_t n = ((size_t)img->width + 7) / 8;
+    if (how->bits) {
         interleave_pack(row, plane_row(&img->plane[0], y), img->width, 1);
         for (size_t i = 0; i < n; i++)
             row[i] = (uint8_t)~row[i];
@@ -259,7 +259,7 @@ static void join_row(const struct image *img, uint32_t y, uint8_t *row,
     }
     interleave_join_row(img, y, row);
     interleave_set_order(img->cell, row, (size_t)img->width * img->nplanes,
-                         rows->big_endian);
+                         how->big_endian);
 }
 
 /* Returns gray as three planes, which are one and the same: they are only read.
@@ -267,55 +267,46 @@ static void join_row(const struct image *img, uint32_t y, uint8_t *row,
 static struct image promoted(const struct image *img)
 {
     struct image rgb = *img;
-    rgb.color = COLOR_RGB;
     rgb.nplanes = 3;
-    if (rgb.pixels.kind == PIXELS_DEVICE) /* they have one plane */
-        rgb.pixels.kind = PIXELS_NONE;
     rgb.plane[1] = rgb.plane[2] = rgb.plane[0];
     return rgb;
 }
 
-/* Appends all rows, and flushes them. */
-static int write_rows(struct bytes *file, const struct image *img,
-                      const struct netpbm_rows *rows,
+/* Appends the header and all rows, and flushes them. */
+static int write_file(struct bytes *file, const struct image *img,
+                      const struct netpbm_file *how,
                       const struct save_opts *opts, struct err *err)
 {
+    const size_t samples =
+                     (size_t)img->width * (how->promote ? 3 : img->nplanes),
+                 size = how->bits ? (samples + 7) / 8
+                                  : samples * cell_size(img->cell);
     struct row_source source = row_source_open(img, opts->pool);
-    int status = 0;
-    if (!opts->flush && !bytes_reserve(file, rows->size * img->height))
+    int status =
+        netpbm_write_header(file, img, how->codec, opts, how->header, err);
+    if (status == 0 && !how->promote && image_is_made(img, PACKING_PIXELS))
+        return image_append_made(file, img, err);
+    if (status == 0 && !opts->flush && !bytes_reserve(file, size * img->height))
         status = fail_memory(err, "no memory for the file");
     for (uint32_t i = 0, at; i < img->height && status == 0; i++) {
-        uint32_t y = rows->upwards ? img->height - 1 - i : i;
+        uint32_t y = img->cell == CELL_F32 ? img->height - 1 - i : i;
         status = row_source_reach(&source, y, err);
-        if (status == 0 && !bytes_reserve(file, rows->size))
+        if (status == 0 && !bytes_reserve(file, size))
             status = fail_memory(err, "no memory for the file");
         if (status)
             break;
         const struct image *held = row_source_at(&source, y, &at);
         struct image rgb;
-        if (rows->promote) {
+        if (how->promote) {
             rgb = promoted(held);
             held = &rgb;
         }
-        join_row(held, at, file->data + file->size, rows);
-        file->size += rows->size;
+        join_row(held, at, file->data + file->size, how);
+        file->size += size;
         status = flush_file(opts->flush, file, err);
     }
     row_source_close(&source);
     return status;
-}
-
-/* Writes rows of samples as they are. */
-static int write_samples(struct bytes *file, const struct image *img,
-                         bool big_endian, const struct save_opts *opts,
-                         struct err *err)
-{
-    const struct netpbm_rows rows = {
-        .size = (size_t)img->width * img->nplanes * cell_size(img->cell),
-        .upwards = img->cell == CELL_F32,
-        .big_endian = big_endian,
-    };
-    return write_rows(file, img, &rows, opts, err);
 }
 
 /* The kind that a PNM is written as: that of the suffix, of the file that it
@@ -342,13 +333,11 @@ static int encode_pnm(struct bytes *file, const struct image *img,
     const struct netpbm_state *own =
         codec_is_own(&codec_pnm, img) ? img->meta->state : NULL;
     const int kind = choose_kind(img, opts->suffix, own);
-    struct netpbm_rows rows = { .bits = kind == PNM_BITS,
-                                .big_endian = true,
-                                .promote = kind == PNM_COLORS &&
-                                           img->color == COLOR_GRAY };
-    const struct image as = rows.promote ? promoted(img) : *img;
-    const size_t samples = (size_t)as.width * as.nplanes;
     char header[64];
+    const struct netpbm_file how = { &codec_pnm, header, .big_endian = true,
+                                     .bits = kind == PNM_BITS,
+                                     .promote = kind == PNM_COLORS &&
+                                                img->color == COLOR_GRAY };
     if (!kind)
         return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
                     opts->suffix, image_color_name(img->color), image_bits(img),
@@ -357,12 +346,7 @@ static int encode_pnm(struct bytes *file, const struct image *img,
                     img->height);
     if (kind != PNM_BITS)
         sprintf(header + n, "%u\n", img->maxval);
-    if (netpbm_write_header(file, &as, &codec_pnm, opts, header, err))
-        return -1;
-    if (image_is_made(&as, PACKING_PIXELS))
-        return image_append_made(file, &as, err);
-    rows.size = rows.bits ? (samples + 7) / 8 : samples * cell_size(img->cell);
-    return write_rows(file, img, &rows, opts, err);
+    return write_file(file, img, &how, opts, err);
 }
 
 static enum packing packing(enum layout layout)
@@ -376,13 +360,12 @@ static int encode_pam(struct bytes *file, const struct image *img,
 {
     const char *type = netpbm_tuple_type(img, codec_is_own(&codec_pam, img));
     char header[256];
+    const struct netpbm_file how = { &codec_pam, header, .big_endian = true };
     sprintf(header,
             "P7\nWIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
             img->width, img->height, img->nplanes, img->maxval,
             *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
-    if (netpbm_write_header(file, img, &codec_pam, opts, header, err))
-        return -1;
-    return write_samples(file, img, true, opts, err);
+    return write_file(file, img, &how, opts, err);
 }
 
 static int encode_pfm(struct bytes *file, const struct image *img,
@@ -392,11 +375,11 @@ static int encode_pfm(struct bytes *file, const struct image *img,
     const struct netpbm_state *state =
         codec_is_own(&codec_pfm, img) ? img->meta->state : &other;
     char header[96];
+    const struct netpbm_file how = { &codec_pfm, header,
+                                     .big_endian = state->big_endian };
     sprintf(header, "P%c\n%u %u\n%s\n", img->color == COLOR_RGB ? 'F' : 'f',
             img->width, img->height, state->scale);
-    if (netpbm_write_header(file, img, &codec_pfm, opts, header, err))
-        return -1;
-    return write_samples(file, img, state->big_endian, opts, err);
+    return write_file(file, img, &how, opts, err);
 }
 
 /* ---- The formats ----------------------------------------------------------*/

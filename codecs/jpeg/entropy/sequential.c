@@ -97,12 +97,10 @@ static void set_sizes(const struct sequential *s, struct sequential_scan *scan)
         const struct sequential_component *c =
             &s->component[scan->component[i]];
         struct entropy_component *one = &coding->component[i];
-        uint32_t width =
-            entropy_divide_up((uint64_t)s->width * c->across, across);
-        uint32_t height =
-            entropy_divide_up((uint64_t)s->height * c->down, down);
-        one->columns = entropy_divide_up(width, 8);
-        one->rows = entropy_divide_up(height, 8);
+        one->columns =
+            entropy_divide_up(entropy_samples(s->width, c->across, across), 8);
+        one->rows =
+            entropy_divide_up(entropy_samples(s->height, c->down, down), 8);
         one->across = alone ? 1 : c->across;
         one->down = alone ? 1 : c->down;
     }
