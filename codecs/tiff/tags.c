@@ -287,8 +287,10 @@ static int turn_block(struct directory *dir, unsigned tag,
         tag == TAG_PACKET
             ? xmp_packet_turn(&body, SIZE_MAX, &img, opts, &lengths, err)
             : photoshop_turn(&body, &img, opts, err);
-    if (status == 0)
-        directory_set(dir, tag, field->type, body.data, body.size);
+    if (status == 0) /* it may be numbers of several bytes */
+        directory_set(dir, tag,
+                      field->count == field->size ? field->type : FIELD_BYTE,
+                      body.data, body.size);
     bytes_free(&body);
     return status;
 }

@@ -61,6 +61,9 @@ check 'OME' grep -aq 'SizeY="23" SizeX="17" PhysicalSizeY="2"' made.tif
 gives 0 '' transpose shaped.tif made.tif
 check 'tifffile' grep -aq '"shape": \[23, 17\]' made.tif
 
+gives 0 '' transpose packet.tif made.tif
+check 'XMP as numbers of two bytes' [ "$($oracle field 700 made.tif)" = '[66, 65, 68, 67]' ]
+
 # ---- What is refused ----
 
 refused() {

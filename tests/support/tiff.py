@@ -329,6 +329,7 @@ def make(folder='.'):
                                       b'PhysicalSizeX="2"/></OME>\0')}),
                        ('shaped', {270: (2, b'{"shape": [17, 23]}\0')}),
                        ('imagej', {270: (2, b'ImageJ=1.5\nimages=9\nslices=9\n\0')}),
+                       ('packet', {700: (3, [0x4142, 0x4344])}),
                        ('stk', {33629: (4, [1, 2])}),
                        ('subject', {34665: (4, [{0x9214: (3, [3, 5, 4, 2])}])})):
         w = Writer()
