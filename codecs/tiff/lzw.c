@@ -10,8 +10,8 @@ enum {
     CLEAR = 256,
     END = 257,
     FIRST = 258,
-    LAST = 4094, /* as many codes as all readers take */
-    HASH_BITS = 13,
+    LAST = 4094,    /* as many codes as all readers take */
+    HASH_BITS = 14, /* so that the place of a string is seldom taken */
 };
 
 struct lzw {
@@ -59,7 +59,9 @@ size_t lzw_encode(uint8_t *to, const uint8_t *from, size_t size)
     clear(&z);
     for (size_t i = 1; i < size; i++) {
         const uint32_t key = code << 8 | from[i];
-        uint32_t at = key * 0x9e3779b1u >> (32 - HASH_BITS);
+        /* Of the code, which has just been loaded, as little is computed as
+         * can be: that is what takes the time. */
+        uint32_t at = code ^ from[i] * 0x9e3779b1u >> (32 - HASH_BITS);
         while (z.string[at] && z.string[at] >> 12 != key)
             at = (at + 1) & ((1 << HASH_BITS) - 1);
         if (z.string[at]) {
