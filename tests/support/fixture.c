@@ -1,12 +1,7 @@
 /* Pictures on their way through a codec; see fixture.h. */
 #include "tests/support/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "codecs/metadata/metadata.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 /* ---- Memory ----*/
 
@@ -72,6 +67,12 @@ bool same_cells(const struct image *a, const struct image *b)
 bool same_bytes(struct bytes a, struct bytes b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+struct bytes bytes_of(const char *text)
+{
+    return (struct bytes){ .data = (uint8_t *)(uintptr_t)text,
+                           .size = strlen(text) };
 }
 
 /* ---- Encoding ----*/
@@ -167,6 +168,26 @@ int fixture_encode(struct fixture *f)
     return encode_as(f->codec, &f->made, &f->img, &f->save, &f->err);
 }
 
+void fixture_read(struct fixture *f, struct bytes file)
+{
+    REQUIRE(fixture_decode(f, file) == 0, "%s", f->err.text);
+}
+
+void fixture_write(struct fixture *f)
+{
+    REQUIRE(fixture_encode(f) == 0, "%s", f->err.text);
+}
+
+struct bytes fixture_turned(struct fixture *f, struct bytes file)
+{
+    fixture_read(f, file);
+    if (f->img.turned != f->plan.turn)
+        turn_image(&f->img, f->plan.turn);
+    fixture_write(f);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_made(f);
+}
+
 void fixture_free(struct fixture *f)
 {
     image_free(&f->img);
@@ -219,4 +240,15 @@ struct bytes turn_jpeg(struct bytes file, enum xform t,
     turn_image(&f->img, t);
     must(!fixture_encode(f));
     return fixture_take_made(f);
+}
+
+bool jpeg_can_turn(struct bytes file, enum representation representation,
+                   enum xform t)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    struct stream_info info;
+    f->load.limits.pixels = UINT64_MAX;
+    must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
+    fixture_free(f);
+    return stream_info_can_turn(&info, representation, t);
 }

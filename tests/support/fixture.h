@@ -3,9 +3,9 @@
  * turned, encoded.
  *
  *     struct fixture *f = fixture_new(&codec_png);
- *     CHECK(!fixture_decode(f, file), "%s", f->err.text);
+ *     fixture_read(f, file);
  *     turn_image(&f->img, XFORM_ROTATE_90);
- *     CHECK(!fixture_encode(f), "%s", f->err.text);
+ *     fixture_write(f);
  *     CHECK(f->made.size > 0 && f->warnings.count == 0, "...");
  *     fixture_free(f);
  *
@@ -15,6 +15,8 @@
 #define TESTS_SUPPORT_FIXTURE_H
 
 #include "codecs/codec.h"
+#include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 /* Memory for cells that counts what is asked of it, and gives blocks full of
  * garbage. */
@@ -33,6 +35,9 @@ extern const struct mem garbage_memory;
 bool same_cells(const struct image *a, const struct image *b);
 
 bool same_bytes(struct bytes a, struct bytes b);
+
+/* The bytes of a text, which are not to be freed. */
+struct bytes bytes_of(const char *text);
 
 /* Reads the samples as stored. On failure img is {0}. */
 static inline int codec_read(const struct codec *codec, struct image *img,
@@ -90,6 +95,16 @@ int fixture_decode(struct fixture *f, struct bytes file);
 /* Encodes img into `made`, in place of what stood there. Returns the same. */
 int fixture_encode(struct fixture *f);
 
+/* The same where they have to succeed: if not, the test has failed, and ends.
+ */
+void fixture_read(struct fixture *f, struct bytes file);
+void fixture_write(struct fixture *f);
+
+/* Reads the file, turns the picture as the plan says unless the codec has done
+ * so, and writes it, which has to succeed without a warning. Frees all but the
+ * file that it returns. */
+struct bytes fixture_turned(struct fixture *f, struct bytes file);
+
 /* Frees the picture and the file that was made. */
 void fixture_free(struct fixture *f);
 
@@ -106,6 +121,10 @@ bool is_warned(const struct warnings *warnings, const char *words);
 
 /* A sample of 8 or 16 bits. */
 unsigned cell_at(const struct image *img, unsigned c, uint32_t x, uint32_t y);
+
+/* Whether a JPEG file of any size can be turned so in this representation. */
+bool jpeg_can_turn(struct bytes file, enum representation representation,
+                   enum xform t);
 
 /* Decodes a JPEG file by its samples, turns and encodes it; tags say 1
  * afterwards. Ends the test if that fails. */

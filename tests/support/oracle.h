@@ -14,6 +14,12 @@ struct turn {
 };
 extern const struct turn oracle[XFORM_COUNT]; /* by enum xform */
 
+/* The head of a loop over all turns: for (EACH_TURN(t)). */
+#define EACH_TURN(t)                                                           \
+    enum xform t = XFORM_NONE;                                                 \
+    (unsigned)(t) < XFORM_COUNT;                                               \
+    (t)++
+
 /* The turn of that name. Ends the test if the name is unknown. */
 enum xform turn_named(const char *name);
 

@@ -5,7 +5,16 @@
  *         CHECK(list.count == 0, "%zu entries are left", list.count);
  *     }
  *
- * A test program is a file of such tests. Its main() is in test.c:
+ * A test of many cases is one loop over a table of them. test_case() names the
+ * one that is tested, so that what fails says which it was:
+ *
+ *     for (size_t i = 0; i < COUNT(cases); i++) {
+ *         test_case("%s", cases[i].name);
+ *         REQUIRE(list_open(&list, cases[i].text) == 0, "it is not opened");
+ *         CHECK(list.count == cases[i].count, "%zu entries", list.count);
+ *     }
+ *
+ * A test program is a file of such tests. Its main() is in test_main.c:
  *
  *     test_x            runs all tests, in the order of the file
  *     test_x WORD...    runs those whose names contain one of the words
@@ -20,8 +29,15 @@
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/must.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct test {
     const char *name;
@@ -30,7 +46,7 @@ struct test {
 };
 
 /* Of the running test, how many checks there were and how many failed. CHECK()
- * alone counts them. */
+ * and REQUIRE() alone count them. */
 extern unsigned test_checks, test_failures;
 
 void test_add(struct test *test);
@@ -67,17 +83,32 @@ void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
     }                                                                          \
     static void tear_down(void)
 
+/* Names the case that is tested from now on, until the next one or the end of
+ * the test: what fails says it. */
+void test_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Counts; says where and what if it does not hold. A test goes on after. */
 #define CHECK(condition, ...)                                                  \
     do {                                                                       \
-        test_checks++;                                                         \
-        if (!(condition)) {                                                    \
-            test_failures++;                                                   \
-            printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);             \
-            printf(__VA_ARGS__);                                               \
-            putchar('\n');                                                     \
-        }                                                                      \
+        (void)TEST_FAILS(condition, __VA_ARGS__);                              \
     } while (0)
+
+/* The same, but the test ends where what follows would make no sense. Not for
+ * threads that a test starts. */
+#define REQUIRE(condition, ...)                                                \
+    do {                                                                       \
+        if (TEST_FAILS(condition, __VA_ARGS__))                                \
+            test_end();                                                        \
+    } while (0)
+
+/* What they are made of. */
+#define TEST_FAILS(condition, ...)                                             \
+    (test_checks++,                                                            \
+     !(condition) && (test_fail(__FILE__, __LINE__, #condition),               \
+                      printf(__VA_ARGS__), putchar('\n'), true))
+bool test_run(void (*run)(void)); /* returns whether it was skipped */
+void test_fail(const char *file, int line, const char *condition);
+_Noreturn void test_end(void);
 
 /* xorshift64* (Vigna 2016, "An experimental exploration of Marsaglia's xorshift
  * generators, scrambled"): the same numbers in every run. */
