@@ -1,26 +1,11 @@
 /* What libjpeg says of a file that our coder has turned; see the header. */
 #include "tests/support/entropy_oracle.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "codecs/jpeg/entropy/sequential.h"
-#include "tests/support/must.h"
 #include "tests/support/plain_jpeg.h"
 #include "tests/support/test.h"
 
 /* ---- Files -------------------------------------------------------------- */
-
-/* One component a scan, the last ones first, or the first one alone. */
-static const jpeg_scan_info alone[] = {
-    { 1, { 2 }, 0, 63, 0, 0 },
-    { 1, { 0 }, 0, 63, 0, 0 },
-    { 1, { 1 }, 0, 63, 0, 0 },
-};
-static const jpeg_scan_info apart[] = {
-    { 1, { 0 }, 0, 63, 0, 0 },
-    { 2, { 1, 2 }, 0, 63, 0, 0 },
-};
 
 const struct entropy_kind entropy_kinds[ENTROPY_KINDS] = {
     { "gray", { .space = JCS_GRAYSCALE } },
@@ -40,7 +25,11 @@ const struct entropy_kind entropy_kinds[ENTROPY_KINDS] = {
     { "CMYK, 2x2 and 1x2",
       { .space = JCS_CMYK, .h = 2, .v = 2, .others = { { 1, 2 }, { 1, 1 } } } },
     { "two scans",
-      { .space = JCS_YCbCr, .h = 2, .v = 1, .scan = apart, .scans = 2 } },
+      { .space = JCS_YCbCr,
+        .h = 2,
+        .v = 1,
+        .scan = jpeg_scans_apart,
+        .scans = 2 } },
     { "4:1:0", { .space = JCS_YCbCr, .h = 4, .v = 2 } },
     { "1x2, 2x1",
       { .space = JCS_YCbCr,
@@ -48,9 +37,17 @@ const struct entropy_kind entropy_kinds[ENTROPY_KINDS] = {
         .v = 2,
         .others = { { 2, 1 }, { 1, 1 } } } },
     { "scans of one",
-      { .space = JCS_YCbCr, .h = 2, .v = 2, .scan = alone, .scans = 3 } },
+      { .space = JCS_YCbCr,
+        .h = 2,
+        .v = 2,
+        .scan = jpeg_scans_alone,
+        .scans = 3 } },
     { "scans of one, 3x1",
-      { .space = JCS_YCbCr, .h = 3, .v = 1, .scan = alone, .scans = 3 } },
+      { .space = JCS_YCbCr,
+        .h = 3,
+        .v = 1,
+        .scan = jpeg_scans_alone,
+        .scans = 3 } },
 };
 
 struct bytes entropy_make_kind(unsigned k, uint32_t width, uint32_t height,
@@ -160,37 +157,11 @@ const char *entropy_verdict_name(enum entropy_verdict verdict)
 
 /* ---- Damage ------------------------------------------------------------- */
 
-/* Returns where the coded data begins. */
-static size_t find_data(struct bytes file)
-{
-    size_t at = 2;
-    while (at + 4 <= file.size && file.data[at] == 0xff) {
-        bool scan = file.data[at + 1] == 0xda;
-        at += 2 + (size_t)file.data[at + 2] * 256 + file.data[at + 3];
-        if (scan)
-            break;
-    }
-    return at < file.size ? at : file.size / 2;
-}
-
-static void remove_bytes(struct bytes *file, size_t at, size_t count)
-{
-    if (count > file->size - at)
-        count = file->size - at;
-    memmove(file->data + at, file->data + at + count, file->size - at - count);
-    file->size -= count;
-}
-
-static void insert_byte(struct bytes *file, size_t at, uint8_t byte)
-{
-    must(bytes_append(file, &byte, 1));
-    memmove(file->data + at + 1, file->data + at, file->size - 1 - at);
-    file->data[at] = byte;
-}
-
 void entropy_mutate(struct bytes *file, uint64_t *random)
 {
-    size_t data = find_data(*file);
+    struct segments list;
+    must(read_segments(&list, *file));
+    const size_t data = list.scan + 2 + file->data[list.scan + 3];
     for (uint64_t left = 1 + test_random(random) % 3; left; left--) {
         size_t first = test_random(random) % 3 && data < file->size ? data : 2;
         size_t at = first + test_random(random) % (file->size - first);
@@ -210,7 +181,7 @@ void entropy_mutate(struct bytes *file, uint64_t *random)
             remove_bytes(file, at, 1 + any % 4u);
             break;
         default:
-            insert_byte(file, at, any);
+            insert_bytes(file, at, &any, 1);
         }
     }
 }

@@ -1,10 +1,42 @@
 /* JPEG files as the tests make and read them; see jpeg_file.h. */
 #include "tests/support/jpeg_file.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "tests/support/fixture.h"
 
-#include "tests/support/must.h"
+const struct jpeg_sampling jpeg_samplings[JPEG_SAMPLINGS] = {
+    { "4:4:4", 1, 1, { { 1, 1 }, { 1, 1 } } },
+    { "4:2:2", 2, 1, { { 1, 1 }, { 1, 1 } } },
+    { "4:4:0", 1, 2, { { 1, 1 }, { 1, 1 } } },
+    { "4:2:0", 2, 2, { { 1, 1 }, { 1, 1 } } },
+    { "4:1:1", 4, 1, { { 1, 1 }, { 1, 1 } } },
+    { "1x4", 1, 4, { { 1, 1 }, { 1, 1 } } },
+    { "4:1:0", 4, 2, { { 1, 1 }, { 1, 1 } } },
+    { "2x4", 2, 4, { { 1, 1 }, { 1, 1 } } },
+    { "3x1", 3, 1, { { 1, 1 }, { 1, 1 } } },
+    { "1x3", 1, 3, { { 1, 1 }, { 1, 1 } } },
+    { "3x2", 3, 2, { { 1, 1 }, { 1, 1 } } },
+    { "2x2 1x2 2x1", 2, 2, { { 1, 2 }, { 2, 1 } } },
+    { "1x1 2x2 2x2", 1, 1, { { 2, 2 }, { 2, 2 } } },
+    { "1x2 2x1 1x1", 1, 2, { { 2, 1 }, { 1, 1 } } },
+    { "2x2 2x2 1x1", 2, 2, { { 2, 2 }, { 1, 1 } } },
+    { "4x1 2x1 1x1", 4, 1, { { 2, 1 }, { 1, 1 } } },
+    { "2x1 1x2 2x2", 2, 1, { { 1, 2 }, { 2, 2 } } },
+    { "all 2x1", 2, 1, { { 2, 1 }, { 2, 1 } } },
+};
+
+const jpeg_scan_info jpeg_scans_alone[3] = { { 1, { 2 }, 0, 63, 0, 0 },
+                                             { 1, { 0 }, 0, 63, 0, 0 },
+                                             { 1, { 1 }, 0, 63, 0, 0 } };
+const jpeg_scan_info jpeg_scans_apart[2] = { { 1, { 0 }, 0, 63, 0, 0 },
+                                             { 2, { 1, 2 }, 0, 63, 0, 0 } };
+
+struct coding sampled(unsigned sampling, uint32_t width, uint32_t height)
+{
+    const struct jpeg_sampling *s = &jpeg_samplings[sampling];
+    struct coding coding = { width, height, JCS_YCbCr, .h = s->h, .v = s->v };
+    memcpy(coding.others, s->others, sizeof s->others);
+    return coding;
+}
 
 unsigned space_channels(J_COLOR_SPACE space)
 {
@@ -151,13 +183,18 @@ struct bytes make_plain_jpeg(uint32_t side, uint8_t sample, uint8_t step)
 {
     const struct coding coding = { side, side, JCS_GRAYSCALE, .quality = 100 };
     struct bytes file = make_jpeg_of(&coding, plain_row, &sample);
-    size_t at = 0;
-    while (at + 5 < file.size &&
-           !(file.data[at] == 0xff && file.data[at + 1] == 0xdb))
-        at++;
-    must(at + 5 < file.size);
-    file.data[at + 5] = step;
+    size_t table = find_marker(file, 2, 0xdb, 0xdb);
+    must(table < file.size);
+    file.data[table + 5] = step;
     return file;
+}
+
+void jpeg_lengthen_steps(struct bytes file)
+{
+    for (size_t at = 2; (at = find_marker(file, at, 0xdb, 0xdb)) < file.size;
+         at += 69)
+        for (int k = 5; k < 69; k++)
+            file.data[at + k] |= 0xf0;
 }
 
 /* ---- Segments -------------------------------------------------------------*/
@@ -169,6 +206,23 @@ void insert_bytes(struct bytes *file, size_t at, const void *data, size_t size)
     if (size)
         memcpy(file->data + at, data, size);
     file->size += size;
+}
+
+void remove_bytes(struct bytes *file, size_t at, size_t size)
+{
+    if (size > file->size - at)
+        size = file->size - at;
+    memmove(file->data + at, file->data + at + size, file->size - at - size);
+    file->size -= size;
+}
+
+size_t find_marker(struct bytes file, size_t from, unsigned low, unsigned high)
+{
+    for (; from + 1 < file.size; from++)
+        if (file.data[from] == 0xff && file.data[from + 1] >= low &&
+            file.data[from + 1] <= high)
+            return from;
+    return file.size;
 }
 
 void add_segment(struct bytes *file, size_t *at, unsigned marker,
@@ -220,6 +274,12 @@ const struct segment_seen *find_segment(const struct segments *list,
             memcmp(list->segment[i].data, begin, length) == 0)
             return &list->segment[i];
     return NULL;
+}
+
+bool segment_is(const struct segment_seen *segment, struct bytes data)
+{
+    return segment && segment->size == data.size &&
+           (!data.size || !memcmp(segment->data, data.data, data.size));
 }
 
 /* ---- Reading --------------------------------------------------------------*/
@@ -283,4 +343,44 @@ void jpeg_steps(struct bytes file, uint16_t step[64])
 unsigned decoded_at(const struct decoded *d, unsigned c, uint32_t x, uint32_t y)
 {
     return d->samples[((size_t)y * d->coding.width + x) * d->channels + c];
+}
+
+int decoded_distance(const struct decoded *is, const struct decoded *was,
+                     enum xform t)
+{
+    const uint32_t w = was->coding.width, h = was->coding.height;
+    const bool flip = oracle[t].xy != 0;
+    int most = 0;
+    if (is->coding.width != (flip ? h : w) ||
+        is->coding.height != (flip ? w : h) || is->channels != was->channels)
+        return 1000;
+    for (uint32_t y = 0; y < is->coding.height; y++)
+        for (uint32_t x = 0; x < is->coding.width; x++) {
+            uint32_t sx, sy;
+            turn_source(t, w, h, x, y, &sx, &sy);
+            for (unsigned c = 0; c < is->channels; c++) {
+                int off = abs((int)decoded_at(is, c, x, y) -
+                              (int)decoded_at(was, c, sx, sy));
+                most = off > most ? off : most;
+            }
+        }
+    return most;
+}
+
+int image_distance(const struct image *img, const struct decoded *was,
+                   enum xform t)
+{
+    const size_t row = (size_t)img->width * img->nplanes;
+    struct decoded is = { .coding = { img->width, img->height },
+                          .channels = img->nplanes,
+                          .samples = malloc(row * img->height + 1) };
+    must(is.samples);
+    for (uint32_t y = 0; y < img->height; y++)
+        for (size_t i = 0; i < row; i++)
+            is.samples[y * row + i] =
+                (uint8_t)cell_at(img, (unsigned)(i % img->nplanes),
+                                 (uint32_t)(i / img->nplanes), y);
+    int most = decoded_distance(&is, was, t);
+    free(is.samples);
+    return most;
 }

@@ -11,6 +11,7 @@
 #include <jpeglib.h> /* after FILE */
 
 #include "codecs/base/bytes.h"
+#include "codecs/image/image.h"
 
 /* How a file is coded. */
 struct coding {
@@ -26,6 +27,20 @@ struct coding {
     const jpeg_scan_info *scan; /* other scans than those of libjpeg */
     int scans;
 };
+
+/* The ways to sample YCbCr that tests try: those of cameras first, then all
+ * kinds of others, the last one with the same factors for all components. */
+enum { CAMERA_SAMPLINGS = 5, JPEG_SAMPLINGS = 18 };
+extern const struct jpeg_sampling {
+    const char *name;
+    int h, v, others[2][2];
+} jpeg_samplings[JPEG_SAMPLINGS];
+
+/* How a picture of YCbCr that is sampled so is coded. */
+struct coding sampled(unsigned sampling, uint32_t width, uint32_t height);
+
+/* Scans of one component each, the last ones first; and the first one alone. */
+extern const jpeg_scan_info jpeg_scans_alone[3], jpeg_scans_apart[2];
 
 /* How many samples a pixel has in that space. */
 unsigned space_channels(J_COLOR_SPACE space);
@@ -58,10 +73,22 @@ struct bytes make_columns_jpeg(const struct coding *coding);
  * the file says is `step`. */
 struct bytes make_plain_jpeg(uint32_t side, uint8_t sample, uint8_t step);
 
+/* Makes the steps of a file so long that coefficients are beyond what samples
+ * have.
+ */
+void jpeg_lengthen_steps(struct bytes file);
+
 /* ---- Segments -------------------------------------------------------------*/
 
 /* Puts bytes into a file, at a place of it. */
 void insert_bytes(struct bytes *file, size_t at, const void *data, size_t size);
+
+/* Takes bytes out of it, as many as there are. */
+void remove_bytes(struct bytes *file, size_t at, size_t size);
+
+/* Where the first marker of low to high stands from there on; the size of the
+ * file if there is none. */
+size_t find_marker(struct bytes file, size_t from, unsigned low, unsigned high);
 
 /* Puts a segment after those that were put in before: *at is 0 for the first
  * one. */
@@ -89,6 +116,9 @@ bool read_segments(struct segments *list, struct bytes file);
 const struct segment_seen *find_segment(const struct segments *list,
                                         unsigned marker, const char *begin);
 
+/* Whether it is there and holds this. */
+bool segment_is(const struct segment_seen *segment, struct bytes data);
+
 /* ---- Reading --------------------------------------------------------------*/
 
 /* A file that libjpeg decoded. */
@@ -113,5 +143,12 @@ void jpeg_steps(struct bytes file, uint16_t step[64]);
 /* The sample of channel c at x, y. */
 unsigned decoded_at(const struct decoded *d, unsigned c, uint32_t x,
                     uint32_t y);
+
+/* The most that a sample of a picture that was turned by t is off the one that
+ * it was; 1000 if it has another shape. */
+int decoded_distance(const struct decoded *is, const struct decoded *was,
+                     enum xform t);
+int image_distance(const struct image *is, const struct decoded *was,
+                   enum xform t);
 
 #endif

@@ -1,16 +1,9 @@
 /* Pictures that an engine turns, or makes samples of. */
 #include "tests/support/scan_trials.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "codecs/codec.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 #include "tests/support/pairwise.h"
-#include "tests/support/test.h"
 
 enum { PICTURES = 64, SCANS = 4 * PICTURES, INPUT = 32 << 20 };
 
@@ -114,12 +107,8 @@ static void compare(const struct picture *p)
                 wrong += !is_sample(img, made_at(img, c, x, y),
                                     decoded_at(&want, c, sx, sy));
             }
-    CHECK(wrong == 0,
-          "%u x %u, %d x %d, others %d x %d and %d x %d, %s, packing %d of "
-          "cells %d: %u wrong",
-          p->coding.width, p->coding.height, p->coding.h, p->coding.v,
-          p->coding.others[0][0], p->coding.others[0][1],
-          p->coding.others[1][0], p->coding.others[1][1], xform_name(p->turn),
+    CHECK(wrong == 0, "%s, %u x %u, %s, packing %d of cells %d: %u wrong",
+          p->name, p->coding.width, p->coding.height, xform_name(p->turn),
           img->pixels.device.packing, img->pixels.device.cell, wrong);
     free(want.samples);
 }
@@ -144,7 +133,7 @@ static void end_batch(struct trial *trial)
     for (unsigned i = 0; i < trial->pictures; i++) {
         struct picture *p = &trial->picture[i];
         if (p->here.size) {
-            CHECK(!fixture_encode(p->f), "%s", p->f->err.text);
+            fixture_write(p->f);
             CHECK(same_bytes(p->f->made, p->here), "%s: %zu bytes, not %zu",
                   p->name, p->f->made.size, p->here.size);
         }
@@ -177,7 +166,7 @@ static struct fixture *add_picture(struct trial *trial, struct picture like,
     f->load.portable = portable;
     f->plan = *plan;
     f->plan.scan_turner = &turner;
-    CHECK(!fixture_decode(f, like.file), "%s", f->err.text);
+    fixture_read(f, like.file);
     like.turn = plan->turn;
     like.f = f;
     trial->picture[trial->pictures] = like;
@@ -204,10 +193,7 @@ static void turn_as_here(struct trial *trial, const char *name,
     struct picture like = { .file = file };
     struct fixture *f = fixture_new(&codec_jpeg);
     f->plan = plan;
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    turn_image(&f->img, t);
-    CHECK(!fixture_encode(f), "%s", f->err.text);
-    like.here = fixture_take_made(f);
+    like.here = fixture_turned(f, file);
     snprintf(like.name, sizeof like.name, "%s, %s", name, xform_name(t));
     f = add_picture(trial, like, &plan, false);
     CHECK(trial->scans - before == scans, "%s: %u scans of %u", like.name,
@@ -216,10 +202,6 @@ static void turn_as_here(struct trial *trial, const char *name,
         turn_image(&f->img, t);
     end_picture(trial);
 }
-
-static const jpeg_scan_info alone[] = { { 1, { 1 }, 0, 63, 0, 0 },
-                                        { 1, { 0 }, 0, 63, 0, 0 },
-                                        { 1, { 2 }, 0, 63, 0, 0 } };
 
 static const struct {
     const char *name;
@@ -247,9 +229,13 @@ static const struct {
     { "YCCK", 1, { .space = JCS_YCCK, .h = 2, .v = 2 } },
     { "scans of one",
       0,
-      { .space = JCS_YCbCr, .h = 2, .v = 2, .scan = alone, .scans = 3 } },
+      { .space = JCS_YCbCr,
+        .h = 2,
+        .v = 2,
+        .scan = jpeg_scans_alone,
+        .scans = 3 } },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 
 static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
 {
@@ -279,7 +265,7 @@ void samples_trial_anew(const struct scan_engine_type *type)
     };
     struct trial *trial = begin_trial(type);
     for (unsigned k = 0; k < KINDS; k++)
-        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned i = 0; i < COUNT(sizes); i++)
             for (int t = i == 4 ? 5 : 0; t < last_turn(k, i == 4); t++)
                 if (is_tried(k + i, t))
                     turn_as_here(trial, kinds[k].name,
@@ -294,7 +280,7 @@ void samples_trial_realigned(const struct scan_engine_type *type)
     static const uint32_t sizes[][2] = { { 104, 72 }, { 8, 8 }, { 200, 120 } };
     struct trial *trial = begin_trial(type);
     for (unsigned k = 0; k < KINDS; k++)
-        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned i = 0; i < COUNT(sizes); i++)
             for (int t = 0; t < XFORM_COUNT; t++)
                 if (is_tried(k + i, t))
                     turn_as_here(trial, kinds[k].name,
@@ -308,12 +294,14 @@ void samples_trial_realigned(const struct scan_engine_type *type)
  */
 
 /* Offers a picture, whose file it frees. */
-static void offer(struct trial *trial, const struct coding *coding,
-                  struct bytes file, const struct decode_plan *plan)
+static void offer(struct trial *trial, const char *name,
+                  const struct coding *coding, struct bytes file,
+                  const struct decode_plan *plan)
 {
     const unsigned before = trial->scans;
-    add_picture(trial, (struct picture){ .coding = *coding, .file = file },
-                plan, true);
+    struct picture like = { .coding = *coding, .file = file };
+    snprintf(like.name, sizeof like.name, "%s", name);
+    add_picture(trial, like, plan, true);
     CHECK(trial->scans == before + 1, "not offered");
     end_picture(trial);
 }
@@ -328,33 +316,25 @@ static struct decode_plan plan_of(unsigned i)
     };
 }
 
-static const struct coding samplings[] = {
+/* All of YCbCr, and other spaces. */
+static const struct coding others[] = {
     { .space = JCS_GRAYSCALE },
     { .space = JCS_GRAYSCALE, .h = 2, .v = 2 },
     { .space = JCS_RGB },
-    { .space = JCS_YCbCr },
-    { .space = JCS_YCbCr, .h = 2, .v = 1 },
-    { .space = JCS_YCbCr, .h = 1, .v = 2 },
-    { .space = JCS_YCbCr, .h = 2, .v = 2 },
-    { .space = JCS_YCbCr, .h = 4, .v = 1 },
-    { .space = JCS_YCbCr, .h = 1, .v = 4 },
-    { .space = JCS_YCbCr, .h = 3, .v = 1 },
-    { .space = JCS_YCbCr, .h = 2, .v = 2, .others = { { 1, 2 }, { 2, 1 } } },
-    { .space = JCS_YCbCr, .h = 1, .v = 1, .others = { { 2, 2 }, { 2, 2 } } },
-    { .space = JCS_YCbCr, .h = 2, .v = 2, .others = { { 2, 2 }, { 1, 1 } } },
-    { .space = JCS_YCbCr, .h = 4, .v = 2 },
 };
-enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
+enum { SAMPLINGS = JPEG_SAMPLINGS + COUNT(others) };
 
 static void offer_sampling(struct trial *trial, unsigned k, uint32_t width,
                            uint32_t height, unsigned i)
 {
     const struct decode_plan plan = plan_of(i);
-    struct coding coding = samplings[k];
+    struct coding coding = k < JPEG_SAMPLINGS ? sampled(k, width, height)
+                                              : others[k - JPEG_SAMPLINGS];
     coding.width = width;
     coding.height = height;
     coding.restart = i % 5 == 0 ? 3 : 0;
-    offer(trial, &coding, make_noisy_jpeg(&coding, 20 + i % 40), &plan);
+    offer(trial, k < JPEG_SAMPLINGS ? jpeg_samplings[k].name : "other", &coding,
+          make_noisy_jpeg(&coding, 20 + i % 40), &plan);
 }
 
 void pixels_trial_samplings(const struct scan_engine_type *type)
@@ -381,8 +361,7 @@ void pixels_trial_large(const struct scan_engine_type *type)
     struct trial *trial = begin_trial(type);
     for (unsigned k = 0; k < SAMPLINGS; k++)
         for (unsigned way = k % step;
-             samplings[k].space != JCS_RGB && way < 6 * XFORM_COUNT;
-             way += step)
+             k != SAMPLINGS - 1 && way < 6 * XFORM_COUNT; way += step)
             offer_sampling(trial, k, way % 2 ? 333 : 128, way % 3 ? 257 : 192,
                            way);
     end_trial(trial, 0);
@@ -396,11 +375,9 @@ void pixels_trial_long_steps(const struct scan_engine_type *type)
         struct coding coding = { 40, 40, JCS_YCbCr, .h = 2, .v = 2 };
         coding.quality = quality;
         struct bytes file = make_noisy_jpeg(&coding, 250);
-        for (size_t i = 0; i + 70 < file.size && quality % 10; i++)
-            if (file.data[i] == 0xff && file.data[i + 1] == 0xdb)
-                for (int k = 5; k < 69; k++)
-                    file.data[i + k] = (uint8_t)(file.data[i + k] | 0xf0);
-        offer(trial, &coding, file, &plan);
+        if (quality % 10)
+            jpeg_lengthen_steps(file);
+        offer(trial, "long steps", &coding, file, &plan);
     }
     end_batch(trial);
     CHECK(trial->refused > 2 && trial->refused < 12, "%u are refused",
@@ -415,7 +392,7 @@ void pixels_trial_out_of_range(const struct scan_engine_type *type)
     const struct coding coding = { 16, 16, JCS_GRAYSCALE, .h = 1, .v = 1 };
     for (int white = 0; white <= 255; white += 255)
         for (uint8_t step = 4; step <= 5; step++)
-            offer(trial, &coding,
+            offer(trial, "plain", &coding,
                   make_plain_jpeg(coding.width, (uint8_t)white, step), &plan);
     end_trial(trial, 2);
 }
@@ -430,7 +407,7 @@ void pixels_trial_mixed(const struct scan_engine_type *type)
         struct decode_plan plan = plan_of(i);
         struct coding coding = { 96, 64, JCS_YCbCr, .h = 2, .v = 2 };
         plan.representation = as[i % 3];
-        offer(trial, &coding, make_noisy_jpeg(&coding, 30), &plan);
+        offer(trial, "mixed", &coding, make_noisy_jpeg(&coding, 30), &plan);
     }
     end_trial(trial, 0);
 }

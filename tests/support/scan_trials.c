@@ -48,7 +48,7 @@ void scan_trial_sizes(const struct scan_engine_type *type)
     const bool whole = tests_are_whole();
     struct scan_batch batch = scan_batch_open(type, room);
     unsigned way = 0;
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (unsigned i = 0; i < COUNT(sizes); i++) {
         for (unsigned k = 0; k < KINDS; k++) {
             struct bytes file =
                 entropy_make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
@@ -71,7 +71,7 @@ void scan_trial_restarts(const struct scan_engine_type *type)
     const bool whole = tests_are_whole();
     struct scan_batch batch = scan_batch_open(type, room);
     unsigned way = 0;
-    for (unsigned i = 0; i < sizeof restarts / sizeof *restarts; i++) {
+    for (unsigned i = 0; i < COUNT(restarts); i++) {
         for (unsigned k = 0; k < KINDS; k++) {
             struct bytes file =
                 entropy_make_kind(k, 205, 91, restarts[i], way++);

@@ -1,14 +1,7 @@
 /* Damaged, forged and oversized JPEG files are refused with a reason, or read
  * tolerantly with a warning. */
-#include "codecs/codec.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
-#include "tests/support/test.h"
 
 static const struct coding kinds[] = {
     { 45, 27, JCS_GRAYSCALE, .h = 1 },
@@ -30,72 +23,70 @@ static struct bytes make_kind(unsigned i)
 }
 
 /* What is taken in any representation can be written, and the file is sound. */
-static void check_encoded(const char *name, const struct image *img)
+static void check_encoded(const struct image *img)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
     if (encode_as(&codec_jpeg, &f->made, img, &f->save, &f->err) == 0)
         CHECK(!fixture_decode(f, f->made) && f->img.width == img->width &&
                   f->img.height == img->height,
-              "%s: %s", name, f->err.text);
+              "%s", f->err.text);
     else /* nothing that a sound file would hold */
         CHECK(img->cell == CELL_DCT && strstr(f->err.text, "out of range"),
-              "%s: %s", name, f->err.text);
+              "%s", f->err.text);
     fixture_free(f);
 }
 
-/* Decodes in both ways. Strict, a damaged file is refused; tolerant, it is
- * refused or warned of. Returns whether it is taken in the end. */
-static bool check_form(const char *name, struct bytes file, bool maybe_sound,
-                       enum representation representation)
+/* Decodes, and looks that nothing is left of what is refused with a reason. */
+static bool takes(struct fixture *f, struct bytes file)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
-    f->plan.representation = representation;
-    int status = fixture_decode(f, file);
-    CHECK(maybe_sound || status, "%s: it is accepted", name);
-    CHECK(!status == !!f->img.pixels.kind && !status == !*f->err.text, "%s: %s",
-          name, f->err.text);
-    f->warnings = (struct warnings){ 0 };
-    f->load.tolerant = true;
-    f->load.portable = representation == REPRESENTATION_SAMPLES;
-    bool taken = fixture_decode(f, file) == 0;
-    CHECK(taken || (!f->img.pixels.kind && !f->img.meta),
-          "%s: something is left", name);
-    /* What was refused cannot pass as if nothing were. */
-    CHECK(!taken || !status || is_warned(&f->warnings, "damaged"),
-          "%s: no warning", name);
-    if (taken && representation != REPRESENTATION_SAMPLES)
-        check_encoded(name, &f->img);
-    fixture_free(f);
+    const bool taken = fixture_decode(f, file) == 0;
+    CHECK(taken || *f->err.text, "without a reason");
+    CHECK(taken ? f->img.pixels.kind != PIXELS_NONE
+                : !f->img.pixels.kind && !f->img.meta,
+          "something is left, or nothing there");
     return taken;
 }
 
-static bool check_damaged(const char *name, struct bytes file, bool maybe_sound)
+/* Decodes in all forms and both ways. Strict, a damaged file is refused;
+ * tolerant, it is refused or warned of. Returns whether its samples are taken
+ * in the end. */
+static bool check_damaged(struct bytes file, bool maybe_sound)
 {
-    check_form(name, file, maybe_sound, REPRESENTATION_COEFFICIENTS);
-    check_form(name, file, maybe_sound, REPRESENTATION_REALIGNED);
-    check_form(name, file, maybe_sound, REPRESENTATION_PLANES);
-    return check_form(name, file, maybe_sound, REPRESENTATION_SAMPLES);
+    bool taken = false;
+    for (int form = REPRESENTATIONS; form-- > 0;) {
+        struct fixture *f = fixture_new(&codec_jpeg);
+        f->plan.representation = (enum representation)form;
+        const bool sound = takes(f, file);
+        CHECK(maybe_sound || !sound, "form %d: it is accepted", form);
+        f->warnings = (struct warnings){ 0 };
+        f->load.tolerant = true;
+        f->load.portable = form == REPRESENTATION_SAMPLES;
+        taken = takes(f, file);
+        /* What was refused cannot pass as if nothing were. */
+        CHECK(!taken || sound || is_warned(&f->warnings, "damaged"),
+              "form %d: no warning", form);
+        if (taken && form != REPRESENTATION_SAMPLES)
+            check_encoded(&f->img);
+        fixture_free(f);
+    }
+    return taken;
 }
 
-static void refuses_in(const char *name, struct bytes file, const char *words,
-                       int forms)
+/* In so many forms, strict and tolerant. Frees the file. */
+static void refuses(const char *name, struct bytes file, const char *words,
+                    int forms)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
     for (int i = 0; i < 2 * forms; i++) {
         f->load.tolerant = i % 2;
         f->plan.representation = (enum representation)(i / 2);
-        CHECK(fixture_decode(f, file), "%s: accepted", name);
-        CHECK(*f->err.text && strstr(f->err.text, words), "%s: %s", name,
-              f->err.text);
-        CHECK(!f->img.pixels.kind && !f->img.meta, "%s: something is left",
-              name);
+        test_case("%s, %s, form %d", name, i % 2 ? "tolerant" : "strict",
+                  i / 2);
+        CHECK(!takes(f, file), "accepted");
+        CHECK(strstr(f->err.text, words), "%s", f->err.text);
     }
     fixture_free(f);
-}
-
-static void refuses(const char *name, struct bytes file, const char *words)
-{
-    refuses_in(name, file, words, REPRESENTATIONS);
+    bytes_free(&file);
 }
 
 /* ---- Damaged --------------------------------------------------------------*/
@@ -105,32 +96,22 @@ TEST(cuts)
     for (unsigned i = 0; i < KINDS; i++) {
         struct bytes file = make_kind(i);
         struct segments list;
-        CHECK(read_segments(&list, file), "no JPEG");
+        REQUIRE(read_segments(&list, file), "no JPEG");
         for (size_t size = 0; size < file.size - 2; size++) {
-            char name[40];
             uint8_t *data = malloc(size + !size); /* not a byte more */
             must(data);
             memcpy(data, file.data, size);
             struct bytes cut = { .data = data, .size = size };
-            snprintf(name, sizeof name, "kind %u, %zu bytes", i, size);
-            bool taken = check_damaged(name, cut, false);
-            CHECK(!taken || size > list.scan, "%s: taken", name);
+            test_case("kind %u, %zu bytes", i, size);
+            bool taken = check_damaged(cut, false);
+            CHECK(!taken || size > list.scan, "taken");
             /* A progressive file has tables between its scans as well. */
             CHECK(taken || size < list.scan + 16 || kinds[i].progressive,
-                  "%s: not taken", name);
+                  "not taken");
             free(data);
         }
         bytes_free(&file);
     }
-}
-
-/* Without its last two bytes a picture is whole all the same. */
-TEST(no_end)
-{
-    struct bytes file = make_kind(1);
-    file.size -= 2;
-    CHECK(check_damaged("no EOI", file, false), "tolerant");
-    bytes_free(&file);
 }
 
 TEST(noise)
@@ -143,58 +124,64 @@ TEST(noise)
         size_t at = round % 3 ? list.scan : 2;
         at += test_random(&seed) % (file.size - at);
         file.data[at] ^= (uint8_t)(1 + test_random(&seed) % 255);
-        check_damaged("noise", file, true);
+        test_case("round %u", round);
+        check_damaged(file, true);
         bytes_free(&file);
     }
 }
 
-/* The offset of marker `m`, from `at` on. */
-static size_t find_marker(struct bytes file, size_t at, unsigned m)
-{
-    while (at + 2 < file.size &&
-           !(file.data[at] == 0xff && file.data[at + 1] == m))
-        at++;
-    return at;
-}
-
-/* One file for each kind of damage that libjpeg only warns of. */
+/* One file for each kind of damage that libjpeg only warns of, the last one
+ * apart: bytes at a place, from the first scan on or not, are replaced or put
+ * there. */
 TEST(warnings)
 {
+    static const struct {
+        const char *name;
+        unsigned kind;
+        bool in_scan;
+        size_t at, removed, put;
+        const char *bytes; /* the first one again and again, if it is one */
+    } cases[] = {
+        { "bytes between segments", 1, false, 22, 0, 3, "abc" },
+        { "an early end", 1, true, 30, 2, 2, "\xff\xd9" },
+        { "codes that no table has", 1, true, 20, 30, 30, "\xfe" },
+        { "arithmetic coding", 5, true, 20, 60, 60, "" },
+    };
     struct segments list;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bytes file = make_kind(cases[i].kind), put = { 0 };
+        const char *bytes = cases[i].bytes;
+        REQUIRE(read_segments(&list, file), "no JPEG");
+        const size_t at = cases[i].at + (cases[i].in_scan ? list.scan : 0);
+        for (size_t k = 0; k < cases[i].put; k++)
+            must(bytes_append(&put, bytes + (strlen(bytes) > 1 ? k : 0), 1));
+        remove_bytes(&file, at, cases[i].removed);
+        insert_bytes(&file, at, put.data, put.size);
+        test_case("%s", cases[i].name);
+        CHECK(check_damaged(file, false), "tolerant");
+        bytes_free(&put);
+        bytes_free(&file);
+    }
     struct bytes file = make_kind(1);
-    CHECK(read_segments(&list, file), "no JPEG");
-    insert_bytes(&file, 22, "abc", 3);
-    CHECK(check_damaged("bytes between segments", file, false), "tolerant");
-    bytes_free(&file);
-
-    file = make_kind(1);
-    memcpy(file.data + list.scan + 30, "\xff\xd9", 2);
-    CHECK(check_damaged("an early end", file, false), "tolerant");
-    bytes_free(&file);
-
-    file = make_kind(1);
-    memset(file.data + list.scan + 20, 0xfe, 30);
-    CHECK(check_damaged("codes that no table has", file, false), "tolerant");
+    file.size -= 2; /* the picture is whole all the same */
+    test_case("no EOI");
+    CHECK(check_damaged(file, false), "tolerant");
     bytes_free(&file);
 
     file = make_kind(2);
-    file.data[find_marker(file, list.scan, 0xd1) + 1] = 0xd3;
-    CHECK(check_damaged("a wrong restart marker", file, false), "tolerant");
-    bytes_free(&file);
-
-    file = make_kind(5);
-    CHECK(read_segments(&list, file), "no JPEG");
-    memset(file.data + list.scan + 20, 0, 60);
-    CHECK(check_damaged("arithmetic coding", file, false), "tolerant");
+    file.data[find_marker(file, list.scan, 0xd1, 0xd1) + 1] = 0xd3;
+    test_case("a wrong restart marker");
+    CHECK(check_damaged(file, false), "tolerant");
     bytes_free(&file);
 
     file = make_kind(3);
-    CHECK(read_segments(&list, file), "no JPEG");
-    size_t next = find_marker(file, list.scan + 2, 0xc4);
+    REQUIRE(read_segments(&list, file), "no JPEG");
+    size_t next = find_marker(file, list.scan + 2, 0xc4, 0xc4);
     struct bytes scan = { 0 };
     insert_bytes(&scan, 0, file.data + list.scan, next - list.scan);
     insert_bytes(&file, next, scan.data, scan.size);
-    CHECK(check_damaged("a scan that comes twice", file, false), "tolerant");
+    test_case("a scan that comes twice");
+    CHECK(check_damaged(file, false), "tolerant");
     bytes_free(&scan);
     bytes_free(&file);
 }
@@ -209,12 +196,9 @@ TEST(rest)
     f->load.mem = garbage_memory;
     file.size = file.size * 3 / 4;
     struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    bool same = f->img.pixels.kind;
-    for (uint32_t y = 0; f->img.pixels.kind && y < 64; y++)
-        for (uint32_t x = 0; x < 64; x++)
-            same &= cell_at(&f->img, 0, x, y) == decoded_at(&own, 0, x, y);
-    CHECK(same, "what libjpeg makes of it");
+    fixture_read(f, file);
+    CHECK(image_distance(&f->img, &own, XFORM_NONE) == 0,
+          "what libjpeg makes of it");
     fixture_free(f);
     free(own.samples);
     bytes_free(&file);
@@ -262,18 +246,16 @@ TEST(scans)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
     struct bytes file = make_scans(200);
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    fixture_read(f, file);
     fixture_free(f);
     bytes_free(&file);
-    file = make_scans(600);
-    refuses("600 scans", file, "scans");
-    bytes_free(&file);
+    refuses("600 scans", make_scans(600), "scans", REPRESENTATIONS);
 }
 
 /* The frame header: length, bits, height, width, components. */
 static size_t find_frame(struct bytes file, bool progressive)
 {
-    return find_marker(file, 0, progressive ? 0xc2 : 0xc0) + 2;
+    return find_marker(file, 0, progressive ? 0xc2 : 0xc0, 0xc2) + 2;
 }
 
 TEST(frames)
@@ -288,17 +270,15 @@ TEST(frames)
         { "255 components", 7, 255 }, { "sampling 0", 9, 0x00 },
         { "sampling 5", 9, 0x51 },    { "a length of 2", 1, 2 },
     };
-    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+    for (size_t i = 0; i < COUNT(frames); i++) {
         struct bytes file = make_kind(1);
         file.data[find_frame(file, false) + frames[i].at] =
             (uint8_t)frames[i].value;
-        refuses(frames[i].name, file, "");
-        bytes_free(&file);
+        refuses(frames[i].name, file, "", REPRESENTATIONS);
     }
-    struct bytes file = make_kind(1); /* no columns */
+    struct bytes file = make_kind(1);
     memset(file.data + find_frame(file, false) + 5, 0, 2);
-    refuses("no columns", file, "");
-    bytes_free(&file);
+    refuses("no columns", file, "", REPRESENTATIONS);
 }
 
 /* A whole picture of two components: gray, with the frame and the scan saying
@@ -311,14 +291,13 @@ TEST(two_components)
     file.data[frame + 1] = 8 + 3 * 2;
     file.data[frame + 7] = 2;
     insert_bytes(&file, frame + 11, "\2\x11\0", 3);
-    size_t scan = find_marker(file, 0, 0xda) + 2;
+    size_t scan = find_marker(file, 0, 0xda, 0xda) + 2;
     file.data[scan + 1] = 6 + 2 * 2;
     file.data[scan + 2] = 2;
     insert_bytes(&file, scan + 5, "\2\0", 2);
     /* Coefficients have no color. */
-    refuses_in("2 components", file, "2 components of an unknown color space",
-               REPRESENTATION_REALIGNED);
-    bytes_free(&file);
+    refuses("2 components", file, "2 components of an unknown color space",
+            REPRESENTATION_REALIGNED);
 }
 
 static void check_limits(enum representation representation, uint64_t need)
@@ -376,16 +355,14 @@ TEST(claims)
         struct bytes file = make_kind(k);
         struct fixture *f = fixture_new(&codec_jpeg);
         memcpy(file.data + find_frame(file, k == 3) + 3, "\xff\xdc\xff\xdc", 4);
-        refuses("65500 x 65500", file, "--max-pixels");
         f->load.limits =
             (struct limits){ .pixels = UINT64_MAX, .bytes = 64 << 20 };
-        for (int representation = 0; representation < REPRESENTATIONS;
-             representation++) {
-            f->plan.representation = (enum representation)representation;
-            CHECK(fixture_decode(f, file), "accepted");
+        for (int form = 0; form < REPRESENTATIONS; form++) {
+            f->plan.representation = (enum representation)form;
+            CHECK(!takes(f, file), "accepted");
             CHECK(strstr(f->err.text, advice), "%s", f->err.text);
         }
-        bytes_free(&file);
+        refuses("65500 x 65500", file, "--max-pixels", REPRESENTATIONS);
         fixture_free(f);
     }
 }

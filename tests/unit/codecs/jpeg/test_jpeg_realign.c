@@ -1,10 +1,6 @@
 /* JPEG files of which some components are not whole blocks along an axis that
  * runs backwards: those are computed anew, all others only move. */
-#include "codecs/codec.h"
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "codecs/base/thread_pool.h"
 #include "codecs/jpeg/arithmetic.h"
@@ -12,9 +8,6 @@
 #include "codecs/jpeg/samples.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
-#include "tests/support/test.h"
 
 /* ---- The transform -------------------------------------------------------*/
 
@@ -39,9 +32,7 @@ static struct image read_as(struct bytes file,
 {
     struct fixture *f = fixture_new(&codec_jpeg);
     f->plan.representation = representation;
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (!f->img.pixels.kind)
-        abort();
+    fixture_read(f, file);
     return fixture_take_img(f);
 }
 
@@ -84,7 +75,7 @@ static void check_transform(int quality, unsigned contrast)
 TEST(transform)
 {
     static const int qualities[] = { 5, 30, 50, 75, 90, 98, 100 };
-    for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
+    for (size_t i = 0; i < COUNT(qualities); i++) {
         check_transform(qualities[i], 15);
         check_transform(qualities[i], 100);
         check_transform(qualities[i], 900);
@@ -168,42 +159,35 @@ TEST(cap)
 
 /* ---- Turning -------------------------------------------------------------*/
 
-static const struct {
-    const char *name;
-    J_COLOR_SPACE space;
-    int h, v, others[3][2];
-} samplings[] = {
-    { "4:2:0", JCS_YCbCr, 2, 2, { { 0 } } },
-    { "4:2:2", JCS_YCbCr, 2, 1, { { 0 } } },
-    { "4:4:0", JCS_YCbCr, 1, 2, { { 0 } } },
-    { "4:1:1", JCS_YCbCr, 4, 1, { { 0 } } },
-    { "4:4:4", JCS_YCbCr, 1, 1, { { 0 } } },
-    { "gray", JCS_GRAYSCALE, 1, 1, { { 0 } } },
-    { "CMYK", JCS_CMYK, 2, 2, { { 1, 2 }, { 2, 1 }, { 1, 1 } } },
-    { "YCCK", JCS_YCCK, 2, 2, { { 1, 1 }, { 1, 1 }, { 2, 2 } } },
+/* YCbCr as cameras sample it, and other spaces. */
+static const struct coding others[] = {
+    { .space = JCS_GRAYSCALE },
+    { .space = JCS_CMYK, .h = 2, .v = 2, .others = { { 1, 2 }, { 2, 1 } } },
+    { .space = JCS_YCCK,
+      .h = 2,
+      .v = 2,
+      .others = { { 1, 1 }, { 1, 1 }, { 2, 2 } } },
 };
-enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
+enum { SAMPLINGS = CAMERA_SAMPLINGS + COUNT(others), KINDS = 5 };
 
-static const jpeg_scan_info apart[] = { { 1, { 0 }, 0, 63, 0, 0 },
-                                        { 2, { 1, 2 }, 0, 63, 0, 0 } };
-static const struct coding kinds[] = {
-    { .standard = true }, { .progressive = true },       { .arithmetic = true },
-    { .restart = 3 },     { .scan = apart, .scans = 2 },
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static bool coding_of(struct coding *coding, unsigned sampling, unsigned kind,
-                      uint32_t width, uint32_t height)
+static struct coding coding_of(unsigned sampling, unsigned kind, uint32_t width,
+                               uint32_t height)
 {
-    *coding = kinds[kind];
-    coding->width = width;
-    coding->height = height;
-    coding->space = samplings[sampling].space;
-    coding->h = samplings[sampling].h;
-    coding->v = samplings[sampling].v;
-    memcpy(coding->others, samplings[sampling].others, sizeof coding->others);
-    coding->quality = 90;
-    return !coding->scan || space_channels(coding->space) == 3;
+    struct coding coding = sampling < CAMERA_SAMPLINGS
+                               ? sampled(sampling, width, height)
+                               : others[sampling - CAMERA_SAMPLINGS];
+    coding.width = width;
+    coding.height = height;
+    coding.quality = 90;
+    coding.standard = kind == 0;
+    coding.progressive = kind == 1;
+    coding.arithmetic = kind == 2;
+    coding.restart = kind == 3 ? 3 : 0;
+    if (kind == 4 && coding.space == JCS_YCbCr) {
+        coding.scan = jpeg_scans_apart;
+        coding.scans = 2;
+    }
+    return coding;
 }
 
 /* How it is turned: while it is written or before that, on how many threads. */
@@ -220,12 +204,7 @@ static struct bytes turned(struct bytes file, enum xform t,
     f->plan = (struct decode_plan){ .representation = REPRESENTATION_REALIGNED,
                                     .turn = t };
     f->plan.turner = way->fused ? &turner_of_cells : NULL;
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    if (f->img.turned != t)
-        turn_image(&f->img, t);
-    CHECK(!fixture_encode(f), "%s", f->err.text);
-    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    return fixture_take_made(f);
+    return fixture_turned(f, file);
 }
 
 /* Decibels between the samples of a component and those of the turned one. */
@@ -254,8 +233,7 @@ static bool is_partial(const struct plane *samples, enum xform t)
 }
 
 /* Returns how many components have been computed anew. */
-static unsigned check_made(const char *name, struct bytes file,
-                           struct bytes made, enum xform t)
+static unsigned check_made(struct bytes file, struct bytes made, enum xform t)
 {
     struct image blocks[2], samples[2];
     struct bytes both[2] = { file, made };
@@ -270,9 +248,8 @@ static unsigned check_made(const char *name, struct bytes file,
         anew += partial;
         CHECK(partial || is_turned(t, &blocks[1].plane[c], &blocks[0].plane[c],
                                    CELL_DCT),
-              "%s, %s: component %u is not moved", name, xform_name(t), c);
-        CHECK(db > 40, "%s, %s: component %u has %g dB", name, xform_name(t), c,
-              db);
+              "component %u is not moved", c);
+        CHECK(db > 40, "component %u has %g dB", c, db);
     }
     for (int i = 0; i < 2; i++) {
         image_free(&blocks[i]);
@@ -281,45 +258,23 @@ static unsigned check_made(const char *name, struct bytes file,
     return anew;
 }
 
-static unsigned check_turn(unsigned sampling, unsigned kind, uint32_t width,
-                           uint32_t height, enum xform t)
+static unsigned check_turn(struct bytes file, enum xform t)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
-    struct way ways[] = {
-        { false, NULL }, { true, NULL }, { false, NULL }, { true, NULL }
+    struct thread_pool *pool = thread_pool_open(3);
+    const struct way ways[4] = {
+        { false, NULL }, { true, NULL }, { false, pool }, { true, pool }
     };
-    struct stream_info info;
-    struct coding coding;
-    char name[80];
-    unsigned anew = 0;
-    if (!coding_of(&coding, sampling, kind, width, height)) {
-        fixture_free(f);
-        return 0;
+    struct bytes made[4];
+    for (int i = 0; i < 4; i++) {
+        made[i] = turned(file, t, &ways[i]);
+        CHECK(same_bytes(made[i], made[0]), "way %d gives another file", i);
     }
-    struct bytes file = make_jpeg(&coding);
-    snprintf(name, sizeof name, "%s %u x %u, kind %u", samplings[sampling].name,
-             width, height, kind);
-    must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
-    if (stream_info_can_turn(&info, REPRESENTATION_REALIGNED, t)) {
-        struct thread_pool *pool = thread_pool_open(3);
-        struct bytes made[4];
-        ways[2].pool = ways[3].pool = pool;
-        for (int i = 0; i < 4; i++) {
-            made[i] = turned(file, t, &ways[i]);
-            CHECK(made[i].size == made[0].size &&
-                      !memcmp(made[i].data, made[0].data, made[0].size),
-                  "%s, %s: way %d gives another file", name, xform_name(t), i);
-        }
-        anew = check_made(name, file, made[0], t);
-        CHECK((anew > 0) ==
-                  !stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, t),
-              "%s, %s: %u components", name, xform_name(t), anew);
-        for (int i = 0; i < 4; i++)
-            bytes_free(&made[i]);
-        thread_pool_close(pool);
-    }
-    bytes_free(&file);
-    fixture_free(f);
+    unsigned anew = check_made(file, made[0], t);
+    CHECK((anew > 0) == !jpeg_can_turn(file, REPRESENTATION_COEFFICIENTS, t),
+          "%u components", anew);
+    for (int i = 0; i < 4; i++)
+        bytes_free(&made[i]);
+    thread_pool_close(pool);
     return anew;
 }
 
@@ -331,48 +286,52 @@ TEST(turns)
                                          { 40, 24 }, { 24, 8 },  { 8, 8 },
                                          { 47, 56 }, { 56, 45 } };
     unsigned anew = 0;
-    for (unsigned s = 0; s < SAMPLINGS; s++)
-        for (unsigned k = 0; k < KINDS; k++)
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-                for (int t = 0; t < XFORM_COUNT; t++)
-                    anew += check_turn(s, k, sizes[i][0], sizes[i][1],
-                                       (enum xform)t);
+    for (unsigned n = 0; n < SAMPLINGS * KINDS * COUNT(sizes); n++) {
+        const unsigned s = n % SAMPLINGS, k = n / SAMPLINGS % KINDS;
+        const uint32_t *size = sizes[n / SAMPLINGS / KINDS];
+        const struct coding coding = coding_of(s, k, size[0], size[1]);
+        if (k == 4 && coding.space != JCS_YCbCr)
+            continue;
+        struct bytes file = make_jpeg(&coding);
+        for (EACH_TURN(t)) {
+            test_case("sampling %u, kind %u, %u x %u, %s", s, k, size[0],
+                      size[1], xform_name(t));
+            if (jpeg_can_turn(file, REPRESENTATION_REALIGNED, t))
+                anew += check_turn(file, t);
+        }
+        bytes_free(&file);
+    }
     CHECK(anew > 500, "%u components are computed anew", anew);
 }
 
 /* Which sizes suit: luma of whole blocks, chroma of whole samples. */
 TEST(suits)
 {
+    enum { OF_444, OF_422, OF_440, OF_420, OF_411 };
     static const struct {
         uint32_t width, height;
         unsigned sampling;
         enum xform t;
         bool suits;
     } cases[] = {
-        { 1920, 1080, 0, XFORM_ROTATE_180, true },
-        { 4000, 3000, 0, XFORM_ROTATE_90, true },
-        { 1918, 1080, 0, XFORM_ROTATE_90, true },
-        { 1918, 1080, 0, XFORM_ROTATE_180, false },
-        { 24, 12, 0, XFORM_ROTATE_90, false },
-        { 12, 24, 1, XFORM_MIRROR_X, false },
-        { 24, 11, 1, XFORM_MIRROR_X, true },
-        { 40, 11, 3, XFORM_MIRROR_X, true },
-        { 12, 8, 4, XFORM_MIRROR_X, false },
+        { 1920, 1080, OF_420, XFORM_ROTATE_180, true },
+        { 4000, 3000, OF_420, XFORM_ROTATE_90, true },
+        { 1918, 1080, OF_420, XFORM_ROTATE_90, true },
+        { 1918, 1080, OF_420, XFORM_ROTATE_180, false },
+        { 24, 12, OF_420, XFORM_ROTATE_90, false },
+        { 12, 24, OF_422, XFORM_MIRROR_X, false },
+        { 24, 11, OF_422, XFORM_MIRROR_X, true },
+        { 40, 11, OF_411, XFORM_MIRROR_X, true },
+        { 12, 8, OF_444, XFORM_MIRROR_X, false },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fixture *f = fixture_new(&codec_jpeg);
-        struct stream_info info;
-        struct coding coding;
-        coding_of(&coding, cases[i].sampling, 0, cases[i].width,
-                  cases[i].height);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct coding coding =
+            coding_of(cases[i].sampling, 0, cases[i].width, cases[i].height);
         struct bytes file = make_jpeg(&coding);
-        f->load.limits.pixels = UINT64_MAX;
-        must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
-        CHECK(stream_info_can_turn(&info, REPRESENTATION_REALIGNED,
-                                   cases[i].t) == cases[i].suits,
+        CHECK(jpeg_can_turn(file, REPRESENTATION_REALIGNED, cases[i].t) ==
+                  cases[i].suits,
               "%zu", i);
         bytes_free(&file);
-        fixture_free(f);
     }
 }
 
@@ -383,8 +342,8 @@ static void turn_again(uint32_t width, uint32_t height, int quality,
                        double growth, double least)
 {
     const struct way way = { .fused = true };
-    struct coding coding;
-    coding_of(&coding, 0, 0, width, height);
+    struct coding coding = sampled(3, width, height);
+    coding.standard = true;
     coding.quality = quality;
     struct bytes file = make_noisy_jpeg(&coding, 12), made = { 0 };
     bytes_append(&made, file.data, file.size);

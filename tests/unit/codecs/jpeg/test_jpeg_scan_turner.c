@@ -1,43 +1,34 @@
 /* Scans that are turned elsewhere: the file is the one that is made here. */
-#include <string.h>
-
-#include "codecs/codec.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
+
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 #include "tests/support/scan_jobs.h"
-#include "tests/support/test.h"
 
 /* ---- A turner ----------------------------------------------------------- */
 
 struct elsewhere {
     struct bytes made[4];
-    unsigned scans; /* how many it has turned */
+    unsigned scans; /* how many it has turned, or was asked for */
     bool refuses;
+    bool samples; /* asked with components that go through samples */
 };
 
 static bool begin(void *context, struct scan_turn *scans, unsigned count)
 {
     struct elsewhere *e = context;
     must(count <= 4);
-    for (unsigned i = 0; i < count && !e->refuses; i++) {
+    e->samples = scans->samples != NULL;
+    for (unsigned i = 0; i < count; i++, e->scans++) {
         struct scan_turn *s = &scans[i];
+        if (e->refuses)
+            continue;
         must(host_turn(&e->made[i], s->to, s->from, s->turn, s->optimize,
                        s->coded));
         s->turned =
             (struct bytes){ .data = e->made[i].data, .size = e->made[i].size };
-        e->scans++;
     }
     return !e->refuses;
-}
-
-static void forget(struct elsewhere *e)
-{
-    for (unsigned i = 0; i < 4; i++)
-        bytes_free(&e->made[i]);
-    *e = (struct elsewhere){ .refuses = e->refuses };
 }
 
 /* ---- A file on its way -------------------------------------------------- */
@@ -45,51 +36,46 @@ static void forget(struct elsewhere *e)
 static const struct turner anything = { .parallel = true };
 
 /* Reads and writes a file, with a turner of scans or without. */
-static struct bytes turn_file(struct bytes file, struct decode_plan plan,
-                              struct save_opts save,
+static struct bytes turn_file(struct bytes file, const struct decode_plan *plan,
+                              const struct save_opts *save,
                               const struct scan_turner *turner)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
-    plan.turner = &anything;
-    plan.scan_turner = turner;
-    save.warnings = &f->warnings;
-    f->plan = plan;
-    f->save = save;
-    bool turned = !fixture_decode(f, file) && f->img.turned == plan.turn;
-    CHECK(turned, "%s", f->err.text);
-    CHECK(!turned || (f->img.pixels.rows.cells == NULL && !fixture_encode(f)),
-          "%s", f->err.text);
+    f->plan = *plan;
+    f->plan.turner = &anything;
+    f->plan.scan_turner = turner;
+    f->save = *save;
+    f->save.warnings = &f->warnings;
+    fixture_read(f, file);
+    CHECK(f->img.turned == plan->turn && !f->img.pixels.rows.cells,
+          "it is not turned");
+    fixture_write(f);
     return fixture_take_made(f);
 }
 
-static void check_same(const char *name, struct bytes file,
-                       struct decode_plan plan, struct save_opts save,
-                       unsigned scans)
+/* `scans` are turned there, if it does not refuse. */
+static void check_same(struct bytes file, struct decode_plan plan,
+                       struct save_opts save, unsigned scans, bool refuses)
 {
-    struct elsewhere e = { .refuses = scans == 0 };
+    struct elsewhere e = { .refuses = refuses };
     const struct scan_turner turner = {
         .begin = begin,
         .context = &e,
         .optimize = save.optimize,
         .no_restart = save.no_restart,
     };
-    struct bytes here = turn_file(file, plan, save, NULL);
-    struct bytes there = turn_file(file, plan, save, &turner);
-    CHECK(e.scans == scans, "%s: %u scans of %u", name, e.scans, scans);
-    CHECK(same_bytes(here, there), "%s, turn %d: %zu bytes, not %zu", name,
-          plan.turn, there.size, here.size);
+    plan.representation = REPRESENTATION_COEFFICIENTS;
+    struct bytes here = turn_file(file, &plan, &save, NULL);
+    struct bytes there = turn_file(file, &plan, &save, &turner);
+    CHECK(e.scans == scans, "%u scans of %u", e.scans, scans);
+    CHECK(same_bytes(here, there), "%zu bytes, not %zu", there.size, here.size);
     bytes_free(&here);
     bytes_free(&there);
-    forget(&e);
+    for (unsigned i = 0; i < 4; i++)
+        bytes_free(&e.made[i]);
 }
 
 /* ---- Tests -------------------------------------------------------------- */
-
-static const jpeg_scan_info alone[] = {
-    { 1, { 2 }, 0, 63, 0, 0 },
-    { 1, { 0 }, 0, 63, 0, 0 },
-    { 1, { 1 }, 0, 63, 0, 0 },
-};
 
 static const struct {
     const char *name;
@@ -103,9 +89,8 @@ static const struct {
     { "CMYK", 1, { .space = JCS_CMYK } },
     { "scans of one",
       3,
-      { .space = JCS_YCbCr, .h = 2, .scan = alone, .scans = 3 } },
+      { .space = JCS_YCbCr, .h = 2, .scan = jpeg_scans_alone, .scans = 3 } },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
 {
@@ -115,128 +100,85 @@ static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
     return make_noisy_jpeg(&coding, 20);
 }
 
+/* As it is, in other ways to write, and trimmed. */
 TEST(same_file)
 {
-    for (unsigned k = 0; k < KINDS; k++) {
-        struct bytes file = make_kind(k, 96, 64);
-        for (unsigned t = 0; t < XFORM_COUNT; t++) {
-            struct decode_plan plan = {
-                .representation = REPRESENTATION_COEFFICIENTS,
-                .turn = (enum xform)t,
-            };
-            check_same(kinds[k].name, file, plan, (struct save_opts){ 0 },
-                       kinds[k].scans);
-            check_same(kinds[k].name, file, plan,
-                       (struct save_opts){ .optimize = true }, kinds[k].scans);
-            check_same(kinds[k].name, file, plan,
-                       (struct save_opts){ .no_restart = true },
-                       kinds[k].scans);
+    static const struct save_opts saves[] = { { 0 },
+                                              { .optimize = true },
+                                              { .no_restart = true } };
+    for (unsigned k = 0; k < COUNT(kinds); k++) {
+        struct bytes file = make_kind(k, 96, 64), odd = make_kind(k, 103, 77);
+        for (EACH_TURN(t)) {
+            struct decode_plan plan = { .turn = t };
+            test_case("%s, %s", kinds[k].name, xform_name(t));
+            for (unsigned i = 0; i < COUNT(saves); i++)
+                check_same(file, plan, saves[i], kinds[k].scans, false);
+            plan.width = 96;
+            plan.height = 64;
+            check_same(odd, plan, saves[0], kinds[k].scans, false);
         }
         bytes_free(&file);
-    }
-}
-
-TEST(trimmed)
-{
-    for (unsigned k = 0; k < KINDS; k++) {
-        struct bytes file = make_kind(k, 103, 77);
-        for (unsigned t = 0; t < XFORM_COUNT; t++) {
-            struct decode_plan plan = {
-                .representation = REPRESENTATION_COEFFICIENTS,
-                .turn = (enum xform)t,
-                .width = 96,
-                .height = 64,
-            };
-            check_same(kinds[k].name, file, plan, (struct save_opts){ 0 },
-                       kinds[k].scans);
-        }
-        bytes_free(&file);
+        bytes_free(&odd);
     }
 }
 
 /* What it refuses is done here. */
 TEST(refused)
 {
-    const struct decode_plan plan = {
-        .representation = REPRESENTATION_COEFFICIENTS,
-        .turn = XFORM_ROTATE_90,
-    };
+    const struct decode_plan plan = { .turn = XFORM_ROTATE_90 };
     struct bytes file = make_kind(1, 96, 64);
-    check_same("refused", file, plan, (struct save_opts){ 0 }, 0);
+    check_same(file, plan, (struct save_opts){ 0 }, 1, true);
     bytes_free(&file);
+}
+
+/* Offers a picture, which it frees, to a turner that refuses. */
+static struct elsewhere ask(struct bytes file, struct decode_plan plan,
+                            bool takes_samples, bool sound)
+{
+    struct elsewhere e = { .refuses = true };
+    const struct scan_turner turner = { .begin = begin,
+                                        .context = &e,
+                                        .samples = takes_samples };
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan = plan;
+    f->plan.scan_turner = &turner;
+    CHECK(!fixture_decode(f, file) == sound, "%s", f->err.text);
+    CHECK(!f->img.pixels.rows.cells == !sound, "samples or not");
+    if (sound) {
+        turn_image(&f->img, plan.turn);
+        fixture_write(f);
+    }
+    fixture_free(f);
+    bytes_free(&file);
+    return e;
 }
 
 /* What is no sequential file of coefficients is not offered. */
-static void check_not_offered(struct bytes file, bool sound)
-{
-    struct elsewhere e = { .refuses = false };
-    const struct scan_turner turner = { .begin = begin, .context = &e };
-    struct fixture *f = fixture_new(&codec_jpeg);
-    f->plan = (struct decode_plan){
-        .representation = REPRESENTATION_COEFFICIENTS,
-        .turner = &anything,
-        .scan_turner = &turner,
-    };
-    CHECK(!fixture_decode(f, file) == sound, "%s", f->err.text);
-    CHECK(e.scans == 0 && !f->img.pixels.rows.cells == !sound, "%u scans",
-          e.scans);
-    fixture_free(f);
-    bytes_free(&file);
-}
-
 TEST(not_offered)
 {
     const struct coding progressive = {
         .width = 96, .height = 64, .space = JCS_YCbCr, .progressive = true
     };
+    const struct decode_plan plan = { .representation =
+                                          REPRESENTATION_COEFFICIENTS,
+                                      .turner = &anything };
     struct bytes cut = make_kind(1, 96, 64);
     cut.size -= 200;
-    check_not_offered(make_jpeg(&progressive), true);
-    check_not_offered(cut, false);
+    CHECK(ask(make_jpeg(&progressive), plan, false, true).scans == 0, "it is");
+    CHECK(ask(cut, plan, false, false).scans == 0, "a cut one is");
 }
 
-/* ---- Pictures that go through samples ------------------------------------ */
-
-/* They are offered to devices that take them, and else done here. */
-struct asked {
-    unsigned scans;
-    bool samples; /* with components that go through samples */
-};
-
-static bool ask_turner(void *context, struct scan_turn *scans, unsigned count)
-{
-    struct asked *asked = context;
-    asked->scans += count;
-    asked->samples = scans->samples != NULL;
-    return false;
-}
-
-static struct asked ask(enum representation representation, bool takes)
+/* Pictures that go through samples are offered to devices that take them, and
+ * else done here. */
+TEST(samples)
 {
     const struct coding coding = { 103, 77, JCS_YCbCr, .h = 2, .v = 2 };
-    struct asked asked = { .scans = 0 };
-    const struct scan_turner turner = { .begin = ask_turner,
-                                        .context = &asked,
-                                        .samples = takes };
-    struct bytes file = make_jpeg(&coding);
-    struct fixture *f = fixture_new(&codec_jpeg);
-    f->plan.representation = representation;
-    f->plan.turn = XFORM_ROTATE_90;
-    f->plan.scan_turner = &turner;
-    CHECK(!fixture_decode(f, file), "%s", f->err.text);
-    turn_image(&f->img, XFORM_ROTATE_90);
-    CHECK(!fixture_encode(f), "%s", f->err.text);
-    fixture_free(f);
-    bytes_free(&file);
-    return asked;
-}
-
-TEST(offered)
-{
+    struct decode_plan plan = { .turn = XFORM_ROTATE_90 };
     for (int r = REPRESENTATION_PLANES; r <= REPRESENTATION_REALIGNED; r++) {
-        struct asked asked = ask((enum representation)r, true);
-        CHECK(asked.scans == 1 && asked.samples, "%d: %u scans", r,
-              asked.scans);
-        CHECK(ask((enum representation)r, false).scans == 0, "%d", r);
+        plan.representation = (enum representation)r;
+        struct elsewhere e = ask(make_jpeg(&coding), plan, true, true);
+        CHECK(e.scans == 1 && e.samples, "%d: %u scans", r, e.scans);
+        e = ask(make_jpeg(&coding), plan, false, true);
+        CHECK(e.scans == 0, "%d", r);
     }
 }

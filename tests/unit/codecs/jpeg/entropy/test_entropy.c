@@ -2,92 +2,74 @@
  * and what we write libjpeg reads. */
 #include "codecs/jpeg/entropy/sequential.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/entropy_oracle.h"
 #include "tests/support/fixture.h"
-#include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/pools.h"
-#include "tests/support/test.h"
 
 TEST_POOLS(2, 3, 8)
 
-static void check_trial(const char *name, struct bytes file,
-                        struct entropy_trial trial, enum entropy_verdict want)
+static void check_trial(struct bytes file, struct entropy_trial trial,
+                        enum entropy_verdict want)
 {
     enum entropy_verdict found = entropy_try(file, &trial);
-    CHECK(found == want, "%s, turn %d%s%s, %u threads: %s, expected %s", name,
-          trial.turn, trial.optimize ? ", optimized" : "",
-          trial.planes ? ", planes" : "", thread_pool_threads(trial.pool),
-          entropy_verdict_name(found), entropy_verdict_name(want));
+    CHECK(found == want, "turn %d%s%s, %u threads: %s, expected %s", trial.turn,
+          trial.optimize ? ", optimized" : "", trial.planes ? ", planes" : "",
+          thread_pool_threads(trial.pool), entropy_verdict_name(found),
+          entropy_verdict_name(want));
 }
 
 /* Each `step`th turn from one on, each in another one of the other ways. */
-static void check_some_turns(const char *name, struct bytes file, unsigned from,
-                             unsigned step)
+static void check_some_turns(struct bytes file, unsigned from, unsigned step)
 {
     for (unsigned t = from; t < XFORM_COUNT; t += step) {
         struct entropy_trial trial = { .turn = (enum xform)t };
-        check_trial(name, file, trial, ENTROPY_SAME);
+        check_trial(file, trial, ENTROPY_SAME);
         trial.optimize = t % 2;
         trial.planes = t / 2 % 2;
         trial.pool = pools[t % COUNTS];
-        check_trial(name, file, trial, ENTROPY_SAME);
+        check_trial(file, trial, ENTROPY_SAME);
     }
 }
 
+/* All turns. Frees the file. */
 static void check_turns(const char *name, struct bytes file)
 {
-    check_some_turns(name, file, 0, 1);
+    test_case("%s", name);
+    check_some_turns(file, 0, 1);
+    bytes_free(&file);
 }
 
-/* The pictures of a grid: each goes through some turns, all with WHOLE=1. */
-static void check_grid(const char *name, struct bytes file, unsigned number)
+/* A picture of a grid: each goes through some turns, all with WHOLE=1. */
+static void check_grid(unsigned k, const uint32_t size[2], unsigned restart,
+                       unsigned number)
 {
-    if (tests_are_whole())
-        check_turns(name, file);
-    else
-        check_some_turns(name, file, number % 3, 3);
+    static unsigned way;
+    struct bytes file = entropy_make_kind(k, size[0], size[1], restart, way++);
+    const bool whole = tests_are_whole();
+    test_case("%s, %u x %u, %u MCUs", entropy_kinds[k].name, size[0], size[1],
+              restart);
+    check_some_turns(file, whole ? 0 : number % 3, whole ? 1 : 3);
+    bytes_free(&file);
 }
 
 /* ---- Sound files -------------------------------------------------------- */
 
-TEST(sizes)
+/* Of restarts: 1, an odd number, parts of a row, whole rows, more than the
+ * picture has. */
+TEST(grids)
 {
     static const uint32_t sizes[][2] = { { 1, 1 },   { 8, 8 },   { 9, 7 },
                                          { 16, 1 },  { 1, 33 },  { 17, 40 },
-                                         { 64, 48 }, { 97, 131 } };
-    unsigned way = 0;
-    for (unsigned k = 0; k < ENTROPY_KINDS; k++)
-        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            char name[80];
-            struct bytes file =
-                entropy_make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
-            snprintf(name, sizeof name, "%s, %u x %u", entropy_kinds[k].name,
-                     sizes[i][0], sizes[i][1]);
-            check_grid(name, file, k + i);
-            bytes_free(&file);
-        }
-}
-
-/* 1, an odd number, parts of a row, whole rows, more than the picture has. */
-TEST(restarts)
-{
+                                         { 64, 48 }, { 97, 131 } },
+                          large[2] = { 205, 91 };
     static const unsigned restarts[] = { 1, 3, 5, 13, 26, 1000 };
-    unsigned way = 0;
-    for (unsigned k = 0; k < ENTROPY_KINDS; k++)
-        for (unsigned i = 0; i < sizeof restarts / sizeof *restarts; i++) {
-            char name[80];
-            struct bytes file =
-                entropy_make_kind(k, 205, 91, restarts[i], way++);
-            snprintf(name, sizeof name, "%s, %u MCUs", entropy_kinds[k].name,
-                     restarts[i]);
-            check_grid(name, file, k + i);
-            bytes_free(&file);
-        }
+    for (unsigned k = 0; k < ENTROPY_KINDS; k++) {
+        for (unsigned i = 0; i < COUNT(sizes); i++)
+            check_grid(k, sizes[i], 0, k + i);
+        for (unsigned i = 0; i < COUNT(restarts); i++)
+            check_grid(k, large, restarts[i], k + i);
+    }
 }
 
 /* So large that each thread has a part, which begins with a guess: few bits a
@@ -100,7 +82,7 @@ TEST(guesses)
         unsigned noise;
     } ways[] = { { 0, 100, 255 }, { 5, 95, 100 }, { 5, 100, 255 },
                  { 7, 90, 60 },   { 9, 75, 250 }, { 14, 95, 90 } };
-    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
+    for (unsigned i = 0; i < COUNT(ways); i++)
         for (unsigned restart = 0; restart < 200; restart += 111) {
             struct coding coding = entropy_kinds[ways[i].k].coding;
             coding.width = 1201;
@@ -109,13 +91,13 @@ TEST(guesses)
             coding.restart = restart;
             coding.standard = i % 2;
             struct bytes file = make_noisy_jpeg(&coding, ways[i].noise);
+            test_case("%s", entropy_kinds[ways[i].k].name);
             for (unsigned p = 0; p < COUNTS; p++) {
                 struct entropy_trial trial = {
                     .turn = (enum xform)((p + i) % XFORM_COUNT),
                     .pool = pools[p],
                 };
-                check_trial(entropy_kinds[ways[i].k].name, file, trial,
-                            ENTROPY_SAME);
+                check_trial(file, trial, ENTROPY_SAME);
             }
             bytes_free(&file);
         }
@@ -140,7 +122,7 @@ TEST(blocks_alike)
     for (unsigned p = 0; p < COUNTS; p++) {
         struct entropy_trial trial = { .turn = XFORM_ROTATE_90,
                                        .pool = pools[p] };
-        check_trial("blocks alike", file, trial, ENTROPY_SAME);
+        check_trial(file, trial, ENTROPY_SAME);
     }
     bytes_free(&file);
 }
@@ -173,21 +155,12 @@ TEST(bytes_of_libjpeg)
 
 /* ---- Odd but sound ------------------------------------------------------ */
 
-/* Returns where the n-th of these markers stands, from 0; the file's size if it
- * has fewer. */
-static size_t find_marker(struct bytes file, uint8_t low, uint8_t high,
-                          unsigned n)
-{
-    for (size_t at = 0; at + 1 < file.size; at++)
-        if (file.data[at] == 0xff && file.data[at + 1] >= low &&
-            file.data[at + 1] <= high && n-- == 0)
-            return at;
-    return file.size;
-}
-
+/* Returns where the n-th restart marker stands, from 0. */
 static size_t find_restart(struct bytes file, unsigned n)
 {
-    size_t at = find_marker(file, 0xd0, 0xd7, n);
+    size_t at = find_marker(file, 0, 0xd0, 0xd7);
+    while (n-- > 0)
+        at = find_marker(file, at + 1, 0xd0, 0xd7);
     must(at < file.size);
     return at;
 }
@@ -203,27 +176,18 @@ TEST(fill_bytes)
     for (unsigned n = 0; n < 5; n++)
         insert_bytes(&file, find_restart(file, n), "\xff\xff\xff", 1 + n % 3);
     insert_bytes(&file, file.size - 2, "\xff\xff", 2);
-    insert_bytes(&file, find_marker(file, 0xc0, 0xc0, 0), "\xff", 1);
+    insert_bytes(&file, find_marker(file, 0, 0xc0, 0xc0), "\xff", 1);
     check_turns("fill bytes", file);
-    bytes_free(&file);
 }
 
+/* An extended frame, and 16-bit quantization tables, which only such a one has.
+ */
 TEST(extended)
 {
     struct bytes file = small_file(0);
-    file.data[find_marker(file, 0xc0, 0xc0, 0) + 1] = 0xc1;
-    check_turns("SOF1", file);
-    bytes_free(&file);
-}
-
-/* 16-bit quantization tables, which only an extended frame has. */
-TEST(wide_steps)
-{
-    struct bytes file = small_file(0);
-    size_t at;
-    file.data[find_marker(file, 0xc0, 0xc0, 0) + 1] = 0xc1;
-    for (unsigned n = 0; (at = find_marker(file, 0xdb, 0xdb, n)) < file.size;
-         n++) {
+    file.data[find_marker(file, 0, 0xc0, 0xc0) + 1] = 0xc1;
+    for (size_t at = 2; (at = find_marker(file, at, 0xdb, 0xdb)) < file.size;
+         at += 133) {
         uint8_t steps[128];
         for (unsigned k = 0; k < 64; k++) {
             steps[2 * k] = (uint8_t)(k % 5);
@@ -236,18 +200,18 @@ TEST(wide_steps)
         file.data[at + 4] |= 0x10;
     }
     check_turns("wide steps", file);
-    bytes_free(&file);
+    file = small_file(0);
+    file.data[find_marker(file, 0, 0xc0, 0xc0) + 1] = 0xc1;
+    check_turns("SOF1", file);
 }
 
 /* Optimized scans each have tables of their own, under the same numbers. */
 TEST(tables_redefined)
 {
     struct bytes file = entropy_make_kind(14, 100, 70, 0, 2);
-    size_t scan = find_marker(file, 0xda, 0xda, 1);
-    struct bytes rest = { .data = file.data + scan, .size = file.size - scan };
-    CHECK(find_marker(rest, 0xc4, 0xc4, 0) < rest.size, "no DHT in between");
+    size_t scan = find_marker(file, 0, 0xda, 0xda);
+    CHECK(find_marker(file, scan, 0xc4, 0xc4) < file.size, "no DHT in between");
     check_turns("tables redefined", file);
-    bytes_free(&file);
 }
 
 /* ---- Damage ------------------------------------------------------------- */
@@ -260,8 +224,8 @@ TEST(truncated)
             struct bytes cut = { 0 };
             must(bytes_append(&cut, file.data, size + !size));
             cut.size = size;
-            check_trial("truncated", cut,
-                        (struct entropy_trial){ .turn = XFORM_ROTATE_90 },
+            test_case("restarts %u, %zu bytes", restart, size);
+            check_trial(cut, (struct entropy_trial){ .turn = XFORM_ROTATE_90 },
                         ENTROPY_REFUSED);
             bytes_free(&cut);
         }
@@ -269,62 +233,51 @@ TEST(truncated)
     }
 }
 
-/* What libjpeg says of these is a warning; we refuse each of them. */
-static void check_refused(const char *name, struct bytes *file)
+/* Damage at a place: `skip` bytes behind a marker or before the end are
+ * removed, replaced, or others are put there. libjpeg warns of each of these;
+ * we refuse it.
+ */
+TEST(damaged)
 {
-    for (unsigned i = 0; i < 2; i++)
-        check_trial(name, *file,
-                    (struct entropy_trial){ .pool = i ? pools[1] : NULL },
-                    ENTROPY_REFUSED);
-    bytes_free(file);
-}
-
-TEST(restarts_damaged)
-{
-    struct bytes file = small_file(1);
-    file.data[find_restart(file, 2) + 1] ^= 1;
-    check_refused("wrong RST", &file);
-
-    file = small_file(1);
-    size_t at = find_restart(file, 2);
-    memmove(file.data + at, file.data + at + 2, file.size - at - 2);
-    file.size -= 2;
-    check_refused("missing RST", &file);
-
-    file = small_file(1);
-    insert_bytes(&file, find_restart(file, 2), "\xff\xd2", 2);
-    check_refused("RST twice", &file);
-
-    file = small_file(0);
-    insert_bytes(&file, file.size - 20, "\xff\xd0", 2);
-    check_refused("RST without DRI", &file);
-
-    file = small_file(1);
-    insert_bytes(&file, find_restart(file, 3), "\x55", 1);
-    /* libjpeg says nothing of a byte that it has in 64 bits read ahead. */
-    check_trial("a byte before RST", file, (struct entropy_trial){ 0 },
-                sizeof(size_t) < 8 ? ENTROPY_REFUSED : ENTROPY_ONLY_LIBJPEG);
-    bytes_free(&file);
-
-    file = small_file(1);
-    file.data[find_marker(file, 0xc0, 0xc0, 0) + 6] = 20; /* its height */
-    check_refused("more intervals than the picture has", &file);
-
-    file = small_file(0);
-    insert_bytes(&file, file.size - 2, "\x55\x55", 2);
-    check_refused("bytes before EOI", &file);
-
-    file = small_file(0);
-    insert_bytes(&file, file.size - 2, "\xff\x02", 2);
-    check_refused("a marker before EOI", &file);
-}
-
-/* The code of ones alone is none. */
-TEST(bad_code)
-{
-    struct bytes file = small_file(0);
-    memcpy(file.data + file.size - 40, "\xff\0\xff\0\xff\0", 6);
-    check_refused("ones", &file);
+    enum place { RESTART, FRAME, END };
+    static const struct {
+        const char *name;
+        unsigned restart; /* of the file */
+        enum place place;
+        unsigned n;      /* of the restart marker */
+        unsigned before; /* so many bytes before it, or behind a marker */
+        unsigned removed;
+        const char *put;
+        size_t size;
+    } cases[] = {
+        { "wrong RST", 1, RESTART, 2, 0, 2, "\xff\xd3", 2 },
+        { "missing RST", 1, RESTART, 2, 0, 2, "", 0 },
+        { "RST twice", 1, RESTART, 2, 0, 0, "\xff\xd2", 2 },
+        { "RST without DRI", 0, END, 0, 20, 0, "\xff\xd0", 2 },
+        { "more intervals than it has", 1, FRAME, 0, 6, 1, "\x14", 1 },
+        { "bytes before EOI", 0, END, 0, 2, 0, "\x55\x55", 2 },
+        { "a marker before EOI", 0, END, 0, 2, 0, "\xff\x02", 2 },
+        { "the code of ones", 0, END, 0, 40, 6, "\xff\0\xff\0\xff\0", 6 },
+        { "a byte before RST", 1, RESTART, 3, 0, 0, "\x55", 1 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bytes file = small_file(cases[i].restart);
+        const size_t at =
+            cases[i].place == RESTART ? find_restart(file, cases[i].n)
+            : cases[i].place == FRAME
+                ? find_marker(file, 0, 0xc0, 0xc0) + cases[i].before
+                : file.size - cases[i].before;
+        /* libjpeg says nothing of a byte that it has in 64 bits read ahead. */
+        const bool unsaid = i == COUNT(cases) - 1 && sizeof(size_t) == 8;
+        remove_bytes(&file, at, cases[i].removed);
+        insert_bytes(&file, at, cases[i].put, cases[i].size);
+        test_case("%s", cases[i].name);
+        for (unsigned k = 0; k < 2; k++)
+            check_trial(file,
+                        (struct entropy_trial){ .pool = k ? pools[1] : NULL },
+                        unsaid ? ENTROPY_ONLY_LIBJPEG : ENTROPY_REFUSED);
+        bytes_free(&file);
+    }
 }
 
 /* A DC coefficient that no samples have, near the end, where several threads
@@ -344,7 +297,7 @@ TEST(dc_range)
     must(!sequential_write(&made, &to, &s, true, NULL, &err));
     for (unsigned i = 0; i <= COUNTS; i++)
         check_trial(
-            "DC out of range", made,
+            made,
             (struct entropy_trial){ .pool = i < COUNTS ? pools[i] : NULL },
             ENTROPY_ONLY_LIBJPEG);
     sequential_free(&s);
@@ -357,7 +310,7 @@ TEST(dc_range)
 TEST(sizes_claimed)
 {
     struct bytes file = small_file(0);
-    size_t frame = find_marker(file, 0xc0, 0xc0, 0);
+    size_t frame = find_marker(file, 0, 0xc0, 0xc0);
     memset(file.data + frame + 5, 0xff, 4);
     for (unsigned restart = 0; restart < 2; restart++) {
         struct sequential s;
@@ -373,15 +326,6 @@ TEST(sizes_claimed)
     bytes_free(&file);
 }
 
-static void check_not_wrong(struct bytes file,
-                            const struct entropy_trial *trial, unsigned i)
-{
-    CHECK(entropy_try(file, trial) != ENTROPY_WRONG,
-          "file of %zu bytes, mutation %u, turn %d%s%s, %u threads", file.size,
-          i, trial->turn, trial->optimize ? ", optimized" : "",
-          trial->planes ? ", planes" : "", thread_pool_threads(trial->pool));
-}
-
 static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
 {
     for (unsigned i = 0; i < runs; i++) {
@@ -394,7 +338,10 @@ static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
         trial.optimize = way & 8;
         trial.planes = way & 16;
         trial.pool = way & 32 ? pools[way >> 6 & 1] : NULL;
-        check_not_wrong(damaged, &trial, i);
+        CHECK(entropy_try(damaged, &trial) != ENTROPY_WRONG,
+              "mutation %u, turn %d%s%s, %u threads", i, trial.turn,
+              trial.optimize ? ", optimized" : "",
+              trial.planes ? ", planes" : "", thread_pool_threads(trial.pool));
         bytes_free(&damaged);
     }
 }
@@ -415,6 +362,7 @@ TEST(mutations)
     for (unsigned k = 0; k < ENTROPY_KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
             struct bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
+            test_case("%s, way %u", entropy_kinds[k].name, way);
             check_mutations(file, mutations(), &random);
             bytes_free(&file);
         }
