@@ -1,12 +1,6 @@
 /* What the tests of formats share; see formats.h. */
 #include "tests/support/formats.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/support/fixture.h"
-#include "tests/support/must.h"
-
 struct opened open_file(const struct codec *codec, const void *data,
                         size_t size, int how)
 {

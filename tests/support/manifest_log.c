@@ -2,8 +2,6 @@
 #include "tests/support/manifest_log.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

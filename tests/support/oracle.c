@@ -20,7 +20,7 @@ const struct turn oracle[XFORM_COUNT] = {
 
 enum xform turn_named(const char *name)
 {
-    for (int t = 0; t < XFORM_COUNT; t++)
+    for (EACH_TURN(t))
         if (strcmp(oracle[t].name, name) == 0)
             return (enum xform)t;
     abort();

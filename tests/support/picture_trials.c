@@ -270,8 +270,7 @@ void samples_trial_anew(const struct scan_engine_type *type)
                 if (is_tried(k + i, t))
                     turn_as_here(trial, kinds[k].name,
                                  make_kind(k, sizes[i][0], sizes[i][1]),
-                                 REPRESENTATION_PLANES, (enum xform)t,
-                                 kinds[k].scans);
+                                 REPRESENTATION_PLANES, t, kinds[k].scans);
     end_trial(trial, 0);
 }
 
@@ -281,11 +280,11 @@ void samples_trial_realigned(const struct scan_engine_type *type)
     struct trial *trial = begin_trial(type);
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned i = 0; i < COUNT(sizes); i++)
-            for (int t = 0; t < XFORM_COUNT; t++)
+            for (EACH_TURN(t))
                 if (is_tried(k + i, t))
                     turn_as_here(trial, kinds[k].name,
                                  make_kind(k, sizes[i][0], sizes[i][1]),
-                                 REPRESENTATION_REALIGNED, (enum xform)t,
+                                 REPRESENTATION_REALIGNED, t,
                                  kinds[k].scans ? 1 : 3);
     end_trial(trial, 0);
 }

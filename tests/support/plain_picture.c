@@ -67,13 +67,17 @@ static void on_png_warning(png_structp png, png_const_charp text)
     ((struct plain_picture *)png_get_error_ptr(png))->sound = false;
 }
 
-static void read_png_head(struct plain_picture *p, struct png_input *in)
+static void read_png_head(struct plain_picture *p, struct png_input *in,
+                          bool stored)
 {
     png_structp png = in->png;
     png_infop info = in->info;
     png_set_read_fn(png, in, read_bytes);
     png_read_info(png, info);
-    png_set_expand(png);
+    if (stored)
+        png_set_packing(png);
+    else
+        png_set_expand(png);
     png_set_interlace_handling(png);
     p->stored =
         png_get_bit_depth(png, info) * 256u + png_get_color_type(png, info);
@@ -99,7 +103,7 @@ static void read_png_rows(struct plain_picture *p, struct png_input *in)
 }
 
 static void read_png(struct plain_picture *p, struct bytes file,
-                     uint64_t pixels_max)
+                     uint64_t pixels_max, bool stored)
 {
     struct png_input in = { .file = file };
     in.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, p, on_png_error,
@@ -107,7 +111,7 @@ static void read_png(struct plain_picture *p, struct bytes file,
     must(in.png && (in.info = png_create_info_struct(in.png)));
     p->sound = true;
     if (setjmp(png_jmpbuf(in.png)) == 0) {
-        read_png_head(p, &in);
+        read_png_head(p, &in, stored);
         if (begin(p, pixels_max))
             read_png_rows(p, &in);
         else
@@ -219,11 +223,17 @@ void plain_picture_read(struct plain_picture *picture, const char *format,
 {
     *picture = (struct plain_picture){ 0 };
     if (strcmp(format, "png") == 0)
-        read_png(picture, file, pixels_max);
+        read_png(picture, file, pixels_max, false);
     else if (strcmp(format, "jpeg") == 0)
         read_jpeg(picture, file, pixels_max);
     else if (strcmp(format, "pnm") == 0 || strcmp(format, "pam") == 0)
         read_netpbm(picture, file, pixels_max);
+}
+
+void plain_picture_read_stored(struct plain_picture *picture, struct bytes file)
+{
+    *picture = (struct plain_picture){ 0 };
+    read_png(picture, file, UINT64_MAX, true);
 }
 
 void plain_picture_free(struct plain_picture *picture)

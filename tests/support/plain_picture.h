@@ -22,6 +22,11 @@ struct plain_picture {
 void plain_picture_read(struct plain_picture *picture, const char *format,
                         struct bytes file, uint64_t pixels_max);
 
+/* The same of a PNG whose samples are to be those of the file, not of its
+ * colors. */
+void plain_picture_read_stored(struct plain_picture *picture,
+                               struct bytes file);
+
 void plain_picture_free(struct plain_picture *picture);
 
 /* Whether `to` shows what `from` shows after the turn, sample by sample, with

@@ -1,13 +1,10 @@
 /* PNG files as the tests make and read them; see png_file.h. */
 #include "tests/support/png_file.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
-#include "tests/support/must.h"
 
 unsigned shape_channels(const struct shape *s)
 {
@@ -50,29 +47,23 @@ size_t pass_row_bytes(const struct shape *s, const struct pass *p)
     return ((size_t)p->width * shape_channels(s) * s->depth + 7) / 8;
 }
 
-/* Section 9.4: what a filter takes for the byte that comes after `a`, below
- * `b`, with `c` before b. */
-static unsigned filter_guess(unsigned filter, unsigned a, unsigned b,
-                             unsigned c)
+unsigned plain_paeth(unsigned a, unsigned b, unsigned c)
 {
     int p = (int)a + (int)b - (int)c;
     int pa = abs(p - (int)a), pb = abs(p - (int)b), pc = abs(p - (int)c);
-    unsigned paeth = pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
-    const unsigned guess[] = { 0, a, b, (a + b) / 2, paeth };
-    return guess[filter];
+    return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/* Filters `row` into `out`, or undoes it, given the row above. */
-static void filter_row(unsigned filter, bool undo, const uint8_t *row,
-                       const uint8_t *above, size_t size, size_t step,
-                       uint8_t *out)
+void plain_filter(unsigned filter, bool undo, const uint8_t *row,
+                  const uint8_t *above, size_t size, size_t pixel, uint8_t *out)
 {
     const uint8_t *plain = undo ? out : row;
     for (size_t i = 0; i < size; i++) {
-        unsigned a = i < step ? 0 : plain[i - step];
-        unsigned c = i < step ? 0 : above[i - step];
-        unsigned guess = filter_guess(filter, a, above[i], c);
-        out[i] = (uint8_t)(undo ? row[i] + guess : row[i] - guess);
+        unsigned a = i < pixel ? 0 : plain[i - pixel], b = above[i];
+        unsigned c = i < pixel ? 0 : above[i - pixel];
+        const unsigned guess[] = { 0, a, b, (a + b) / 2, plain_paeth(a, b, c) };
+        out[i] =
+            (uint8_t)(undo ? row[i] + guess[filter] : row[i] - guess[filter]);
     }
 }
 
@@ -127,7 +118,7 @@ void add_rows(struct bytes *raw, const struct shape *s, unsigned filter)
             uint8_t f = (uint8_t)(filter == FILTER_ALL ? rows % 5 : filter);
             memset(row, 0, size);
             pack_row(s, &pass[i], y, row);
-            filter_row(f, false, row, above, size, step, out);
+            plain_filter(f, false, row, above, size, step, out);
             must(bytes_append(raw, &f, 1) && bytes_append(raw, out, size));
             memcpy(above, row, size);
         }
@@ -212,6 +203,12 @@ const struct chunk *find_chunk(const struct chunks *list, const char *name)
     return NULL;
 }
 
+bool chunk_is(const struct chunk *chunk, struct bytes data)
+{
+    return chunk && chunk->size == data.size &&
+           (!data.size || !memcmp(chunk->data, data.data, data.size));
+}
+
 bool read_shape(const struct chunks *list, struct shape *s)
 {
     const struct chunk *c = &list->chunk[0];
@@ -252,7 +249,7 @@ bool unpack_rows(const struct shape *s, const uint8_t *raw, const uint8_t *end,
             good = (size_t)(end - raw) > size && raw[0] < 5;
             if (!good)
                 break;
-            filter_row(raw[0], true, raw + 1, above, size, step, row);
+            plain_filter(raw[0], true, raw + 1, above, size, step, row);
             unpack_row(s, &pass[i], y, row, cells);
             memcpy(above, row, size);
             raw += 1 + size;

@@ -43,6 +43,15 @@ unsigned shape_passes(const struct shape *s, struct pass pass[7]);
 /* Bytes of a row of a pass, without that of its filter. */
 size_t pass_row_bytes(const struct shape *s, const struct pass *p);
 
+/* Section 9.4: which of three bytes Paeth takes. */
+unsigned plain_paeth(unsigned a, unsigned b, unsigned c);
+
+/* Sections 9.2 and 9.3: filters a row into `out`, or undoes it, given the one
+ * above and the bytes of a pixel. */
+void plain_filter(unsigned filter, bool undo, const uint8_t *row,
+                  const uint8_t *above, size_t size, size_t pixel,
+                  uint8_t *out);
+
 /* ---- Making ---------------------------------------------------------------*/
 
 /* Appends a chunk with its length and checksum. */
@@ -95,6 +104,9 @@ bool read_chunks(struct chunks *list, struct bytes file);
 
 /* The first chunk of that name, or NULL. */
 const struct chunk *find_chunk(const struct chunks *list, const char *name);
+
+/* Whether it is there and holds this. */
+bool chunk_is(const struct chunk *chunk, struct bytes data);
 
 /* Whether the first chunk is a sound IHDR, which is read. */
 bool read_shape(const struct chunks *list, struct shape *s);

@@ -1,12 +1,7 @@
 /* The scans of files as jobs of an engine. */
 #include "tests/support/scan_jobs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "codecs/base/byte_order.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 bool scan_has_device(const struct scan_engine_type *type)

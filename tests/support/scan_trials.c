@@ -1,11 +1,8 @@
 /* An engine beside the coder on the CPU. */
 #include "tests/support/scan_trials.h"
 
-#include <string.h>
-
 #include "tests/support/entropy_oracle.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/scan_jobs.h"
 #include "tests/support/test.h"

@@ -1,14 +1,11 @@
 /* Formats that are recognized but not read: the first bytes of a file or its
  * suffix name the format in the message. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
 #include "tests/support/test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define TEXT(bytes)  bytes, sizeof(bytes) - 1
+#define TEXT(bytes) bytes, sizeof(bytes) - 1
 
 static const char nothing[64];
 

@@ -4,11 +4,8 @@
 #include "cuda/backend_choose.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cuda/cpu/cpu.h"
-#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/test.h"
@@ -152,7 +149,7 @@ static void check_shape(const struct backend *backend, struct lane *lane,
 static const uint32_t sides[] = { 1,   2,   3,   7,   15,  16,  17,
                                   31,  32,  33,  61,  63,  64,  65,
                                   127, 128, 129, 251, 255, 256, 257 };
-enum { SIDES = sizeof sides / sizeof sides[0] };
+enum { SIDES = COUNT(sides) };
 
 /* Every width and every height goes through every turn of every cell. */
 static void check_sides(const struct backend *backend, struct lane *lane,
@@ -174,7 +171,7 @@ static void test_sides(const struct backend *backend, struct lane *lane)
 {
     static const uint32_t few[] = { 1, 2, 3, 7, 8, 9, 16, 17, 31, 33 };
     check_sides(backend, lane, CELL_U8, 3, sides, SIDES);
-    check_sides(backend, lane, CELL_DCT, 1, few, sizeof few / sizeof few[0]);
+    check_sides(backend, lane, CELL_DCT, 1, few, COUNT(few));
 }
 
 static void test_planes(const struct backend *backend, struct lane *lane)
@@ -200,7 +197,7 @@ static void test_pieces(const struct backend *backend, struct lane *lane)
         { CELL_U16, 1, 70000, 1, 0 }, { CELL_F32, 1, 1, 4099, 0 },
         { CELL_DCT, 3, 41, 25, 1 },
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < COUNT(shapes); i++)
         check_shape(backend, lane, shapes[i]);
 }
 
@@ -213,7 +210,7 @@ static void test_large(const struct backend *backend, struct lane *lane)
         { CELL_DCT, 3, 161, 97, 1 },
         { CELL_F32, 1, 1153, 1027, 2 },
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < COUNT(shapes); i++)
         check_shape(backend, lane, shapes[i]);
 }
 
@@ -248,7 +245,7 @@ static void test_program(const struct backend *backend, struct lane *lane)
 static void test_devices(const struct backend *backend)
 {
     static const int wrong[] = { -1, 1000 };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         struct err err = { .text = "" };
         struct lane *lane = NULL;
         struct lane_opts opts = { .device = &wrong[i], .ndevices = 1 };
@@ -322,7 +319,7 @@ static void test_loads(const struct backend *backend, unsigned ndevices,
     struct lane *lane = NULL;
     struct err err = { .text = "" };
     CHECK(backend->open(&lane, &opts, &err) == 0, "%s", err.text);
-    for (size_t i = 0; lane && i < sizeof shapes / sizeof *shapes; i++)
+    for (size_t i = 0; lane && i < COUNT(shapes); i++)
         check_shape(backend, lane, shapes[i]);
     if (lane)
         backend->close(lane);
@@ -411,7 +408,7 @@ static void check_backend(const char *name)
 TEST(choice)
 {
     static const char *const wrong[] = { "", "gpu", "CPU", "cpu " };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         struct err err = { .text = "" };
         CHECK(!backend_choose(wrong[i], &err) && err.text[0], "\"%s\"",
               wrong[i]);

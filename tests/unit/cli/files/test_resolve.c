@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/support/test.h"
@@ -60,7 +58,7 @@ TEST_SET_UP()
     put("out/secret", "secret");
     put("top/file", "top");
     put("top/a/b/file", "deep");
-    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+    for (size_t i = 0; i < COUNT(links); i++)
         CHECK(symlink(links[i][1], links[i][0]) == 0, "%s", links[i][0]);
 }
 
@@ -123,7 +121,7 @@ static const struct opened {
 TEST(open)
 {
     struct root root = open_root("top", false);
-    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
+    for (size_t i = 0; i < COUNT(opened); i++) {
         const struct opened *o = &opened[i];
         const char *text = content(&root, o->name);
         int why = errno;
@@ -250,12 +248,12 @@ TEST(file)
     struct err err = { .text = "" };
     struct location place;
     char whole[64];
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+    for (size_t i = 0; i < COUNT(found); i++) {
         check_found(&root, &found[i], found[i].name);
         snprintf(whole, sizeof whole, "top/%s", found[i].name);
         check_found(NULL, &found[i], whole);
     }
-    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
+    for (size_t i = 0; i < COUNT(opened); i++) {
         if (opened[i].why != EXDEV || strcmp(opened[i].name, "..") == 0)
             continue;
         CHECK(resolve_file(&root, opened[i].name, true, &place, &err) == -1,

@@ -4,9 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -199,7 +196,7 @@ static const struct {
       "the process that did the job ended by signal 11 (Segmentation fault) "
       "before it co" },
 };
-enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+enum { SCENARIOS = COUNT(scenarios) };
 
 TEST_SET_UP()
 {

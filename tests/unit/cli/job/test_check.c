@@ -1,8 +1,6 @@
 /* The check of a file that was just encoded: whole files pass. Files that are
  * cut, too long, of another picture or damaged under a checksum fail, and do
  * not replace their output. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -11,10 +9,8 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
 #include "cuda/backend.h"
-#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
 #include "tests/support/metadata.h"
-#include "tests/support/must.h"
 #include "tests/support/png_file.h"
 
 static struct warnings unheard;

@@ -2,13 +2,10 @@
  * it: once it is done nothing is left but the output. And a job that may not
  * take so much fails at any block, and says why. */
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/job/stages.h"
 #include "cli/options/options.h"
 #include "cuda/backend.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* A job from the words after the program's name. */
@@ -117,7 +114,7 @@ static const struct {
 
 TEST(nothing_is_left_but_the_output)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct ready ready;
         char name[128];
         snprintf(name, sizeof name, "%s %s", cases[i].input, cases[i].options);
@@ -132,7 +129,7 @@ TEST(nothing_is_left_but_the_output)
 /* Samples are beyond what may be left, so none may be enough. */
 TEST(a_job_that_may_not_take_more_says_so)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct ready ready;
         char name[128];
         snprintf(name, sizeof name, "%s %s", cases[i].input, cases[i].options);

@@ -1,8 +1,6 @@
 /* What a job plans by the options, the formats and the head of a file. */
 #include "cli/job/stages.h"
 
-#include <string.h>
-
 #include "tests/support/test.h"
 
 /* The turn of a rectangle by the tag and then by the operation, as maps of its
@@ -51,7 +49,7 @@ TEST(formats)
         { &codec_npy, &codec_npy, 16, false, false, false, false,
           HOW_LOSSLESS },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct options opts = { .depth = cases[i].depth,
                                 .lossless = cases[i].lossless };
         struct result result = { .from = cases[i].from, .to = cases[i].to };
@@ -102,7 +100,7 @@ TEST(edges)
                        [REPRESENTATION_REALIGNED] = { 8, 8 },
                        [REPRESENTATION_COEFFICIENTS] = { 16, 8 } },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct options opts = { .op = cases[i].op, .edge = cases[i].edge };
         struct result result = { .from = &codec_jpeg, .to = &codec_jpeg };
         struct job_plan plan;

@@ -5,7 +5,6 @@
 
 #include "cli/job/stages.h"
 #include "cli/options/options.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 static bool is_open(int fd)

@@ -1,11 +1,7 @@
 /* The JSON reader accepts what RFC 8259 allows and refuses all else at the
  * right place; strings of any bytes survive writing and reading. */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/json/json.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* ---- What is read ---------------------------------------------------------*/
@@ -103,7 +99,7 @@ TEST(good)
 {
     struct json_text json = { 0 };
     struct err err = { .text = "" };
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         const char *text = good[i].text;
         int status = json_read(&json, text, strlen(text), &err);
         const char *string = json_get_string(json_root(&json));
@@ -119,7 +115,7 @@ TEST(good)
 TEST(bad)
 {
     struct json_text json = { 0 };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         const char *text = bad[i].text;
         char at[40];
         struct err err = { .text = "" };
@@ -152,7 +148,7 @@ TEST(refused)
         { "{\"id\":7,\"a\":\"\\u0000\"", NULL },
     };
     struct json_text json = { 0 };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         const char *text = texts[i].text, *name = texts[i].name;
         struct err err;
         uint64_t id = 0;

@@ -5,8 +5,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,7 +80,7 @@ TEST(bad_lines)
     };
     struct resume resume = { 0 };
     struct err err;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         unlink(LOG);
         append_log(HEAD "\"status\": \"failed\", \"new\": [1], " TIME "}\n");
         CHECK(resume_read(&resume, LOG, true, &no_jobs, &err) == 0, "%s",
@@ -251,7 +249,7 @@ TEST(no_manifest)
     };
     struct manifest *manifest;
     struct err err = { .text = "" };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < COUNT(files); i++) {
         size_t size;
         FILE *file = fopen(LOG, "wb");
         need(file &&
@@ -324,13 +322,13 @@ TEST(times)
         "@1.000000000",
     };
     struct timespec time;
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    for (size_t i = 0; i < COUNT(times); i++) {
         const char *text = times[i].text;
         CHECK(manifest_time_read(text, &time), "%s", text);
         CHECK(time.tv_sec == times[i].time.tv_sec &&
                   time.tv_nsec == times[i].time.tv_nsec,
               "%s", text);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         CHECK(!manifest_time_read(bad[i], &time), "%s", bad[i]);
 }

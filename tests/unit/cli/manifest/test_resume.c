@@ -4,8 +4,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -236,7 +234,7 @@ TEST(options)
     done = with_status(elsewhere, STATUS_DONE, "NEW");
     note(&done);
     CHECK(verdict_of(&elsewhere) == VERDICT_DONE, "the same options");
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    for (size_t i = 0; i < COUNT(options); i++) {
         in_place.options = elsewhere.options = options[i];
         CHECK(verdict_of(&in_place) == VERDICT_DONE, "in place, %zu", i);
         CHECK(verdict_of(&elsewhere) == VERDICT_TODO, "elsewhere, %zu", i);
@@ -303,7 +301,7 @@ TEST(spellings)
         "/q/a.ppm", "a.ppm",  "q/a.pp",   "q/a.ppm2",
         "q/a/ppm",  "qa.ppm", ".q/a.ppm",
     };
-    enum { SAME = sizeof same / sizeof *same };
+    enum { SAME = COUNT(same) };
     need(mkdir("q", 0777) == 0 && symlink("q", "link") == 0, "q");
     put_file("q/a.ppm", "NEW", then);
     for (size_t i = 0; i < SAME; i++) {
@@ -319,7 +317,7 @@ TEST(spellings)
             CHECK(verdict_of(&job) == VERDICT_DONE, "%s, %s", same[i], same[k]);
         }
         CHECK(verdict_of(&beside) == VERDICT_TODO, "another output");
-        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        for (size_t k = 0; k < COUNT(others); k++) {
             job.input = job.output = others[k];
             CHECK(verdict_of(&job) == VERDICT_TODO, "%s, %s", same[i],
                   others[k]);

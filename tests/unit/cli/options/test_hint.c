@@ -1,12 +1,8 @@
 /* Wrong values of options are reported, and the nearest word is suggested. */
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/options/hint.h"
 #include "cli/options/parser.h"
 #include "tests/support/test.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- Values ---------------------------------------------------------------*/
 

@@ -10,7 +10,6 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

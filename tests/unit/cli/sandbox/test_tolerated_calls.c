@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -188,7 +186,7 @@ static const struct call {
     { "getrandom", "temporary.c", get_chance },
     { "prctl PR_SET_NAME", "the driver of a GPU", name_thread },
 };
-enum { CALLS = sizeof calls / sizeof *calls };
+enum { CALLS = COUNT(calls) };
 
 /* ---- Inside and outside -------------------------------------------------- */
 

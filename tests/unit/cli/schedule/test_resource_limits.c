@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "tests/support/test.h"
 

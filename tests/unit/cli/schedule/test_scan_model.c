@@ -1,8 +1,6 @@
 /* What --backend auto weighs. */
 #include "cli/schedule/device_scans.h"
 
-#include <stdbool.h>
-
 #include "tests/support/test.h"
 
 static bool device_pays_for(double pictures, struct scan_load each,

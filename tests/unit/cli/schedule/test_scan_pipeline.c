@@ -5,13 +5,11 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
 
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/read_sequential.h"
 #include "tests/support/host_engine.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* ---- Pictures ------------------------------------------------------------ */

@@ -3,12 +3,10 @@
 #include "codecs/base/account.h"
 
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 #include "codecs/codec.h"
 #include "codecs/npy/zip.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* Takes the place of the system's: each time somebody looks it is a second

@@ -4,12 +4,9 @@
 #include "codecs/base/memory.h"
 
 #include <malloc.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "codecs/base/page_cache.h"
 #include "codecs/base/thread_pool.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 static long long taken(const struct account *account)

@@ -4,8 +4,6 @@
 
 #include <malloc.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "tests/support/test.h"
 

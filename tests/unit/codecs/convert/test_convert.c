@@ -3,11 +3,8 @@
 #include "codecs/convert/convert.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/formats.h"
-#include "tests/support/must.h"
 
 /* A picture of one row, which came from no file. */
 static struct image row_of(enum cell cell, uint32_t maxval, enum color color,

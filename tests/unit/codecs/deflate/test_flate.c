@@ -3,8 +3,6 @@
 #include "codecs/deflate/flate.h"
 
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "tests/support/inflates.h"
@@ -47,7 +45,7 @@ TEST(bands)
     static const size_t sizes[] = { 0, 1, 7, 8, 9, 15, 16, 100, 70000 };
     uint8_t *text = make_text();
     for (int f = 0; flates[f]; f++)
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t i = 0; i < COUNT(sizes); i++)
             for (int final = 0; final < 2; final++) {
                 check_band(flates[f], text + 40000, 0, sizes[i], final);
                 check_band(flates[f], text + 40000, 1, sizes[i], final);

@@ -5,9 +5,6 @@
 #include "codecs/deflate/deflate_block.h"
 #include "codecs/deflate/flate.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "tests/support/inflates.h"
@@ -72,7 +69,7 @@ static void check_sizes(enum kind kind)
     static const size_t sizes[] = { 0,     1,     2,      3,      4,     5,
                                     100,   257,   1000,   65534,  65535, 65536,
                                     65537, 98304, 131070, 131071, 524288 };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         uint8_t *data = malloc(sizes[i] + 1);
         fill(data, sizes[i], kind);
         check_round(names[kind], data, sizes[i], true);

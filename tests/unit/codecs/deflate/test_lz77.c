@@ -4,9 +4,6 @@
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "tests/support/inflates.h"
@@ -152,11 +149,11 @@ static void check_every(enum kind kind)
     static const size_t sizes[] = { 1000,  4095,  4096,  4097,  8192,
                                     65534, 65535, 65536, 65537, 98304 };
     static const size_t large[] = { 131070, 524288, 1100000, 3000001 };
-    const size_t nlarge = sizeof large / sizeof *large;
+    const size_t nlarge = COUNT(large);
     for (unsigned final = 0; final <= 1; final++) {
         for (size_t n = 0; n <= 300; n++)
             check_size(kind, n, final);
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t i = 0; i < COUNT(sizes); i++)
             check_size(kind, sizes[i], final);
     }
     for (size_t i = 0; i < nlarge - (kind != MIXED); i++)
@@ -170,7 +167,7 @@ static void check_sizes(enum kind kind)
 {
     static const size_t sizes[] = { 1000,  4095,  4096,  4097, 8192,
                                     65534, 65535, 65536, 65537 };
-    const unsigned nsizes = sizeof sizes / sizeof *sizes;
+    const unsigned nsizes = COUNT(sizes);
     if (tests_are_whole()) {
         check_every(kind);
         return;
@@ -187,8 +184,8 @@ static void check_before(enum kind kind)
 {
     static const size_t befores[] = { 0, 1, 100, WINDOW - 1, WINDOW, 50000 };
     static const size_t sizes[] = { 0, 1, 5, 300, 70000 };
-    for (size_t i = 0; i < sizeof befores / sizeof *befores; i++)
-        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    for (size_t i = 0; i < COUNT(befores); i++)
+        for (size_t k = 0; k < COUNT(sizes); k++) {
             uint8_t *all = malloc(befores[i] + sizes[k] + 1);
             fill(all, befores[i] + sizes[k], kind);
             check_round(names[kind], all + befores[i], befores[i], sizes[k],
@@ -289,7 +286,7 @@ TEST(rows)
     static const size_t sizes[] = { 0, 1, 7, 8, 9, 300, 4097, 150001 };
     static const size_t befores[] = { 0, 1, 500, WINDOW + 1 };
     struct lz77 *as_used = used, *as_confused = confused;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < COUNT(shapes); i++) {
         used = lz77_new(shapes[i].row, shapes[i].pixel);
         confused = lz77_new(shapes[i].row, shapes[i].pixel);
         for (int k = 0; k < KINDS * 8 * 4; k++) {

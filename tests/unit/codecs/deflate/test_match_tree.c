@@ -2,8 +2,6 @@
  * nearest match, and none that is not there. */
 #include "codecs/deflate/optimal.h"
 
-#include <stdlib.h>
-
 #include "tests/support/test.h"
 
 enum { N = 40000, ALL = N };

@@ -2,9 +2,6 @@
  * and writes nothing beside it. */
 #include "codecs/image/interleave.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/test.h"
 
 enum { MARGIN = 64, GARBAGE = 0xa5 };
@@ -66,8 +63,8 @@ TEST(rows)
                                        33, 63, 64, 65, 97, 127, 128, 1009 };
     static const unsigned planes[] = { 1, 2, 3, 4, 5, 64 };
     for (int cell = CELL_U8; cell <= CELL_F32; cell++)
-        for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-            for (size_t j = 0; j < sizeof planes / sizeof *planes; j++)
+        for (size_t i = 0; i < COUNT(widths); i++)
+            for (size_t j = 0; j < COUNT(planes); j++)
                 check_row((enum cell)cell, planes[j], widths[i]);
 }
 

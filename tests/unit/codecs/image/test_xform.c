@@ -2,8 +2,6 @@
  * is turned by their definitions. */
 #include "codecs/image/xform.h"
 
-#include <string.h>
-
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -120,11 +118,11 @@ TEST(names)
         const char *name = xform_name((enum xform)i);
         CHECK(xform_parse(name, &t) && t == (enum xform)i, "%s", name);
     }
-    for (unsigned i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+    for (unsigned i = 0; i < COUNT(aliases); i++) {
         bool known = xform_parse(aliases[i][0], &t);
         CHECK(known && xform_parse(aliases[i][1], &u) && t == u, "%s",
               aliases[i][0]);
     }
-    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
+    for (unsigned i = 0; i < COUNT(refused); i++)
         CHECK(!xform_parse(refused[i], &t), "%s", refused[i]);
 }

@@ -12,7 +12,7 @@ static const struct coding kinds[] = {
     { 45, 27, JCS_YCbCr, .h = 2, .v = 2, .arithmetic = true },
     { 45, 27, JCS_CMYK, .h = 1 },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 
 static struct bytes make_kind(unsigned i)
 {

@@ -33,7 +33,7 @@ static const struct {
     { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, 30, 0 },
     { "RGB", { 480, 411, JCS_RGB, .h = 1 }, 30, 0 },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = COUNT(kinds) };
 
 static struct bytes make_kind(unsigned k, unsigned restart)
 {

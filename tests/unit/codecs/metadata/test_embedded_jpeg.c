@@ -2,12 +2,8 @@
  * the tests check the loss, the cost and the limits. */
 #include "codecs/metadata/blocks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/test.h"
 
 /* A picture that had a tag, after an operation on what a viewer shows. */
 static struct image outer_of(unsigned tag, enum xform op, uint32_t w,
@@ -160,12 +156,12 @@ TEST(trim)
         { 25, 18, 24, 16, true },  { 75, 53, 72, 48, true },
         { 30, 21, 29, 19, false }, { 1, 1, 1, 1, false },
     };
-    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-        for (int t = 0; t < XFORM_COUNT; t++) {
-            struct image outer = turned_outer((enum xform)t, 100, 70);
+    for (size_t i = 0; i < COUNT(views); i++)
+        for (EACH_TURN(t)) {
+            struct image outer = turned_outer(t, 100, 70);
             struct coding coding = { views[i].width, views[i].height,
                                      JCS_GRAYSCALE, .h = 1 };
-            bool flip = xform_transposes((enum xform)t);
+            bool flip = xform_transposes(t);
             bool anew = !views[i].lossless && (t & XFORM_ROTATE_180);
             uint32_t w = views[i].to_width, h = views[i].to_height;
             struct given g;
@@ -175,8 +171,8 @@ TEST(trim)
             CHECK(g.done, "%s", g.err.text);
             CHECK(g.is.coding.width == (flip ? h : w) &&
                       g.is.coding.height == (flip ? w : h),
-                  "%zu, %s: %u x %u", i, xform_name((enum xform)t),
-                  g.is.coding.width, g.is.coding.height);
+                  "%zu, %s: %u x %u", i, xform_name(t), g.is.coding.width,
+                  g.is.coding.height);
             CHECK(is_warned(&g.warnings, "encoded anew") == anew, "%zu", i);
             drop(&g);
             give_coding(&g, &coding, &outer, EDGE_TRIM, false);

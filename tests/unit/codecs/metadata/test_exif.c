@@ -2,10 +2,6 @@
  * no harm. */
 #include "codecs/metadata/exif.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/exif_block.h"
 #include "tests/support/test.h"
 
@@ -60,7 +56,7 @@ TEST(orientation)
             { 0x0112, U16, 1, 0xff06 }, { 0x0112, U32, 1, 0x10006 },
             { 0x0113, U16, 1, 6 },
         };
-        for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        for (unsigned i = 0; i < COUNT(bad); i++) {
             struct exif_block b = one_entry(big, bad[i].tag, bad[i].type,
                                             bad[i].count, bad[i].value);
             CHECK(orientation_of(b) == 0, "bad entry %u", i);
@@ -301,7 +297,7 @@ EACH_CAMERA(hostile)
                                         1u << 31, 0xfffffff4, 0xffffffff };
     const struct camera c = camera_block(kind);
     for (size_t at = 4; at + 4 <= c.b.size; at++)
-        for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        for (unsigned i = 0; i < COUNT(numbers); i++) {
             struct exif_block b = c.b;
             block_put32(&b, at, numbers[i]);
             exercise(&b);

@@ -2,9 +2,6 @@
  * block is kept. */
 #include "codecs/metadata/exif.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/exif_block.h"
 #include "tests/support/test.h"
 
@@ -27,7 +24,7 @@ EACH_CAMERA(find_thumbnail)
         { 0x0202, 8, 1024 },       { 0x0202, 8, 0 }, { 0x0201, 4, 2 },
         { 0x0202, 4, 0xffffffff },
     };
-    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (unsigned i = 0; i < COUNT(bad); i++) {
         struct exif_block b = c.b;
         block_put32(&b, block_entry(&b, c.ifd1, bad[i].tag) + bad[i].delta,
                     bad[i].value);

@@ -2,14 +2,9 @@
  * sense does no harm. */
 #include "codecs/metadata/tiff.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
-#include "tests/support/must.h"
-#include "tests/support/test.h"
 
 static void add_number(struct bytes *to, bool big, uint32_t value, unsigned n)
 {
@@ -104,8 +99,7 @@ TEST(hostile_list)
         for (size_t size = 0; size <= b.size; size++)
             look(b.data, size);
         for (size_t at = 0; at + 4 <= b.size; at++)
-            for (size_t i = 0; i < sizeof numbers / sizeof *numbers + b.size;
-                 i++) {
+            for (size_t i = 0; i < COUNT(numbers) + b.size; i++) {
                 uint8_t old[4];
                 struct bytes number = { 0 };
                 size_t k = i < b.size ? 7 : i - b.size;

@@ -4,12 +4,8 @@
 
 #include "codecs/image/meta.h"
 
-#include <string.h>
-
 #include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
-#include "tests/support/must.h"
-#include "tests/support/test.h"
 
 enum { W = 48, H = 32 };
 

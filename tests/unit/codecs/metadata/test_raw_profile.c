@@ -2,12 +2,8 @@
  * written; damaged ones are left alone. */
 #include "codecs/metadata/blocks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/xmp.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* A block of one entry: 0x0112, SHORT, 1; the %c is a digit of its value. */
@@ -75,7 +71,7 @@ TEST(orientation)
           "12010300010000000%c000000\r\n00000000\r\n",
           " \r\n exif\r\n      26\n" HEAD ENTRY END "\n" },
     };
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         char before[400], after[400];
         snprintf(before, sizeof before, good[i].before, '6');
         for (unsigned n = 1; n <= 8; n++) {
@@ -139,7 +135,7 @@ TEST(damaged)
         "\n26\n" BLOCK,
         BLOCK,
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         check_turn(bad[i], 1, bad[i]);
 
     char all[] = "\nAPP1\n      32\n" EXIF BLOCK "\n";

@@ -2,12 +2,8 @@
  * are found and set. */
 #include "codecs/metadata/xmp.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 #define TIFF " xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\""
@@ -117,7 +113,7 @@ static void fill(char *text, size_t room, const char *pattern, char digit)
 TEST(orientation)
 {
     char before[1024], after[1024];
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    for (size_t i = 0; i < COUNT(good); i++)
         for (unsigned from = 1; from <= 8; from++) {
             fill(before, sizeof before, good[i], (char)('0' + from));
             CHECK(orientation_of(before) == from, "%s", before);
@@ -128,7 +124,7 @@ TEST(orientation)
                 check_turn(before, XFORM_ROTATE_90, to, after);
             }
         }
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    for (size_t i = 0; i < COUNT(other); i++) {
         CHECK(orientation_of(other[i]) == 0, "%s", other[i]);
         check_turn(other[i], XFORM_ROTATE_90, 1, other[i]);
     }
@@ -189,11 +185,11 @@ TEST(sizes)
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
         bool swap = xform_transposes(t);
-        for (size_t j = 0; j < sizeof exchanged / sizeof *exchanged; j++) {
+        for (size_t j = 0; j < COUNT(exchanged); j++) {
             check_turn(exchanged[j][0], t, 1, exchanged[j][swap]);
             check_turn(exchanged[j][1], t, 1, exchanged[j][!swap]);
         }
-        for (size_t j = 0; j < sizeof kept / sizeof *kept; j++)
+        for (size_t j = 0; j < COUNT(kept); j++)
             check_turn(kept[j], t, 1, kept[j]);
     }
 }
@@ -272,9 +268,9 @@ static void damage(const char *pattern)
 
 TEST(damaged)
 {
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    for (size_t i = 0; i < COUNT(good); i++)
         damage(good[i]);
-    for (size_t i = 0; i < sizeof exchanged / sizeof *exchanged; i++)
+    for (size_t i = 0; i < COUNT(exchanged); i++)
         damage(exchanged[i][0]);
 }
 
@@ -313,7 +309,7 @@ TEST(linear)
         "<a xmlns:",
         ":Orientation",
     };
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    for (size_t i = 0; i < COUNT(patterns); i++) {
         double little = seconds_for(patterns[i], 500000);
         double much = seconds_for(patterns[i], 2000000);
         CHECK(much < 10 * little + 0.2, "%s: %f s, then %f s", patterns[i],

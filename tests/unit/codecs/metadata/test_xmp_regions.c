@@ -2,13 +2,7 @@
  * which programs write them; malformed packets do no harm. */
 #include "codecs/metadata/xmp.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/test.h"
 
 #define SPACES                                                                 \
     " xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/'"     \
@@ -137,15 +131,15 @@ static void check_form(const char *form, struct area a, enum xform t)
 TEST(forms)
 {
     uint64_t state = 7;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        for (int t = 0; t < XFORM_COUNT; t++)
+    for (size_t i = 0; i < COUNT(forms); i++)
+        for (EACH_TURN(t))
             for (int k = 0; k < 20; k++) {
                 struct area a;
                 a.w = (uint32_t)(2 + 2 * (test_random(&state) % 150));
                 a.h = (uint32_t)(2 + 2 * (test_random(&state) % 150));
                 a.x = a.w / 2 + (uint32_t)(test_random(&state) % 500) + 1;
                 a.y = a.h / 2 + (uint32_t)(test_random(&state) % 500) + 1;
-                check_form(forms[i], a, (enum xform)t);
+                check_form(forms[i], a, t);
             }
 }
 
@@ -218,7 +212,7 @@ TEST(numbers)
         { X("0.5"), X("0.5") },
         { X(" 0.123456789012345 "), X(" 0.876543210987655 ") },
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    for (size_t i = 0; i < COUNT(pairs); i++)
         check(pairs[i][0], whole(XFORM_MIRROR_X), pairs[i][1], NULL);
     check(X("1e-05"), whole(XFORM_MIRROR_X), X("0.999990000"), NULL);
     check(X(".25"), whole(XFORM_MIRROR_X), X("0.75"), NULL);
@@ -258,7 +252,7 @@ TEST(others)
         { "<b:x>0.5</b:x>", NULL },
         { "<!-- <a stArea:x='0.25'/> -->", NULL },
     };
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+    for (size_t i = 0; i < COUNT(left); i++) {
         check(left[i][0], whole(XFORM_MIRROR_X), left[i][0], left[i][1]);
         check(left[i][0], whole(XFORM_NONE), left[i][0], NULL);
     }
@@ -288,7 +282,7 @@ TEST(damaged)
 {
     const struct area a = { 250, 375, 100, 50 };
     char text[2000];
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (size_t i = 0; i < COUNT(forms); i++) {
         write_form(text, sizeof text, forms[i], a, 640, 480);
         check_damaged(text);
     }

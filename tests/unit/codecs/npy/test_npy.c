@@ -1,13 +1,8 @@
 /* NPY arrays: types of cells, orders and axes are read, turned and written; all
  * others are refused. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "codecs/npy/header.h"
 #include "tests/support/formats.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 /* A file of a version, of this dictionary and this data. */
 static struct bytes npy(unsigned version, const char *dictionary,
@@ -132,7 +127,7 @@ TEST(colors)
         { DICTIONARY("|u1", "(9, 9, 4)"), COLOR_RGB, true, 4 },
     };
     static const char data[4 * 81];
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < COUNT(shapes); i++) {
         struct bytes file =
             npy(1, shapes[i].dictionary, data, 81 * shapes[i].nplanes);
         struct opened o = open_file(&codec_npy, file.data, file.size, STRICT);
@@ -181,7 +176,7 @@ TEST(kept)
         FORTRAN("|u1", "(2, 2, 2)"),       FORTRAN("|u1", "(1, 2, 4, 1)"),
         FORTRAN(">u2", "(1, 2, 1, 2)"),    FORTRAN(">f4", "(2, 1)"),
     };
-    for (size_t i = 0; i < sizeof dictionaries / sizeof *dictionaries; i++)
+    for (size_t i = 0; i < COUNT(dictionaries); i++)
         for (int layout = LAYOUT_HWC; layout <= LAYOUT_CHW; layout++)
             check_kept(dictionaries[i], (enum layout)layout);
 }
@@ -192,7 +187,7 @@ TEST(types_refused)
                                          "<f2", "<c8", "<M8[ns]", "|S3" };
     static const char zeros[64];
     char dictionary[128], words[256];
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    for (size_t i = 0; i < COUNT(types); i++) {
         size_t n = types[i][2] == '3' ? 3 : (size_t)(types[i][2] - '0');
         sprintf(dictionary, DICTIONARY("%s", "(1, 1)"), types[i]);
         sprintf(words,
@@ -207,7 +202,7 @@ TEST(unknown_types)
 {
     static const char *const unknown[] = { "u1x", "", "q8", "<f0", "<f", "<8" };
     char dictionary[128], words[256];
-    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+    for (size_t i = 0; i < COUNT(unknown); i++) {
         sprintf(dictionary, DICTIONARY("%s", "(1, 1)"), unknown[i]);
         sprintf(words, "cells of the unknown type '%s' cannot be turned",
                 unknown[i]);
@@ -306,7 +301,7 @@ static const struct {
 
 TEST(refused)
 {
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    for (size_t i = 0; i < COUNT(refusals); i++)
         refused(refusals[i].dictionary, refusals[i].cells, refusals[i].size,
                 refusals[i].words);
 }

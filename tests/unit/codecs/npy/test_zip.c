@@ -1,13 +1,10 @@
 /* ZIP archives are written as they were read, and damaged ones do no harm. */
 #include "codecs/npy/zip.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
-#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 /* An archive that is put together here, byte by byte. */

@@ -1,41 +1,16 @@
-/* Each implementation of the PNG filters follows the standard, and chooses
- * filters as libpng does. */
+/* Each implementation of the PNG filters follows the standard; rows are
+ * filtered by the type whose sum is the least, or by another choice. */
 #include "codecs/png/filter.h"
 
-#include <png.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include "tests/support/must.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 
 static const unsigned pixels[] = { 1, 2, 3, 4, 6, 8 };
-enum { PIXELS = sizeof pixels / sizeof *pixels };
-
-/* ---- The standard ---------------------------------------------------------*/
-
-/* Section 9.4. */
-static int paeth(int a, int b, int c)
-{
-    int p = a + b - c, pa = abs(p - a), pb = abs(p - b), pc = abs(p - c);
-    return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
-}
-
-/* Sections 9.2 and 9.3. */
-static void filter(unsigned type, uint8_t *out, const uint8_t *row,
-                   const uint8_t *prior, size_t size, unsigned pixel)
-{
-    for (size_t i = 0; i < size; i++) {
-        int a = i < pixel ? 0 : row[i - pixel], b = prior[i];
-        int c = i < pixel ? 0 : prior[i - pixel];
-        int guess[] = { 0, a, b, (a + b) / 2, paeth(a, b, c) };
-        out[i] = (uint8_t)(row[i] - guess[type]);
-    }
-}
+enum { PIXELS = COUNT(pixels) };
 
 /* Section 12.7. */
 static uint64_t sum_of(const uint8_t *bytes, size_t size)
@@ -68,10 +43,10 @@ static void make_predicted(uint8_t *row, uint8_t *prior, size_t size,
     uint64_t state = size * 8 + pixel + 1;
     for (size_t i = 0; i < size; i++) {
         uint64_t random = test_random(&state) >> 24;
-        int a = i < pixel ? 0 : row[i - pixel];
-        int c = i < pixel ? 0 : prior[i - pixel];
-        prior[i] = (uint8_t)(random % 24 ? c : c + (int)(random >> 8) % 9);
-        row[i] = (uint8_t)(paeth(a, prior[i], c) + !(random >> 16 & 63));
+        unsigned a = i < pixel ? 0 : row[i - pixel];
+        unsigned c = i < pixel ? 0 : prior[i - pixel];
+        prior[i] = (uint8_t)(random % 24 ? c : c + (random >> 8) % 9);
+        row[i] = (uint8_t)(plain_paeth(a, prior[i], c) + !(random >> 16 & 63));
     }
 }
 
@@ -178,7 +153,7 @@ static bool rows_equal(const struct row_sink *r, int i, const uint8_t *want)
 static void check_type(const struct filters *f, struct row_sink *r,
                        unsigned type, unsigned pixel, bool at_end)
 {
-    filter(type, r->want, r->row, r->prior, r->size, pixel);
+    plain_filter(type, false, r->row, r->prior, r->size, pixel, r->want);
     rows_place(r, r->size, at_end);
     memcpy(r->at[ROW], r->row, r->size);
     memcpy(r->at[PRIOR], r->prior, r->size);
@@ -202,7 +177,7 @@ static void check_sums(const struct filters *f, struct row_sink *r,
     memcpy(r->at[ROW], r->row, r->size);
     f->measure(got, r->at[ROW], r->at[PRIOR], r->size, pixel);
     for (unsigned type = 0; type < FILTER_TYPES; type++) {
-        filter(type, r->want, r->row, r->prior, r->size, pixel);
+        plain_filter(type, false, r->row, r->prior, r->size, pixel, r->want);
         CHECK(got[type] == sum_of(r->want, r->size),
               "%s, filter %u, %zu bytes, pixels of %u", f->name, type, r->size,
               pixel);
@@ -231,7 +206,7 @@ static void check_sizes(const struct filters *f)
                           pixels[p]);
                 check_rows(f, &small, pixels[p]);
             }
-            for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+            for (size_t i = 0; i < COUNT(large); i++) {
                 r.size = large[i];
                 make_rows((enum kind)kind, r.row, r.prior, r.size, pixels[p]);
                 check_rows(f, &r, pixels[p]);
@@ -250,7 +225,7 @@ static size_t make_borders(uint8_t *row, uint8_t *prior, int b, unsigned pixel)
     for (int c = 0; c < 256; c++) {
         int middle = (3 * c - b) / 2, edge = 3 * c - 2 * b;
         const int near[] = { b, c, middle, edge, 0, 255 };
-        for (size_t k = 0; k < sizeof near / sizeof *near; k++)
+        for (size_t k = 0; k < COUNT(near); k++)
             for (int a = near[k] - 2; a <= near[k] + 2; a++) {
                 size_t i = pairs / pixel * 2 * pixel + pairs % pixel;
                 if (a < 0 || a > 255)
@@ -305,7 +280,7 @@ TEST(entries)
     make_rows(SMOOTH, row, prior, SIZE, 3);
     for (unsigned type = 0; type < FILTER_TYPES; type++) {
         filter_row_with(type, got, row, prior, SIZE, 3);
-        filter(type, want, row, prior, SIZE, 3);
+        plain_filter(type, false, row, prior, SIZE, 3, want);
         CHECK(got[0] == type && memcmp(got + 1, want, SIZE) == 0, "%u", type);
         CHECK(filter_undo_row(type, got + 1, prior, SIZE, 3), "%u", type);
         CHECK(memcmp(got + 1, row, SIZE) == 0, "%u", type);
@@ -315,145 +290,133 @@ TEST(entries)
     CHECK(memcmp(got + 1, row, SIZE) == 0, "a filter that is none");
 }
 
-/* ---- libpng ---------------------------------------------------------------*/
+/* ---- Choices --------------------------------------------------------------*/
 
-struct picture {
-    uint32_t width, height;
-    int depth, type;
-    size_t row_size;
-    unsigned pixel;
-    uint8_t *rows;
+static double sum(const uint8_t *bytes, size_t size)
+{
+    return (double)sum_of(bytes, size);
+}
+
+static double entropy(const uint8_t *bytes, size_t size)
+{
+    double bits = 0, count[256] = { 0 };
+    for (size_t i = 0; i < size; i++)
+        count[bytes[i]]++;
+    for (int value = 0; value < 256; value++)
+        if (count[value] > 0)
+            bits -= count[value] * log2(count[value] / (double)size);
+    return bits;
+}
+
+/* How many pairs of neighbors differ from all before. */
+static double pairs(const uint8_t *bytes, size_t size)
+{
+    static bool seen[1 << 16];
+    double n = 0;
+    memset(seen, 0, sizeof seen);
+    for (size_t i = 1; i < size; i++) {
+        bool *pair = &seen[bytes[i - 1] << 8 | bytes[i]];
+        n += !*pair;
+        *pair = true;
+    }
+    return n;
+}
+
+static const struct choice {
+    unsigned choice;
+    double (*measure)(const uint8_t *bytes, size_t size);
+    double slack;
+} choices[] = {
+    { FILTER_LEAST_SUM, sum, 0 },
+    { FILTER_LEAST_ENTROPY, entropy, 0.01 },
+    { FILTER_FEWEST_PAIRS, pairs, 0.01 },
 };
 
-static void append(png_structp png, png_bytep data, size_t size)
+/* Returns the type that was chosen: the first of the least sum, or one that is
+ * as simple as any. */
+static unsigned check_choice(const struct choice *c, const uint8_t *row,
+                             const uint8_t *prior, size_t size, unsigned pixel)
 {
-    must(bytes_append(png_get_io_ptr(png), data, size));
-}
-
-static void nothing_to_flush(png_structp png)
-{
-    (void)png;
-}
-
-/* The picture as libpng writes it with all filters to choose from. */
-static void write_with_libpng(struct bytes *file, struct picture *p)
-{
-    png_structp png =
-        png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    png_color colors[256] = { { 0, 0, 0 } };
-    if (setjmp(png_jmpbuf(png)))
-        abort();
-    png_set_write_fn(png, file, append, nothing_to_flush);
-    png_set_IHDR(png, info, p->width, p->height, p->depth, p->type,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
-                 PNG_FILTER_TYPE_BASE);
-    if (p->type == PNG_COLOR_TYPE_PALETTE)
-        png_set_PLTE(png, info, colors, 1 << p->depth);
-    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
-    png_write_info(png, info);
-    p->row_size = png_get_rowbytes(png, info);
-    for (uint32_t y = 0; y < p->height; y++)
-        png_write_row(png, p->rows + y * p->row_size);
-    png_write_end(png, NULL);
-    png_destroy_write_struct(&png, &info);
-}
-
-/* The filtered rows of a file. */
-static uint8_t *inflate_rows(struct bytes file, size_t size)
-{
-    struct chunks list;
-    uint8_t *raw = malloc(size);
-    uLongf made = size;
-    must(raw && read_chunks(&list, file));
-    struct bytes z = read_data(&list);
-    CHECK(uncompress(raw, &made, z.data, z.size) == Z_OK && made == size,
-          "%lu of %zu bytes", made, size);
-    bytes_free(&z);
-    return raw;
-}
-
-/* Counts how often each filter was chosen. */
-static void compare_rows(const struct picture *p, const uint8_t *theirs,
-                         unsigned chosen[FILTER_TYPES])
-{
-    uint8_t *zeros = calloc(p->row_size, 1), *ours = malloc(1 + p->row_size);
-    const uint8_t *prior = zeros;
-    must(zeros && ours);
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *row = p->rows + y * p->row_size;
-        const uint8_t *their = theirs + y * (1 + p->row_size);
-        filter_row(ours, row, prior, p->row_size, p->pixel);
-        CHECK(memcmp(ours, their, 1 + p->row_size) == 0,
-              "type %d, depth %d, %u columns, row %u: filter %u, not %u",
-              p->type, p->depth, p->width, y, ours[0], their[0]);
-        chosen[ours[0]]++;
-        prior = row;
+    uint8_t *got = malloc(3 * (1 + size)), *want = got + 1 + size;
+    double measure[FILTER_TYPES], least = INFINITY;
+    must(got);
+    filter_row_by(c->choice, got, row, prior, size, pixel, want + 1 + size);
+    const unsigned type = got[0];
+    REQUIRE(type < FILTER_TYPES, "filter %u", type);
+    for (unsigned i = 0; i < FILTER_TYPES; i++) {
+        plain_filter(i, false, row, prior, size, pixel, want);
+        measure[i] = c->measure(want, size);
+        least = fmin(least, measure[i]);
+        CHECK(type != i || memcmp(got + 1, want, size) == 0, "not filter %u",
+              i);
     }
-    free(zeros);
-    free(ours);
+    CHECK(measure[type] <= least + c->slack * least, "%g, not %g",
+          measure[type], least);
+    for (unsigned i = 0; i < type && c->slack == 0; i++)
+        CHECK(measure[i] > least, "filter %u, not %u", type, i);
+    if (c->choice == FILTER_LEAST_SUM) {
+        filter_row(want, row, prior, size, pixel);
+        CHECK(memcmp(got, want, 1 + size) == 0, "as by itself");
+    }
+    free(got);
+    return type;
 }
 
-/* Rows of several kinds; short ones have sums that are equal. */
-static void make_picture(struct picture *p, uint64_t state)
+/* A row of some kind, near one of what filters predict it from; short ones have
+ * sums that are equal. */
+static void make_near(uint8_t *row, const uint8_t *prior, size_t size,
+                      unsigned pixel, uint64_t *state)
 {
-    for (uint32_t y = 0; y < p->height; y++) {
-        uint8_t *row = p->rows + y * p->row_size;
-        enum kind kind = (enum kind)(test_random(&state) >> 32 & 3);
-        unsigned near = test_random(&state) >> 40 & 3;
-        for (size_t i = 0; i < p->row_size; i++) {
-            int left = i < p->pixel ? 0 : row[i - p->pixel];
-            int up = y ? *(row + i - p->row_size) : 0;
-            int corner =
-                i < p->pixel || !y ? 0 : *(row + i - p->row_size - p->pixel);
-            int to[] = { left, up, (left + up) / 2, paeth(left, up, corner) };
-            uint64_t random = test_random(&state) >> 32;
-            row[i] = make_byte(kind, random, (uint8_t)to[near]);
-        }
+    enum kind kind = (enum kind)(test_random(state) >> 32 & 3);
+    unsigned near = 1 + (test_random(state) >> 40 & 3);
+    for (size_t i = 0; i < size; i++) {
+        unsigned a = i < pixel ? 0 : row[i - pixel], b = prior[i];
+        unsigned c = i < pixel ? 0 : prior[i - pixel];
+        const unsigned to[] = { 0, a, b, (a + b) / 2, plain_paeth(a, b, c) };
+        row[i] = make_byte(kind, test_random(state) >> 32, (uint8_t)to[near]);
     }
 }
 
-static void check_choice(int type, int depth, uint32_t width,
-                         unsigned chosen[FILTER_TYPES])
-{
-    static const unsigned channels[] = { 1, 0, 3, 1, 2, 0, 4 };
-    unsigned bits = channels[type] * (unsigned)depth;
-    struct picture p = { width, 60, depth, type, .pixel = (bits + 7) / 8 };
-    struct bytes file = { 0 };
-    p.row_size = ((size_t)width * bits + 7) / 8;
-    p.rows = malloc(p.height * p.row_size);
-    must(p.rows);
-    make_picture(&p, width * 100 + bits);
-    write_with_libpng(&file, &p);
-    uint8_t *raw = inflate_rows(file, p.height * (1 + p.row_size));
-    compare_rows(&p, raw, chosen);
-    free(raw);
-    free(p.rows);
-    bytes_free(&file);
-}
-
-/* libpng offers no filter that needs what is not there to a picture of one row
- * or column, so there are more. */
 TEST(choice)
 {
-    static const struct {
-        int type, depth;
-    } shape[] = {
-        { PNG_COLOR_TYPE_GRAY, 1 },       { PNG_COLOR_TYPE_GRAY, 4 },
-        { PNG_COLOR_TYPE_GRAY, 8 },       { PNG_COLOR_TYPE_GRAY, 16 },
-        { PNG_COLOR_TYPE_PALETTE, 2 },    { PNG_COLOR_TYPE_PALETTE, 8 },
-        { PNG_COLOR_TYPE_RGB, 8 },        { PNG_COLOR_TYPE_RGB, 16 },
-        { PNG_COLOR_TYPE_GRAY_ALPHA, 8 }, { PNG_COLOR_TYPE_GRAY_ALPHA, 16 },
-        { PNG_COLOR_TYPE_RGB_ALPHA, 8 },  { PNG_COLOR_TYPE_RGB_ALPHA, 16 },
-    };
-    static const uint32_t widths[] = { 2, 3, 5, 8, 33, 64, 1009 };
+    static const size_t sizes[] = { 2, 3, 5, 8, 33, 64, 1009, 2000 };
     unsigned chosen[FILTER_TYPES] = { 0 };
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-        for (size_t j = 0; j < sizeof widths / sizeof *widths; j++)
-            check_choice(shape[i].type, shape[i].depth, widths[j], chosen);
+    for (unsigned n = 0; n < COUNT(sizes) * PIXELS * 40; n++) {
+        const unsigned pixel = pixels[n % PIXELS];
+        const size_t size = sizes[n / PIXELS % COUNT(sizes)] * pixel;
+        uint8_t *row = malloc(2 * size), *prior = row + size;
+        uint64_t state = n + 1;
+        must(row);
+        memset(prior, 0, size);
+        for (unsigned y = 0; y < 3; y++) {
+            make_near(row, prior, size, pixel, &state);
+            test_case("picture %u, row %u, %zu bytes", n, y, size);
+            for (size_t i = 0; i < (n < 400 ? COUNT(choices) : 1); i++) {
+                unsigned type =
+                    check_choice(&choices[i], row, prior, size, pixel);
+                chosen[type] += i == 0;
+            }
+            memcpy(prior, row, size);
+        }
+        free(row);
+    }
     for (unsigned type = 0; type < FILTER_TYPES; type++)
         CHECK(chosen[type] > 100, "filter %u: %u times", type, chosen[type]);
 }
+
+/* A filter that is given is taken. */
+TEST(given)
+{
+    uint8_t row[1000], prior[1000], got[1001], want[1001];
+    make_rows(SMOOTH, row, prior, 1000, 3);
+    for (unsigned type = 0; type < FILTER_TYPES; type++) {
+        filter_row_by(type, got, row, prior, 1000, 3, NULL);
+        filter_row_with(type, want, row, prior, 1000, 3);
+        CHECK(memcmp(got, want, sizeof got) == 0, "filter %u", type);
+    }
+}
+
+/* ---- Tests ----------------------------------------------------------------*/
 
 static void each_filter(void (*check)(const struct filters *f))
 {

@@ -3,81 +3,16 @@
  * reads what they write. */
 #include "codecs/png/png.h"
 
-#include <png.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "codecs/deflate/flate.h"
-#include "tests/support/must.h"
 #include "tests/support/pairwise.h"
+#include "tests/support/plain_picture.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 
 static struct thread_pool *pools[3]; /* of 1, 2 and 7 threads */
 enum { POOLS = 3 };
-
-/* ---- What libpng says -----------------------------------------------------*/
-
-struct source {
-    struct bytes file;
-    size_t at;
-};
-
-static void on_read(png_structp png, png_bytep data, size_t size)
-{
-    struct source *source = png_get_io_ptr(png);
-    if (size > source->file.size - source->at)
-        png_error(png, "cut");
-    memcpy(data, source->file.data + source->at, size);
-    source->at += size;
-}
-
-static void on_error(png_structp png, png_const_charp text)
-{
-    (void)text;
-    png_longjmp(png, 1);
-}
-
-static void on_warning(png_structp png, png_const_charp text)
-{
-    (void)png;
-    (void)text;
-}
-
-/* The samples of a file of this shape, side by side; NULL: it is refused. */
-static uint16_t *libpng_cells(struct bytes file, const struct shape *s)
-{
-    struct source source = { file, 0 };
-    struct pass pass[7];
-    unsigned passes = shape_passes(s, pass);
-    size_t cells = (size_t)s->width * s->height * shape_channels(s);
-    uint16_t *volatile to = malloc(cells * sizeof *to);
-    uint8_t *volatile row = malloc(s->width * 8ul + 8);
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL,
-                                             on_error, on_warning);
-    png_infop info = png_create_info_struct(png);
-    must(to && row);
-    if (setjmp(png_jmpbuf(png))) {
-        free(to);
-        to = NULL;
-        goto out;
-    }
-    png_set_read_fn(png, &source, on_read);
-    png_set_benign_errors(png, 0);
-    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-    png_read_info(png, info);
-    for (unsigned i = 0; i < passes; i++)
-        for (uint32_t y = 0; y < pass[i].height; y++) {
-            png_read_row(png, row, NULL);
-            unpack_row(s, &pass[i], y, row, to);
-        }
-    png_read_end(png, info);
-out:
-    png_destroy_read_struct(&png, &info, NULL);
-    free(row);
-    return to;
-}
 
 /* ---- Reading --------------------------------------------------------------*/
 
@@ -95,10 +30,10 @@ static struct bytes idats_of(struct bytes file)
 
 /* Each library, on one thread and several, says what libpng says. `sure`: what
  * libpng takes they take too, and do not leave it to libpng. */
-static void check_read(const char *what, struct bytes file,
-                       const struct shape *s, bool sure)
+static void check_read(struct bytes file, const struct shape *s, bool sure)
 {
-    uint16_t *cells = libpng_cells(file, s);
+    struct plain_picture want;
+    plain_picture_read_stored(&want, file);
     for (int f = 0; flates[f]; f++)
         for (int p = 0; p < POOLS; p += tests_are_whole() ? 1 : 2) {
             struct image img = shape_image(s);
@@ -107,13 +42,13 @@ static void check_read(const char *what, struct bytes file,
             must(img.meta);
             img.meta->interlaced = s->adam7;
             bool read = idat_read(&rows, idats_of(file), flates[f], pools[p]);
-            CHECK(cells ? read || !sure : !read, "%s, %s: %s", what,
-                  flates[f]->name, read ? "read" : "refused");
-            CHECK(!read || !cells || image_holds(&img, cells), "%s, %s: others",
-                  what, flates[f]->name);
+            CHECK(want.sound ? read || !sure : !read, "%s: %s", flates[f]->name,
+                  read ? "read" : "refused");
+            CHECK(!read || !want.sound || image_holds(&img, want.samples),
+                  "%s: others", flates[f]->name);
             image_free(&img);
         }
-    free(cells);
+    plain_picture_free(&want);
 }
 
 /* Slots hold 128 KiB: these are of less, of some, of many, of one row each. */
@@ -142,11 +77,10 @@ static const struct shape shapes[] = {
     { 301, 999, 16, GRAY, true },
     { 60000, 5, 8, GRAY_ALPHA, true },
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { SHAPES = COUNT(shapes) };
 
 TEST(shapes)
 {
-    char what[80];
     for (int i = 0; i < SHAPES; i++)
         for (unsigned filter = 0; filter <= FILTER_ALL; filter++)
             for (size_t piece = 7; piece < 1 << 24; piece *= 1 << 10) {
@@ -155,9 +89,9 @@ TEST(shapes)
                 if (bytes > 50000 && (piece == 7 || filter < FILTER_ALL))
                     continue;
                 struct bytes file = make_png(s, filter, piece);
-                snprintf(what, sizeof what, "%ux%u, depth %u, filter %u",
-                         s->width, s->height, s->depth, filter);
-                check_read(what, file, s, true);
+                test_case("%ux%u, depth %u, filter %u", s->width, s->height,
+                          s->depth, filter);
+                check_read(file, s, true);
                 bytes_free(&file);
             }
 }
@@ -179,22 +113,24 @@ static struct bytes wrap(const struct shape *s, const uint8_t *z, size_t size,
     return file;
 }
 
-static void check_stream(const char *what, const struct shape *s,
-                         const uint8_t *z, size_t size, bool sure)
+static void check_stream(const struct shape *s, struct bytes z, bool sure)
 {
-    struct bytes file = wrap(s, z, size, SIZE_MAX / 2);
-    check_read(what, file, s, sure);
+    struct bytes file = wrap(s, z.data, z.size, SIZE_MAX / 2);
+    check_read(file, s, sure);
     bytes_free(&file);
     /* A first chunk of one byte is left to libpng. */
-    file = wrap(s, z, size, 1);
-    check_read(what, file, s, false);
+    file = wrap(s, z.data, z.size, 1);
+    check_read(file, s, false);
     bytes_free(&file);
 }
 
-static struct bytes stream_of(const struct shape *s, size_t more)
+/* The stream of a picture, of so many rows more or less, and so many zeros. */
+static struct bytes stream_of(const struct shape *s, int rows, size_t more)
 {
+    struct shape other = *s;
     struct bytes raw = { 0 }, z = { 0 };
-    add_rows(&raw, s, FILTER_ALL);
+    other.height += (uint32_t)rows;
+    add_rows(&raw, &other, FILTER_ALL);
     must(bytes_reserve(&raw, more));
     memset(raw.data + raw.size, 0, more);
     add_deflated(&z, raw.data, raw.size + more);
@@ -204,12 +140,15 @@ static struct bytes stream_of(const struct shape *s, size_t more)
 
 static void check_damage(const struct shape *s)
 {
-    struct bytes z = stream_of(s, 0);
-    for (size_t size = 1; size <= z.size; size++)
-        check_stream("cut", s, z.data, size, size == z.size);
+    struct bytes z = stream_of(s, 0, 0);
+    for (size_t size = 1; size <= z.size; size++) {
+        test_case("cut to %zu of %zu", size, z.size);
+        check_stream(s, (struct bytes){ z.data, size, 0 }, size == z.size);
+    }
     for (size_t bit = 0; bit < 8 * z.size; bit += tests_are_whole() ? 3 : 7) {
         z.data[bit / 8] ^= 1 << bit % 8;
-        check_stream("flipped", s, z.data, z.size, false);
+        test_case("bit %zu flipped", bit);
+        check_stream(s, z, false);
         z.data[bit / 8] ^= 1 << bit % 8;
     }
     bytes_free(&z);
@@ -223,22 +162,22 @@ TEST(damage)
 
 TEST(lengths)
 {
-    struct bytes z = stream_of(&small, 1);
-    check_stream("a byte too many", &small, z.data, z.size, false);
-    bytes_free(&z);
-    z = stream_of(&small, 100000);
-    check_stream("far too many", &small, z.data, z.size, false);
-    bytes_free(&z);
-    struct shape shorter = small;
-    shorter.height--;
-    z = stream_of(&shorter, 0);
-    check_stream("a row too few", &small, z.data, z.size, false);
-    bytes_free(&z);
-    z = stream_of(&small, 0);
-    must(bytes_append(&z, "junk", 4));
-    check_stream("junk behind the stream", &small, z.data, z.size, false);
-    check_stream("a byte behind the stream", &small, z.data, z.size - 3, false);
-    bytes_free(&z);
+    static const struct {
+        const char *name;
+        int rows;
+        size_t more, junk; /* zeros; bytes behind the stream */
+    } cases[] = {
+        { "a byte too many", 0, 1, 0 },     { "far too many", 0, 100000, 0 },
+        { "a row too few", -1, 0, 0 },      { "4 behind the stream", 0, 0, 4 },
+        { "1 behind the stream", 0, 0, 1 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bytes z = stream_of(&small, cases[i].rows, cases[i].more);
+        must(bytes_append(&z, "junk", cases[i].junk));
+        test_case("%s", cases[i].name);
+        check_stream(&small, z, false);
+        bytes_free(&z);
+    }
 }
 
 /* Bits as deflate orders them, for streams that no library writes. */
@@ -275,7 +214,6 @@ static void check_distance(unsigned before, unsigned far, bool sure)
     struct shape s = { before + 3, 1, 8, GRAY, false };
     struct made m = { { 0x78, 0x01 }, 16 };
     uint8_t zeros[64] = { 0 };
-    char what[60];
     made_put(&m, 1 | 1 << 1, 3);
     for (unsigned i = 0; i < 1 + before; i++)
         made_symbol(&m, 0);
@@ -286,21 +224,22 @@ static void check_distance(unsigned before, unsigned far, bool sure)
     uint32_t sum = (uint32_t)adler32(1, zeros, before + 4);
     for (int i = 3; i >= 0; i--)
         made_put(&m, sum >> 8 * i & 255, 8);
-    snprintf(what, sizeof what, "%u back at %u", far, before + 1);
-    check_stream(what, &s, m.data, m.bits / 8, sure);
+    test_case("%u back at %u", far, before + 1);
+    check_stream(&s, (struct bytes){ m.data, m.bits / 8, 0 }, sure);
 }
 
 /* Matches that reach farther than the window that the header speaks of. */
 TEST(window)
 {
     struct shape s = { 3000, 9, 8, GRAY, false };
-    struct bytes z = stream_of(&s, 0);
+    struct bytes z = stream_of(&s, 0, 0);
     for (unsigned bits = 8; bits <= 16; bits++) {
         unsigned head = (bits - 8) << 12 | 8 << 8;
         head += 31 - head % 31;
         z.data[0] = (uint8_t)(head >> 8);
         z.data[1] = (uint8_t)head;
-        check_stream("a smaller window", &s, z.data, z.size, false);
+        test_case("a window of %u bits", bits);
+        check_stream(&s, z, false);
     }
     bytes_free(&z);
 }
@@ -308,12 +247,13 @@ TEST(window)
 /* Chunks: a wrong CRC, empty ones, one that stands apart. */
 TEST(chunks)
 {
-    struct bytes z = stream_of(&small, 0);
+    struct bytes z = stream_of(&small, 0, 0);
     struct bytes file = wrap(&small, z.data, z.size, 50);
     const struct bytes idats = idats_of(file);
     size_t first = (size_t)(idats.data - file.data);
     file.data[first + 12 + 50 - 1] ^= 1;
-    check_read("a wrong CRC", file, &small, false);
+    test_case("a wrong CRC");
+    check_read(file, &small, false);
     bytes_free(&file);
 
     add_head(&file, &small);
@@ -323,7 +263,8 @@ TEST(chunks)
     add_chunk(&file, "IDAT", z.data + 20, z.size - 20);
     add_chunk(&file, "IDAT", NULL, 0);
     add_end(&file);
-    check_read("empty chunks", file, &small, false);
+    test_case("empty chunks");
+    check_read(file, &small, false);
     bytes_free(&file);
     bytes_free(&z);
 }
@@ -373,21 +314,21 @@ static struct bytes write_file(const struct image *img, const struct shape *s,
 static void check_write(const struct shape *s, enum kind kind, int level)
 {
     struct image img = shape_image(s);
-    char what[80];
-    snprintf(what, sizeof what, "%s, %ux%u, depth %u, type %u, level %d",
-             kinds[kind], s->width, s->height, s->depth, s->type, level);
+    struct plain_picture is;
+    test_case("%s, %ux%u, depth %u, type %u, level %d", kinds[kind], s->width,
+              s->height, s->depth, s->type, level);
     fill(&img, kind);
     struct bytes file = write_file(&img, s, level, NULL);
-    uint16_t *cells = libpng_cells(file, s);
-    CHECK(cells && image_holds(&img, cells), "%s", what);
+    plain_picture_read_stored(&is, file);
+    CHECK(is.sound && image_holds(&img, is.samples), "other samples");
     for (int p = 0; p < POOLS; p++) {
         struct bytes same = write_file(&img, s, level, pools[p]);
         CHECK(same.size == file.size &&
                   memcmp(same.data, file.data, file.size) == 0,
-              "%s: other bytes on other threads", what);
+              "other bytes on other threads");
         bytes_free(&same);
     }
-    free(cells);
+    plain_picture_free(&is);
     bytes_free(&file);
     image_free(&img);
 }

@@ -2,12 +2,8 @@
  * neither overlooked nor read forever. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
-#include "tests/support/must.h"
 
 #define HEAD "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 
@@ -148,7 +144,7 @@ TEST(headers_refused)
         "-Y 1 +Y 1",   "+X 1 -X 1", "Y 1 +X 1",  "-Y 1 +X 1x",
         "-Y 1 +X 1 2", "-Y 1",      "-Y x +X 1", "1 1",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         char file[128], words[128];
         int n = sprintf(file, HEAD "%s\nabcdabcd", lines[i]);
         sprintf(words, "its size is malformed (%s)", lines[i]);

@@ -2,14 +2,10 @@
  * again, or are refused. */
 #include "codecs/simple/simple.h"
 
-#include <string.h>
-
-#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
-#include "tests/support/must.h"
 
 static const uint32_t maxvals[] = { 1, 2, 15, 100, 255, 256, 1023, 65535 };
-enum { MAXVALS = sizeof maxvals / sizeof *maxvals };
+enum { MAXVALS = COUNT(maxvals) };
 
 static enum cell cell_of(uint32_t maxval)
 {
@@ -218,7 +214,7 @@ TEST(pam_files)
         { "TUPLTYPE GRAYSCALE\n", 3, COLOR_OTHER, false },
         { "TUPLTYPE depth map\n", 1, COLOR_OTHER, false },
     };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    for (size_t i = 0; i < COUNT(types); i++) {
         char file[128];
         int n = sprintf(file,
                         "P7\nWIDTH 1\nHEIGHT 1\nDEPTH %u\nMAXVAL 1\n%sENDHDR\n"

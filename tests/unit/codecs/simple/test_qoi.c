@@ -2,12 +2,7 @@
  * encoder does, and a cut file is never taken for a whole one. */
 #include "codecs/simple/simple.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
-#include "tests/support/must.h"
 
 #define END "\0\0\0\0\0\0\0\1"
 

@@ -2,11 +2,7 @@
  * again, and a cut file is never taken for a whole one. */
 #include "codecs/simple/simple.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/formats.h"
-#include "tests/support/must.h"
 
 static const char cut[] = "cut short, read as far as it goes";
 

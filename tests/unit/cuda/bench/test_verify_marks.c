@@ -6,7 +6,7 @@
 #include "tests/support/test.h"
 
 static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
-enum { CELLS = sizeof cells / sizeof cells[0] };
+enum { CELLS = COUNT(cells) };
 
 static void check_turn(enum cell cell, enum xform t)
 {
@@ -36,8 +36,8 @@ static void check_turn(enum cell cell, enum xform t)
     struct plane first = dst.plane[0];
     dst.plane[0] = dst.plane[1];
     dst.plane[1] = first;
-    CHECK(verify_count_wrong(&dst, t) > all / 10 * 9, "cell %d, turn %d",
-          cell, t);
+    CHECK(verify_count_wrong(&dst, t) > all / 10 * 9, "cell %d, turn %d", cell,
+          t);
     dst.plane[1] = dst.plane[0];
     dst.plane[0] = first;
     dst.plane[1].data[dst.plane[1].stride * 7 + 11] ^= 1;

@@ -1,8 +1,6 @@
 /* A picture that is turned in bands while its rows arrive, in memory or in a
  * mapped file, equals the picture turned as a whole; a fault is a failure. */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,10 +9,8 @@
 #include "codecs/image/row_source.h"
 #include "cuda/backend.h"
 #include "tests/support/fixture.h"
-#include "tests/support/oracle.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/pools.h"
-#include "tests/support/test.h"
 
 TEST_LANE()
 
@@ -90,7 +86,7 @@ TEST(memory)
     static const uint32_t sizes[] = {
         1, 2, 63, 64, 65, 255, 256, 257, 600, 1024
     };
-    enum { SIZES = sizeof sizes / sizeof *sizes };
+    enum { SIZES = COUNT(sizes) };
     struct pairwise p = { .counts = { SIZES, SIZES, 3 * XFORM_COUNT } };
     while (pairwise_next(&p))
         check_memory((enum cell)(p.at[2] / XFORM_COUNT), sizes[p.at[0]],
@@ -102,7 +98,7 @@ TEST(second_band)
 {
     static const uint32_t heights[] = { 256, 257, 600, 1024 };
     for (int i = 0; i < 4; i++)
-        for (enum xform t = 0; t < 8; t++) {
+        for (EACH_TURN(t)) {
             check_memory(CELL_U8, 65, heights[i], t, 1);
             check_memory(CELL_U8, 65, heights[i], t, 100);
             check_memory(CELL_U16, 65, heights[i], t, 400);
@@ -212,7 +208,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
 TEST(sizes)
 {
     static const uint32_t sizes[] = { 1, 2, 63, 65, 255, 256, 257, 600 };
-    enum { SIZES = sizeof sizes / sizeof *sizes };
+    enum { SIZES = COUNT(sizes) };
     struct pairwise p = { .counts = { SIZES, SIZES, 3 * XFORM_COUNT } };
     while (pairwise_next(&p))
         check((enum cell)(p.at[2] / XFORM_COUNT), sizes[p.at[0]],
@@ -222,7 +218,7 @@ TEST(sizes)
 /* Blocks of a band, and bands in many windows. */
 TEST(blocks)
 {
-    for (enum xform t = 0; t < 8; t++) {
+    for (EACH_TURN(t)) {
         check(CELL_U8, 20000, 300, t, 64 << 20);
         check(CELL_U16, 300, 20000, t, 1 << 20);
         check(CELL_F32, 4000, 1, t, 1 << 16);

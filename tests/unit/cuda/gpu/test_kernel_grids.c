@@ -3,11 +3,7 @@
 #include "cuda/gpu/tiles.h"
 #include "cuda/gpu/tiles_plan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "codecs/base/byte_order.h"
-#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -288,10 +284,10 @@ static void check_turn(enum cell cell, struct size size, enum xform t,
 
 static void check_all_turns(enum cell cell, struct size size)
 {
-    for (int t = 0; t < XFORM_COUNT; t++) {
-        check_turn(cell, size, (enum xform)t, COLUMNS_NARROW);
+    for (EACH_TURN(t)) {
+        check_turn(cell, size, t, COLUMNS_NARROW);
         if (oracle[t].xy && cell != CELL_DCT)
-            check_turn(cell, size, (enum xform)t, COLUMNS_WIDE);
+            check_turn(cell, size, t, COLUMNS_WIDE);
     }
 }
 
@@ -312,8 +308,8 @@ TEST(grids)
         { 3, 8, 9 }, { 64, 11, 3 }, { 1, 130, 3 },
     };
     for (unsigned cell = CELL_U8; cell <= CELL_F32; cell++)
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t i = 0; i < COUNT(sizes); i++)
             check_all_turns((enum cell)cell, sizes[i]);
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+    for (size_t i = 0; i < COUNT(blocks); i++)
         check_all_turns(CELL_DCT, blocks[i]);
 }

@@ -1,9 +1,6 @@
 /* One launch of each kernel turns planes of all sizes. Built with CUDA only. */
 #include "cuda/gpu/kernels.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -134,13 +131,12 @@ static bool has_device(void)
 TEST(launches)
 {
     for (unsigned cell = CELL_U8; has_device() && cell <= CELL_DCT; cell++)
-        for (unsigned t = 0; t < XFORM_COUNT; t++)
-            check_launch((enum cell)cell, (enum xform)t, 0, 0);
+        for (EACH_TURN(t))
+            check_launch((enum cell)cell, t, 0, 0);
     for (unsigned cell = CELL_U8; has_device() && cell <= CELL_F32; cell++) {
         const uint32_t side = 256 / (uint32_t)cell_size((enum cell)cell);
-        for (unsigned t = 0; t < XFORM_COUNT; t++)
-            if (xform_transposes((enum xform)t))
-                check_launch((enum cell)cell, (enum xform)t, 34 * side - 9,
-                             33 * side - 5);
+        for (EACH_TURN(t))
+            if (xform_transposes(t))
+                check_launch((enum cell)cell, t, 34 * side - 9, 33 * side - 5);
     }
 }

@@ -2,9 +2,6 @@
  * turned by the oracle. */
 #include "cuda/gpu/pieces.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -116,15 +113,14 @@ static const size_t sizes[] = { 1, 2, 4, 128 };
 TEST(planes)
 {
     static const uint32_t sides[] = { 1, 2, 7, 63, 64, 65, 255, 256, 257, 601 };
-    enum { SIDES = sizeof sides / sizeof *sides };
+    enum { SIDES = COUNT(sides) };
     for (int i = 0; i < SIDES * SIDES; i++)
         for (int s = 0; s < 4; s++) {
             uint32_t w = sides[i % SIDES], h = sides[i / SIDES];
             if (sizes[s] == 128 && w * h > 20000)
                 continue;
-            for (unsigned t = 0; t < XFORM_COUNT; t++)
-                check_plane(w, h, sizes[s], (enum xform)t,
-                            t % 2 ? MOST : 20 * MOST);
+            for (EACH_TURN(t))
+                check_plane(w, h, sizes[s], t, t % 2 ? MOST : 20 * MOST);
         }
 }
 

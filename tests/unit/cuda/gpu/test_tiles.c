@@ -3,9 +3,6 @@
 #include "cuda/gpu/tiles.h"
 #include "cuda/gpu/tiles_plan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -159,17 +156,17 @@ TEST(large)
         { IMAGE_DIMENSION, 5 }, { 5, IMAGE_DIMENSION }, { 70000, 300000 },
     };
     for (unsigned cell = CELL_U8; cell <= CELL_F32; cell++)
-        for (unsigned t = 0; t < XFORM_COUNT; t++)
-            for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-                check_large((enum cell)cell, sizes[i][0], sizes[i][1],
-                            (enum xform)t, COLUMNS_WIDE);
-                check_large((enum cell)cell, sizes[i][0], sizes[i][1],
-                            (enum xform)t, COLUMNS_NARROW);
+        for (EACH_TURN(t))
+            for (size_t i = 0; i < COUNT(sizes); i++) {
+                check_large((enum cell)cell, sizes[i][0], sizes[i][1], t,
+                            COLUMNS_WIDE);
+                check_large((enum cell)cell, sizes[i][0], sizes[i][1], t,
+                            COLUMNS_NARROW);
             }
-    for (unsigned t = 0; t < XFORM_COUNT; t++) {
-        check_large(CELL_DCT, 1200000, 4, (enum xform)t, COLUMNS_WIDE);
-        check_large(CELL_DCT, 4, 1200000, (enum xform)t, COLUMNS_WIDE);
-        check_large(CELL_DCT, 80000, 70000, (enum xform)t, COLUMNS_WIDE);
+    for (EACH_TURN(t)) {
+        check_large(CELL_DCT, 1200000, 4, t, COLUMNS_WIDE);
+        check_large(CELL_DCT, 4, 1200000, t, COLUMNS_WIDE);
+        check_large(CELL_DCT, 80000, 70000, t, COLUMNS_WIDE);
     }
 }
 
@@ -226,7 +223,7 @@ TEST(divide)
     static const uint32_t edges[] = {
         1, 2, 3, 5, 7, 641, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff,
     };
-    enum { EDGES = sizeof edges / sizeof edges[0] };
+    enum { EDGES = COUNT(edges) };
     uint64_t seed = 11;
     bool right = true;
     for (unsigned i = 0; i < 100000; i++) {
@@ -254,7 +251,7 @@ TEST(lanes)
         { 1, 0 },  { 2, 1 },  { 3, 2 },   { 4, 2 },   { 5, 1 },
         { 50, 6 }, { 64, 6 }, { 130, 5 }, { 375, 7 }, { 1u << 31, 7 },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         CHECK(tiles_plan_row_lanes(rows[i].vectors) == rows[i].lanes,
               "%llu: %u", (unsigned long long)rows[i].vectors,
               tiles_plan_row_lanes(rows[i].vectors));

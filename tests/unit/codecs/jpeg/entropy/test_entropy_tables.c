@@ -1,14 +1,11 @@
 /* Which Huffman tables a turned scan has: those of the file, these with more
  * codes, or the shortest ones. */
-#include <string.h>
 
 #include "codecs/jpeg/entropy/huffman_table.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
 #include "tests/support/pools.h"
-#include "tests/support/test.h"
 
 /* ---- Kept --------------------------------------------------------------- */
 
@@ -44,8 +41,8 @@ static bool can_keep(const struct entropy_scan *to,
 static unsigned check_kept(struct bytes file)
 {
     unsigned kept = 0;
-    for (unsigned t = 0; t < XFORM_COUNT; t++) {
-        const enum xform turn = (enum xform)t;
+    for (EACH_TURN(t)) {
+        const enum xform turn = t;
         struct sequential s, to;
         struct bytes made = { 0 };
         struct err err;

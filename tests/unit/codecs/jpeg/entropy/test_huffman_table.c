@@ -2,8 +2,6 @@
  * codes are as short as the limit of 16 bits allows. */
 #include "codecs/jpeg/entropy/huffman_table.h"
 
-#include <string.h>
-
 #include "tests/support/test.h"
 
 static unsigned length_of(const struct huffman_encoder *encoder,
