@@ -17,7 +17,6 @@ static bool turn(struct bytes *made, struct bytes file, enum xform t,
     return turn_file(webp, made, file, t, &load);
 }
 
-
 static void turn_around(struct bytes file, bool tolerant)
 {
     const struct load_opts load = load_opts(PIXELS, false);

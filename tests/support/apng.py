@@ -16,7 +16,7 @@ import subprocess
 import sys
 import zlib
 
-from pieces import PASSES, chunk
+from pieces import PASSES, chunk, exif
 from turns import EXCHANGED, SOURCES
 
 KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
@@ -151,10 +151,6 @@ def make(directory):
 
 
 # ---- Special ones ------------------------------------------------------------
-
-
-def exif(tag):
-    return b'MM\0*' + struct.pack('>IHHHIHHI', 8, 1, 0x112, 3, 1, tag, 0, 0)
 
 
 def tagged(tag, behind=False):

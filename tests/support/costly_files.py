@@ -19,16 +19,9 @@ import sys
 import zipfile
 import zlib
 
-from pieces import PASSES, chunk, segment
+from pieces import PASSES, chunk, png, segment, xmp
 
 # ---- Formats -----------------------------------------------------------------
-
-
-def png(width, height, depth, color, samples, *before, interlaced=0):
-    head = struct.pack('>IIBBBBB', width, height, depth, color, 0, 0,
-                       interlaced)
-    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + b''.join(before) +
-            chunk(b'IDAT', samples) + chunk(b'IEND'))
 
 
 def deflate_zeros(size):
@@ -91,16 +84,10 @@ XMP = b'http://ns.adobe.com/xap/1.0/\0'
 EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
 
 
-def packet(body):
-    return (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
-            b'"http://www.w3.org/1999/02/22-rdf-syntax-ns#">' + body +
-            b'</rdf:RDF></x:xmpmeta>')
-
-
 def extended_xmp(size):
     """Many packets of Extended XMP, each in a portion of its own and named by
     its digest, beside a long packet in which each might be named."""
-    parts = [segment(0xe1, XMP + packet(b'<rdf:Description/>' * 3500))]
+    parts = [segment(0xe1, XMP + xmp(b'<rdf:Description/>' * 3500))]
     n = 0
     while sum(map(len, parts[:1])) + 84 * n < size:
         text = b'%07d' % n
@@ -203,7 +190,7 @@ def regions_jpeg(regions):
     face = (b'<rdf:li><rdf:Description mwg-rs:Type="Face"><mwg-rs:Area '
             b'stArea:x="0.5" stArea:y="0.5" stArea:w="0.1" stArea:h="0.1"/>'
             b'</rdf:Description></rdf:li>')
-    return small_jpeg(segment(0xe1, XMP + packet(
+    return small_jpeg(segment(0xe1, XMP + xmp(
         b'<rdf:Description xmlns:mwg-rs="http://www.metadataworkinggroup.com/'
         b'schemas/regions/" xmlns:stArea="http://ns.adobe.com/xmp/sType/Area#">'
         b'<mwg-rs:Regions><mwg-rs:RegionList><rdf:Bag>' + face * regions +
@@ -227,7 +214,7 @@ def xmp_png(repeated):
 
 def deflate_text(repeated, size):
     packer = zlib.compressobj(9)
-    head, tail = packet(b'|').split(b'|')
+    head, tail = xmp(b'|').split(b'|')
     block = repeated * ((1 << 20) // len(repeated))
     out = [packer.compress(head)]
     for _ in range(size // len(block)):

@@ -13,6 +13,9 @@ import random
 import struct
 import sys
 
+import pieces
+from turns import EXCHANGED, turn
+
 # ---- Writing -----------------------------------------------------------------
 
 
@@ -95,6 +98,16 @@ def frame(rows, x=0, y=0, colors=None, bits=None, interlaced=False, sort=False,
             blocks(lzw(pixels, bits, **how), size))
 
 
+def zeros(side):
+    """A square frame: each code is a run of zeros that is one longer than before."""
+    codes, left, run = [], side * side - 1, 2
+    while left >= run:
+        codes.append(256 + run)
+        left, run = left - run, run + 1
+    one = frame([[0]], bits=8, more=codes + [256 + left if left > 1 else 0] * (left > 0))
+    return one.replace(struct.pack('<HH', 1, 1), struct.pack('<HH', side, side), 1)
+
+
 def extension(label, *data):
     return bytes([0x21, label]) + b''.join(blocks(d)[:-1] for d in data) + b'\0'
 
@@ -137,11 +150,9 @@ def picture(width, height, top, rng):
 
 
 LOOP = application(b'NETSCAPE2.0', b'\1\3\0')
-PACKET = (b'<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta '
-          b'xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/'
-          b'02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" '
-          b'xmlns:dc="http://purl.org/dc/elements/1.1/" dc:format="image/gif" '
-          b'xmlns:tiff="http://ns.adobe.com/tiff/1.0/" %s/></rdf:RDF></x:xmpmeta>'
+PACKET = (b'<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>' + pieces.xmp(
+    b'<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" '
+    b'dc:format="image/gif" xmlns:tiff="http://ns.adobe.com/tiff/1.0/" %s/>') +
           b'<?xpacket end="w"?>')
 
 
@@ -235,8 +246,7 @@ def bad():
         'no-picture': begin + b';',
         'garbage': sound[:-1] + b'?' + sound[len(begin):],
         'bombs': head(65535, 65535) + (huge + b'\1\0\0') * 40000 + b';',
-        'bomb': head(2048, 2048) + frame([bytes(2048)] * 2048, bits=8) * 90 +
-                b';',
+        'bomb': head(2048, 2048) + zeros(2048) * 90 + b';',
     }
 
 
@@ -359,22 +369,9 @@ class Gif:
                 screen[y][x] = None
 
 
-TURNS = {  # whether rows become columns, then columns, rows run backwards
-    'copy': (0, 0, 0), 'fliph': (0, 1, 0), 'flipv': (0, 0, 1),
-    'rotate180': (0, 1, 1), 'transpose': (1, 0, 0), 'rotate90': (1, 1, 0),
-    'rotate270': (1, 0, 1), 'transverse': (1, 1, 1)}
-
-
-def turn(rows, op):
-    swap, mirror, flip = TURNS[op]
-    rows = [list(row) for row in (zip(*rows) if swap else rows)]
-    rows = [row[::-1] for row in rows] if mirror else rows
-    return rows[::-1] if flip else rows
-
-
 def compare(op, a, b):
     first, second = Gif(a), Gif(b)
-    swap = TURNS[op][0]
+    swap = op in EXCHANGED
     size = (first.width, first.height)[::-1 if swap else 1]
     if (second.width, second.height) != size:
         return 'the screen is %d x %d' % (second.width, second.height)
@@ -423,7 +420,6 @@ def first(op, a, b):
 def pillow(op, a, b):
     import numpy
     from PIL import Image, ImageSequence
-    swap, mirror, flip = TURNS[op]
     with Image.open(a) as first, Image.open(b) as second:
         if first.n_frames != second.n_frames:
             return 'the number of frames'
@@ -431,10 +427,8 @@ def pillow(op, a, b):
                                        ImageSequence.Iterator(second))):
             if f.info.get('duration') != g.info.get('duration'):
                 return 'the duration of frame %d' % (i + 1)
-            f, g = (numpy.asarray(x.convert('RGBA')) for x in (f, g))
-            f = f.transpose(1, 0, 2) if swap else f
-            f = f[::-1 if flip else 1, ::-1 if mirror else 1]
-            if f.shape != g.shape or (f != g).any():
+            f, g = (numpy.asarray(x.convert('RGBA')).tolist() for x in (f, g))
+            if turn(f, op) != g:
                 return 'frame %d is shown otherwise' % (i + 1)
     return None
 

@@ -9,6 +9,7 @@ import struct
 import sys
 
 from heif_reader import CORNERS, EXIF, Heif, boxes, turned
+from pieces import exif, xmp_tag
 
 
 def box(kind, *parts, head=8):
@@ -27,20 +28,10 @@ def noise(seed, n):
     return random.Random(seed).randbytes(n)
 
 
-def exif(value, big=True, lead=b'\0\0\0\0'):
-    e = '>' if big else '<'
-    return lead + (b'MM\0*' if big else b'II*\0') + struct.pack(
-        e + 'IHHHIHHI', 8, 1, 0x112, 3, 1, value, 0, 0)
-
-
 ISPE = lambda w, h: full('ispe', 0, 0, struct.pack('>II', w, h))
 IROT = lambda angle: box('irot', bytes([angle]))
 IMIR = lambda axis: box('imir', bytes([axis]))
 CLAP = lambda *v: box('clap', struct.pack('>IIIIiIiI', *v))
-XMP = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
-       b'"http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description '
-       b'xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/>'
-       b'</rdf:RDF></x:xmpmeta>')
 GRID = bytes([0, 0, 0, 1]) + struct.pack('>HH', 80, 24)
 
 
@@ -228,10 +219,10 @@ def files():
                                20, 1, 11, 1, 5, 2, -3, 1), IROT(3)])},
                           [('dimg', 2, [1])])
     for n in (1, 6, 7):
-        yield 'exif%d' % n, File({**one, 2: ('Exif', exif(n), []), 3: (
-            'mime', XMP, [])}, [('cdsc', 2, [1]), ('cdsc', 3, [1])], extents=2)
-        yield 'irot-exif%d' % n, File({1: picture(1, IROT(2)), 2: ('Exif', exif(
-            n, False, b'\0\0\0\6Exif\0\0'), [])}, idat=(2,))
+        yield 'exif%d' % n, File({**one, 2: ('Exif', bytes(4) + exif(n), []), 3: (
+            'mime', xmp_tag(6), [])}, [('cdsc', 2, [1]), ('cdsc', 3, [1])], extents=2)
+        yield 'irot-exif%d' % n, File({1: picture(1, IROT(2)), 2: ('Exif', b'\0\0\0\6Exif\0\0' + exif(
+            n, False), [])}, idat=(2,))
     yield 'mini', mini(6)
 
 

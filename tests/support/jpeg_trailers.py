@@ -12,7 +12,8 @@ import struct
 import subprocess
 import sys
 
-from pieces import segment
+import pieces
+from pieces import exif, segment
 from turns import EXCHANGED, SOURCES
 
 FILM = b'\0\0\0\x18ftypmp42\0\0\0\0' + bytes(range(256)) * 3
@@ -48,15 +49,8 @@ def picture(width, height, segments=b'', sample='2x2'):
     return jpeg[:2] + segments + jpeg[2:]
 
 
-def exif(tag):
-    tiff = b'MM\0*\0\0\0\x08' + struct.pack('>HHHIHHI', 1, 0x112, 3, 1, tag, 0,
-                                           0)
-    return segment(0xe1, b'Exif\0\0' + tiff)
-
-
 def xmp(form, items):
-    text = ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
-            '"http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description '
+    text = ('<rdf:Description '
             'xmlns:Container="http://ns.google.com/photos/1.0/container/" '
             'xmlns:Item="http://ns.google.com/photos/1.0/container/item/" '
             'xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" '
@@ -72,9 +66,9 @@ def xmp(form, items):
             text += ('<rdf:li rdf:parseType="Resource"><Container:Item '
                      'rdf:parseType="Resource">%s</Container:Item></rdf:li>'
                      % inner)
-    text += ('</rdf:Seq></Container:Directory></rdf:Description></rdf:RDF>'
-             '</x:xmpmeta>')
-    return segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + text.encode())
+    text += '</rdf:Seq></Container:Directory></rdf:Description>'
+    return segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' +
+                   pieces.xmp(text.encode()))
 
 
 def mpf(order, entries):
@@ -105,7 +99,7 @@ def make(kind):
     more = [gain_map(*m[:2]) if m else b'\xff\xd8\xff\xd9 no picture'
             for m in what['more']]
     gap, end = what.get('gap', b''), what.get('end', b'')
-    lead = exif(what['tag']) if 'tag' in what else b''
+    lead = segment(0xe1, b'Exif\0\0' + exif(what['tag'])) if 'tag' in what else b''
     if 'xmp' in what:
         items = [(('Mime', 'image/jpeg'), ('Semantic', 'Primary'))]
         items += [(('Mime', 'image/jpeg'), ('Semantic', 'GainMap'),

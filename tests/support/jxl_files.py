@@ -12,20 +12,12 @@ import random
 import struct
 import sys
 
-TURNS = ('fliph rotate180 flipv transpose rotate90 transverse rotate270').split()
-# The corners of a picture, and where each orientation shows them.
-SHOWN = {1: 'abcd', 2: 'badc', 3: 'dcba', 4: 'cdab', 5: 'acbd', 6: 'cadb',
-         7: 'dbca', 8: 'bdac'}
+from pieces import xmp_tag
+from turns import then
 
 
 def turned(orientation, op):
-    """The orientation after a turn of what is shown: corners of corners."""
-    if op == 'upright':
-        return orientation
-    corners = SHOWN[orientation]
-    moved = SHOWN[TURNS.index(op) + 2]
-    want = ''.join(corners['abcd'.index(c)] for c in moved)
-    return next(o for o in SHOWN if SHOWN[o] == want)
+    return orientation if op == 'upright' else then(orientation, op)
 
 
 # ---- Bits: one description of the fields, to write and to read --------------
@@ -278,12 +270,6 @@ def tiff(orientation, big):
             order + '2sHIHI', b'MM' if big else b'II', 42, 8, 0, 0)
 
 
-def xmp(orientation):
-    return (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/'
-            b'1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:tiff="http://ns.adobe.com'
-            b'/tiff/1.0/" tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>' % orientation)
-
-
 def packed(data):
     """Brotli that stores its bytes (RFC 7932, 9.2)."""
     lead = (len(data) - 1) << 4 | 1 << 20
@@ -313,7 +299,7 @@ def metadata():
     out = [box(b'uuid', random.randbytes(20)), box(b'jxll', b'\x0a')][:random.randrange(3)]
     kinds = random.choice(['', 'e', 'x', 'ex', 'j', 'ej', 'Ej', 'Exj', 'eXj', 'E', 'i'])
     made = {'e': box(b'Exif', exif), 'E': box(b'brob', b'Exif' + packed(exif)),
-            'x': box(b'xml ', xmp(6)), 'X': box(b'brob', b'xml ' + packed(xmp(5))),
+            'x': box(b'xml ', xmp_tag(6)), 'X': box(b'brob', b'xml ' + packed(xmp_tag(5))),
             'j': box(b'jbrd', random.randbytes(30)),
             'i': box(b'jxli', b'\2' + bytes(8) + varint(random.choice([100, 125, 16380])) +
                      b'\1\1\x90\1\1\1')}

@@ -1,4 +1,5 @@
-"""What files are made of: chunks of PNG, segments of JPEG, resources of Photoshop."""
+"""What files are made of: chunks of PNG, segments of JPEG, resources of Photoshop,
+EXIF and XMP."""
 import struct
 import zlib
 
@@ -38,3 +39,29 @@ def segments(data):
 def resource(number, data):
     return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
             b'\0' * (len(data) % 2))
+
+
+def png(width, height, depth, color, samples, *before, interlaced=0, behind=b''):
+    """A whole file of these zlib samples."""
+    head = struct.pack('>IIBBBBB', width, height, depth, color, 0, 0, interlaced)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + b''.join(before) +
+            chunk(b'IDAT', samples) + behind + chunk(b'IEND'))
+
+
+def exif(tag, big=True):
+    """A block that says an orientation alone."""
+    return (b'MM\0*' if big else b'II*\0') + struct.pack(
+        ('>' if big else '<') + 'IHHHIHHI', 8, 1, 0x112, 3, 1, tag, 0, 0)
+
+
+def xmp(body):
+    """A packet of what stands in the RDF."""
+    return (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
+            b'"http://www.w3.org/1999/02/22-rdf-syntax-ns#">' + body +
+            b'</rdf:RDF></x:xmpmeta>')
+
+
+def xmp_tag(tag):
+    """A packet that says an orientation alone."""
+    return xmp(b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" '
+               b'tiff:Orientation="%d"/>' % tag)

@@ -7,25 +7,15 @@ import os
 import struct
 import sys
 
+from pieces import xmp_tag
+from turns import then
+
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 13: 4, 16: 8, 18: 8}
 CODES = {1: 'B', 3: 'H', 4: 'I', 13: 'I', 16: 'Q', 18: 'Q'}
-# Where the cell at row, column of a picture of 2 x 3 comes from: the eight
-# orientations of EXIF, and the operations.
-SHOWN = {
-    1: lambda g: g, 2: lambda g: [r[::-1] for r in g],
-    3: lambda g: [r[::-1] for r in g[::-1]], 4: lambda g: g[::-1],
-    5: lambda g: [list(r) for r in zip(*g)],
-    6: lambda g: [list(r) for r in zip(*g[::-1])],
-    7: lambda g: [list(r)[::-1] for r in list(zip(*g))[::-1]],
-    8: lambda g: [list(r) for r in list(zip(*g))[::-1]]}
-TURNS = {'copy': 1, 'upright': 1, 'fliph': 2, 'rotate180': 3, 'flipv': 4,
-         'transpose': 5, 'rotate90': 6, 'transverse': 7, 'rotate270': 8}
 
 
 def turned(orientation, operation):
-    grid = [[1, 2, 3], [4, 5, 6]]
-    seen = SHOWN[TURNS[operation]](SHOWN[orientation or 1](grid))
-    return next(o for o in SHOWN if SHOWN[o](grid) == seen)
+    return orientation or 1 if operation == 'upright' else then(orientation or 1, operation)
 
 
 # ---- Building ----------------------------------------------------------------
@@ -94,9 +84,6 @@ def picture(file, width, height, compression, photometric, data):
             279: (4, len(data))}
 
 
-XMP = ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.'
-       'org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:tiff="http://ns.'
-       'adobe.com/tiff/1.0/" tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>')
 SAMPLES = bytes(range(200, 256)) * 3
 
 
@@ -131,7 +118,7 @@ def raw(name, o, order='<', big=False):
             small[50706] = (1, b'\1\4\0\0')
             small[34665] = (4, f.ifd({36864: (7, b'0230'), **tag(o)}))
             if o:
-                small[700] = (1, (XMP % o).encode())
+                small[700] = (1, xmp_tag(o))
         f.ifd(small, True)
         if name == 'arw':
             f.ifd({259: (3, 6), 513: (4, f.put(jpeg(None))), **tag(o)}, True)
@@ -182,7 +169,7 @@ def pages(o, order, big, kind):
                 f.ifd(picture(f, 3, 2, 1, 1, bytes(6))),
                 f.ifd({**picture(f, 3, 2, 1, 1, bytes(6)), **tag(7)})])
         if i == 2 and o:
-            more[700] = (7, (XMP % o).encode())
+            more[700] = (7, xmp_tag(o))
         f.ifd({**picture(f, 6, 4, 1, 1, bytes([i]) * 24), **more}, True)
     return bytes(f.data)
 
@@ -319,7 +306,7 @@ def wanted(name, was, operation):
 def check(operation, place, out):
     names, wrong = sorted(os.listdir(place)), 0
     for name in names:
-        if name.endswith('.iiq') and TURNS[operation] not in (1, 3, 6, 8):
+        if name.endswith('.iiq') and turned(1, operation) not in (1, 3, 6, 8):
             continue
         with open(os.path.join(place, name), 'rb') as file:
             before = file.read()

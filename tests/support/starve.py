@@ -21,6 +21,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import apng
+import pieces
 from pieces import PASSES, chunk, resource, segment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -55,10 +56,8 @@ def png(width, height, bits=8, color=2, interlace=0, before=b'', after=b'',
             cells = noise(size * h, smooth)
             raw += b''.join(b'\0' + cells[i * size:(i + 1) * size]
                             for i in range(h))
-    head = struct.pack('>IIBBBBB', width, height, bits, color, 0, 0, interlace)
-    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + before +
-            chunk(b'IDAT', zlib.compress(raw, 1)) + after +
-            chunk(b'IEND', b''))
+    return pieces.png(width, height, bits, color, zlib.compress(raw, 1), before,
+                      interlaced=interlace, behind=after)
 
 
 PALETTE = chunk(b'PLTE', noise(48)) + chunk(b'tRNS', bytes([0, 128]))

@@ -11,3 +11,19 @@ SOURCES = {
     'rotate270': lambda x, y, w, h: (w - 1 - y, x),
 }
 EXCHANGED = list(SOURCES)[4:]  # width and height
+TAGS = list(SOURCES)  # what orientation 1 shows, and so on
+
+
+def turn(rows, op):
+    """Rows of anything, turned."""
+    x, y = SOURCES[op](0, 0, 2, 2)
+    if op in EXCHANGED:
+        rows, x, y = zip(*rows), y, x
+    return [list(row)[::-1 if x else 1] for row in rows][::-1 if y else 1]
+
+
+def then(tag, op):
+    """The orientation that shows what `tag` shows, turned."""
+    grid = [[1, 2], [3, 4]]
+    seen = turn(turn(grid, TAGS[tag - 1]), op)
+    return next(n for n in range(1, 9) if turn(grid, TAGS[n - 1]) == seen)

@@ -15,18 +15,12 @@ import sys
 import numpy as np
 from PIL import Image
 
-TURNS = {
-    'copy': lambda a: a,
-    'fliph': lambda a: a[:, ::-1],
-    'flipv': lambda a: a[::-1],
-    'rotate180': lambda a: a[::-1, ::-1],
-    'transpose': lambda a: np.swapaxes(a, 0, 1),
-    'rotate90': lambda a: np.rot90(a, -1),
-    'rotate270': lambda a: np.rot90(a),
-    'transverse': lambda a: np.rot90(a, 2).swapaxes(0, 1),
-}
-BY_TAG = ['copy', 'copy', 'fliph', 'rotate180', 'flipv', 'transpose', 'rotate90',
-          'transverse', 'rotate270']
+import turns
+from pieces import exif
+
+
+def turned(array, op):
+    return np.array(turns.turn(array.tolist(), op))
 
 
 # ---- The container ---------------------------------------------------------------
@@ -55,10 +49,6 @@ def u24(value):
 
 def vp8x(flags, width, height):
     return chunk(b'VP8X', bytes([flags, 0, 0, 0]) + u24(width - 1) + u24(height - 1))
-
-
-def exif(tag, lead=b''):
-    return lead + b'MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1' + struct.pack('>HHI', tag, 0, 0)
 
 
 def parse(data):
@@ -147,9 +137,9 @@ def tag_of(found):
 def judge(op, before, after, least):
     one, two = parse(before), parse(after)
     tag = tag_of(one)
-    turn = lambda a: TURNS[op](TURNS[BY_TAG[tag if 1 <= tag <= 8 else 1]](a))
+    tag = turns.TAGS[tag - 1 if 1 <= tag <= 8 else 0]
     wrong = []
-    seen = [turn(a) for a in shown(one)], shown(two)
+    seen = [turned(turned(a, tag), op) for a in shown(one)], shown(two)
     if len(seen[0]) != len(seen[1]):
         return ['%d frames, not %d' % (len(seen[1]), len(seen[0]))]
     for i, (a, b) in enumerate(zip(*seen)):
@@ -248,7 +238,7 @@ def make(folder, seed):
     files['all-lossy'] = riff(
         vp8x(0x3c, *even), chunk(b'ICCP', b'profile'), chunk(b'more', b'1'),
         coded(picture(rng, *even, 'soft'), quality=60), chunk(b'unkn', b'x'),
-        chunk(b'EXIF', exif(6, b'Exif\0\0')), chunk(b'XMP ', b'<x/>')) + b'behind'
+        chunk(b'EXIF', b'Exif\0\0' + exif(6)), chunk(b'XMP ', b'<x/>')) + b'behind'
     # EXIF that VP8X does not tell of, and a picture that is said to have alpha.
     files['hidden-exact'] = riff(vp8x(16, *odd), coded(picture(rng, *odd, None), **exact),
                                  chunk(b'EXIF', exif(6)))

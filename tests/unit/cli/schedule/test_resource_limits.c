@@ -89,8 +89,7 @@ TEST(threads_get_no_more_than_there_is)
         pthread_join(thread[i], NULL);
     CHECK(!atomic_load(&exceeded), "more was given than there is");
     CHECK(limits.memory[RESOURCE_FILE].used == 0 &&
-              limits.memory[RESOURCE_CELLS].used == 0 &&
-              limits.busy == 0,
+              limits.memory[RESOURCE_CELLS].used == 0 && limits.busy == 0,
           "all is given back");
     resource_limits_end(&limits);
 }
