@@ -7,17 +7,13 @@
  * batch do. In the manifest it notes only that it is about to replace a file;
  * what became of each is noted once, by the process that reports it. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
+#include "cli/files/files.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
-
-/* How many tasks may be done ahead of one that takes long. */
-enum { WINDOW = 256 };
 
 /* How often the line of progress is drawn. */
 enum { TICK_MS = 100 };
@@ -28,12 +24,6 @@ enum {
     END_UNKNOWN = 2, /* see struct batch_task, */
     END_UNNOTED = 4, /* that the manifest could not be written, */
     END_NO_ROOM = 8, /* since the disk is full */
-};
-
-struct isolated_batch {
-    struct batch *batch;
-    unsigned window;
-    struct batch_task *task; /* a ring of these */
 };
 
 /* ---- A worker process ---------------------------------------------------- */
@@ -60,7 +50,7 @@ static uint64_t added(void *context)
 
 static enum outcome work(void *context, const struct worker_start *start)
 {
-    struct batch *batch = ((struct isolated_batch *)context)->batch;
+    struct batch *batch = context;
     const struct options *opts = batch->opts;
     static struct batch_task task; /* of this process */
     const struct worker_opts worker = {
@@ -75,12 +65,8 @@ static enum outcome work(void *context, const struct worker_start *start)
     /* The worker reads nothing from standard input, and prints nothing but the
      * manifest, if that goes to standard output. */
     const bool prints = opts->manifest && strcmp(opts->manifest, "-") == 0;
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const bool closed = null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
-                        (prints || dup2(null, STDOUT_FILENO) >= 0);
-    if (null >= 0)
-        close(null);
-    if (!closed) {
+    if (!file_put_null(STDIN_FILENO) ||
+        (!prints && !file_put_null(STDOUT_FILENO))) {
         report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }
@@ -90,16 +76,11 @@ static enum outcome work(void *context, const struct worker_start *start)
 
 /* ---- All of them --------------------------------------------------------- */
 
-static struct batch_task *task_at(struct isolated_batch *all, size_t i)
-{
-    return &all->task[i % all->window];
-}
-
 /* Takes what became of a task: notes and counts it. */
-static void on_end(void *context, uint64_t i, const struct job_end *end)
+static void on_end(void *context, void *ended, const struct job_end *end)
 {
-    struct isolated_batch *all = context;
-    struct batch_task *task = task_at(all, i);
+    struct batch *batch = context;
+    struct batch_task *task = ended;
     struct scheduled_job *s = &task->scheduled;
     s->status = end->status;
     s->err = end->err;
@@ -108,60 +89,51 @@ static void on_end(void *context, uint64_t i, const struct job_end *end)
     task->sum = (struct output_sum){ end->added & END_SUMMED,
                                      (uint32_t)(end->added >> 32) };
     if (end->added & END_UNNOTED)
-        atomic_store(&all->batch->records.failed, true);
+        atomic_store(&batch->records.failed, true);
     if (end->added & END_NO_ROOM)
-        atomic_store(&all->batch->records.disk_full, true);
+        atomic_store(&batch->records.disk_full, true);
     batch_task_end(task);
 }
 
-static void report_ended(struct isolated_batch *all, struct worker_pool *pool)
+static void report_ended(struct worker_pool *pool)
 {
-    uint64_t i;
-    while (worker_pool_take(pool, &i))
-        batch_task_report(task_at(all, i));
+    struct batch_task *task;
+    while ((task = worker_pool_take(pool)))
+        batch_task_report(task);
 }
 
 enum outcome batch_isolated_run(struct batch *batch)
 {
     const size_t count = batch->plan.inputs.count;
-    struct isolated_batch all = {
-        .batch = batch,
-        .window = 2 * batch->opts->threads + WINDOW,
-    };
     const struct worker_pool_opts opts = {
         .opts = batch->opts,
         .jobs = count,
-        .window = all.window,
+        .task_size = sizeof(struct batch_task),
         .ended = on_end,
         .work = work,
-        .context = &all,
+        .context = batch,
     };
-    enum outcome outcome = OUTCOME_FAILED;
-    all.task = calloc(all.window, sizeof *all.task);
-    struct worker_pool *pool = all.task ? worker_pool_open(&opts) : NULL;
-    if (pool) {
-        for (size_t i = 0; !worker_pool_is_over(pool);) {
-            report_ended(&all, pool);
-            batch_tick(batch);
-            for (; i < count && worker_pool_has_room(pool); i++) {
-                struct batch_task *task = task_at(&all, i);
-                *task = (struct batch_task){ .batch = batch, .i = i };
-                task->scheduled.job = batch_planned_job(batch, i);
-                worker_pool_give(pool, &task->scheduled.job, &task->i,
-                                 sizeof task->i);
-            }
-            if (batch_is_ending(batch))
-                worker_pool_stop(pool);
-            else if (i == count)
-                worker_pool_finish(pool);
-            worker_pool_step(pool, NULL, 0,
-                             batch->progress.shown ? TICK_MS : -1);
-        }
-        report_ended(&all, pool);
-        outcome = worker_pool_close(pool);
-    } else {
+    struct worker_pool *pool = worker_pool_open(&opts);
+    struct batch_task *task;
+    if (!pool) {
         report_error(NULL, "no memory");
+        return OUTCOME_FAILED;
     }
-    free(all.task);
-    return outcome;
+    for (size_t i = 0; !worker_pool_is_over(pool);) {
+        report_ended(pool);
+        batch_tick(batch);
+        for (; i < count && (task = worker_pool_room(pool)); i++) {
+            *task = (struct batch_task){ .batch = batch, .i = i };
+            task->scheduled.job = batch_planned_job(batch, i);
+            worker_pool_give(pool, &task->scheduled.job, &task->i,
+                             sizeof task->i, NULL);
+        }
+        if (batch_is_ending(batch))
+            worker_pool_stop(pool);
+        else if (i == count)
+            worker_pool_finish(pool);
+        worker_pool_step(pool, NULL, 0, batch->progress.shown ? TICK_MS : -1);
+    }
+    report_ended(pool);
+    return worker_pool_close(pool);
 }

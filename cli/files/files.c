@@ -174,6 +174,16 @@ bool file_exists(struct root *root, const char *name)
            !S_ISDIR(st.st_mode);
 }
 
+bool file_put_null(int fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0)
+        return false;
+    bool done = dup2(null, fd) == fd;
+    close(null);
+    return done;
+}
+
 /* ---- Lines: one buffer that holds the longest ---------------------------- */
 
 enum { LINE_STEP = 1 << 16 };

@@ -65,6 +65,10 @@ bool file_is_stream(struct root *root, const char *name);
  * a directory. "-" never does. */
 bool file_exists(struct root *root, const char *name);
 
+/* Opens /dev/null as this descriptor. On failure it returns false and sets
+ * errno. */
+bool file_put_null(int fd);
+
 /* Reads the lines of a file, or the strings between NULs. Unlike getdelim() it
  * bounds their length, since their writer may not be trusted, and need not wait
  * for them. */

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -12,9 +13,34 @@
 #include "cli/select/file_identity.h"
 #include "codecs/codec.h"
 
+bool job_queue_init(struct job_queue *queue,
+                    const struct worker_pool_opts *opts)
+{
+    *queue = (struct job_queue){
+        .opts = opts,
+        .window = 2 * opts->opts->threads + JOB_QUEUE_WINDOW,
+    };
+    queue->request = calloc(queue->window, sizeof *queue->request);
+    queue->task = calloc(queue->window, opts->task_size);
+    queue->end = malloc(sizeof *queue->end);
+    return queue->request && queue->task && queue->end;
+}
+
+void job_queue_free(struct job_queue *queue)
+{
+    free(queue->request);
+    free(queue->task);
+    free(queue->end);
+}
+
 struct request *job_queue_at(const struct job_queue *queue, uint64_t i)
 {
-    return &queue->request[i % queue->opts->window];
+    return &queue->request[i % queue->window];
+}
+
+void *job_queue_task(const struct job_queue *queue, uint64_t i)
+{
+    return queue->task + i % queue->window * queue->opts->task_size;
 }
 
 /* ---- Jobs that share a file ---------------------------------------------- */
@@ -57,25 +83,23 @@ static bool shares_file(const struct request *a, const struct request *b)
 /* ---- Giving and taking --------------------------------------------------- */
 
 void job_queue_give(struct job_queue *queue, const struct job *job,
-                    const void *text, size_t size)
+                    const void *text, size_t size, const struct err *err)
 {
     struct request *request = job_queue_at(queue, queue->given);
-    *request = (struct request){ .state = REQUEST_ENDED };
-    if (job) {
-        *request = (struct request){ .job = *job, .text = { text, size } };
-        if (queue->opts->ordered) { /* it waits for earlier jobs */
-            request->output = find_keys(queue->opts->root, job->output);
-            request->input = strcmp(job->input, job->output) == 0
-                                 ? request->output
-                                 : find_keys(queue->opts->root, job->input);
-            for (uint64_t i = queue->first; i < queue->given; i++)
-                request->earlier +=
-                    job_queue_at(queue, i)->state != REQUEST_ENDED &&
-                    shares_file(job_queue_at(queue, i), request);
-        }
+    *request = (struct request){ .job = *job, .text = { text, size } };
+    if (!err && queue->opts->ordered) { /* it waits for earlier jobs */
+        request->output = find_keys(queue->opts->root, job->output);
+        request->input = strcmp(job->input, job->output) == 0
+                             ? request->output
+                             : find_keys(queue->opts->root, job->input);
+        for (uint64_t i = queue->first; i < queue->given; i++)
+            request->earlier +=
+                job_queue_at(queue, i)->state != REQUEST_ENDED &&
+                shares_file(job_queue_at(queue, i), request);
     }
-    queue->ended += !job;
     queue->given++;
+    if (err)
+        job_queue_fail(queue, request, err->text);
 }
 
 struct request *job_queue_next(struct job_queue *queue)
@@ -106,7 +130,7 @@ void job_queue_send(struct job_queue *queue, struct request *request)
 /* Tells the client what has become of a job: queue.end. */
 static void end_job(struct job_queue *queue, struct request *request)
 {
-    const unsigned window = queue->opts->window;
+    const unsigned window = queue->window;
     const uint64_t slot = (uint64_t)(request - queue->request);
     const uint64_t number =
         queue->first + (slot + window - queue->first % window) % window;
@@ -117,7 +141,8 @@ static void end_job(struct job_queue *queue, struct request *request)
         struct request *later = job_queue_at(queue, i);
         later->earlier -= later->earlier && shares_file(request, later);
     }
-    queue->opts->ended(queue->opts->context, number, queue->end);
+    queue->opts->ended(queue->opts->context, job_queue_task(queue, number),
+                       queue->end);
     queue->told = true;
 }
 

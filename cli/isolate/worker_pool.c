@@ -57,27 +57,39 @@ bool worker_pool_has_room(const struct worker_pool *pool)
 {
     const struct job_queue *queue = &pool->queue;
     return pool->state.started && !pool->state.finished &&
-           queue->given - queue->first < pool->opts->window;
+           queue->given - queue->first < queue->window;
+}
+
+void *worker_pool_room(struct worker_pool *pool)
+{
+    if (!worker_pool_has_room(pool))
+        return NULL;
+    void *task = job_queue_task(&pool->queue, pool->queue.given);
+    return memset(task, 0, pool->opts->task_size);
 }
 
 void worker_pool_give(struct worker_pool *pool, const struct job *job,
-                      const void *text, size_t size)
+                      const void *text, size_t size, const struct err *err)
 {
-    job_queue_give(&pool->queue, job, text, size);
+    job_queue_give(&pool->queue, job, text, size, err);
 }
 
-bool worker_pool_take(struct worker_pool *pool, uint64_t *number)
+void *worker_pool_take(struct worker_pool *pool)
 {
     struct job_queue *queue = &pool->queue;
     const bool over = worker_pool_is_over(pool);
-    bool ended = false;
-    while (!ended && queue->first < queue->given) {
-        ended = job_queue_at(queue, queue->first)->state == REQUEST_ENDED;
-        if (!ended && !over)
-            return false;
-        *number = queue->first++;
+    while (queue->first < queue->given) {
+        void *task = job_queue_task(queue, queue->first);
+        const struct request *request = job_queue_at(queue, queue->first);
+        if (request->state != REQUEST_ENDED && !over)
+            return NULL;
+        queue->first++;
+        if (request->state == REQUEST_ENDED)
+            return task;
+        if (pool->opts->dropped)
+            pool->opts->dropped(task);
     }
-    return ended;
+    return NULL;
 }
 
 /* ---- Sending ------------------------------------------------------------- */
@@ -394,15 +406,13 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     if (!pool)
         return NULL;
     pool->opts = opts;
-    pool->queue.opts = opts;
     pool->slots = opts->jobs < most ? (unsigned)opts->jobs : most;
     if (!pool->slots)
         pool->slots = 1;
     pool->most = pool->slots;
     pool->worker = calloc(pool->slots, sizeof *pool->worker);
     pool->poll = calloc(pool->slots + WORKER_POOL_FDS_MAX, sizeof *pool->poll);
-    pool->queue.request = calloc(opts->window, sizeof *pool->queue.request);
-    pool->queue.end = malloc(sizeof *pool->queue.end);
+    const bool queued = job_queue_init(&pool->queue, opts);
     resource_limits_init(&pool->limits, opts->opts->limits.bytes, most);
     resource_limits_divide(&pool->limits, pool->slots);
     pool->limits.grant = grant;
@@ -411,7 +421,7 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     mallopt(M_TRIM_THRESHOLD, KEPT); /* what each job takes, for the next one */
     mallopt(M_MMAP_THRESHOLD, KEPT);
     signals_ask();
-    if (pool->worker && pool->poll && pool->queue.request && pool->queue.end)
+    if (pool->worker && pool->poll && queued)
         return pool;
     (void)worker_pool_close(pool);
     return NULL;
@@ -423,8 +433,7 @@ enum outcome worker_pool_close(struct worker_pool *pool)
     resource_limits_end(&pool->limits);
     free(pool->worker);
     free(pool->poll);
-    free(pool->queue.request);
-    free(pool->queue.end);
+    job_queue_free(&pool->queue);
     free(pool);
     return outcome;
 }

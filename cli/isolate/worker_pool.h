@@ -113,12 +113,15 @@ enum outcome worker_run(const struct worker_opts *opts,
 struct worker_pool_opts {
     const struct options *opts; /* their threads, and their memory */
     size_t jobs;                /* in all; SIZE_MAX: nobody knows */
-    unsigned window;            /* jobs that may be given and not taken */
+    size_t task_size;           /* bytes that its client keeps of each job */
     bool ordered;               /* jobs that share a file */
     const char *root; /* the directory where names of files start, or NULL */
     /* Is called when a job has ended, in any order. end->added is not checked.
      */
-    void (*ended)(void *context, uint64_t number, const struct job_end *end);
+    void (*ended)(void *context, void *task, const struct job_end *end);
+    /* Frees what a task has whose job was not begun when all is over. May be
+     * NULL. */
+    void (*dropped)(void *task);
     /* What a process does, which ends with this outcome. It calls worker_run()
      * sooner or later. */
     enum outcome (*work)(void *context, const struct worker_start *start);
@@ -135,15 +138,17 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts);
  * since it may find that no job can be done. */
 bool worker_pool_has_room(const struct worker_pool *pool);
 
-/* Gives a job, the first of which has the number 0. Its names and its text must
- * live until it has ended. Without a job there is nothing to do: it has ended,
- * and the number is its place among the others. */
-void worker_pool_give(struct worker_pool *pool, const struct job *job,
-                      const void *text, size_t size);
+/* Returns the task of the next job, zeros at first, if there is room. */
+void *worker_pool_room(struct worker_pool *pool);
 
-/* Takes the next job, in order, if it has ended. When all is over, jobs that
- * were not begun are left out. */
-bool worker_pool_take(struct worker_pool *pool, uint64_t *number);
+/* Gives that job. Its names and its text must live until it has ended. With an
+ * error it has failed already, and keeps its place among the others. */
+void worker_pool_give(struct worker_pool *pool, const struct job *job,
+                      const void *text, size_t size, const struct err *err);
+
+/* Takes the next job, in order, if it has ended: returns its task, which stays
+ * until another job is given; or NULL. */
+void *worker_pool_take(struct worker_pool *pool);
 
 /* Says that there will be no more jobs. */
 void worker_pool_finish(struct worker_pool *pool);
@@ -192,21 +197,34 @@ struct request {
     bool unread;        /* a process ended before it read it */
 };
 
+enum {
+    JOB_QUEUE_WINDOW = 256
+}; /* more than there are threads: results may
+      wait for a job that takes long */
+
 struct job_queue {
     const struct worker_pool_opts *opts;
-    struct request *request; /* a ring of opts->window */
+    unsigned window;         /* jobs that may be given and not taken */
+    struct request *request; /* a ring of so many */
+    unsigned char *task;     /* of each */
     uint64_t first, given;   /* the first that is not taken; that is none */
     size_t sent, ended;      /* how many requests are */
     struct job_end *end;     /* that the client is told */
     bool told;               /* it was; the pool's to take back */
 };
 
-/* Returns a request by the number of its job. */
+/* Makes it, for jobs of these options. Returns false if there is no memory. */
+bool job_queue_init(struct job_queue *queue,
+                    const struct worker_pool_opts *opts);
+void job_queue_free(struct job_queue *queue);
+
+/* Return a request, and its task, by the number of its job. */
 struct request *job_queue_at(const struct job_queue *queue, uint64_t i);
+void *job_queue_task(const struct job_queue *queue, uint64_t i);
 
 /* See worker_pool_give(). */
 void job_queue_give(struct job_queue *queue, const struct job *job,
-                    const void *text, size_t size);
+                    const void *text, size_t size, const struct err *err);
 
 /* Returns the first job that can be sent, or NULL. */
 struct request *job_queue_next(struct job_queue *queue);

@@ -32,7 +32,6 @@
 
 enum {
     JOBS_AT_ONCE = 8,
-    WINDOW = 256,         /* answers may wait for a job that takes long */
     UNSENT_MAX = 1 << 16, /* bytes of answers that wait for their reader */
     WRITE_MAX = 4096,     /* a pipe that poll() calls writable takes these */
 };
@@ -49,8 +48,6 @@ struct server {
     const struct backend *backend;
     struct serve_root
         *root; /* that the files of jobs are confined to, or NULL */
-    unsigned window;
-    struct served_job *job; /* a ring of these */
     struct worker_pool *pool;
     struct line_reader lines;
     struct answers {
@@ -58,7 +55,6 @@ struct server {
         struct bytes out; /* on their way */
         int error;        /* why they could not be written: an errno, or 0 */
     } answers;
-    uint64_t given;
     bool ended;  /* there are no more jobs */
     bool failed; /* some job has, or they could not be read */
 };
@@ -83,18 +79,6 @@ static struct scheduled_job *begin(void *context, const char *text, size_t size)
     return s;
 }
 
-/* Opens /dev/null as this descriptor. On failure it returns false and sets
- * errno. */
-static bool put_null(int fd)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0)
-        return false;
-    bool done = dup2(null, fd) == fd;
-    close(null);
-    return done;
-}
-
 static enum outcome work(void *context, const struct worker_start *start)
 {
     struct server *server = context;
@@ -107,7 +91,7 @@ static enum outcome work(void *context, const struct worker_start *start)
         .context = task,
     };
     close(server->answers.fd);
-    if (!task || !put_null(STDIN_FILENO)) {
+    if (!task || !file_put_null(STDIN_FILENO)) {
         report_error(task ? "/dev/null" : NULL, strerror(errno));
         return OUTCOME_FAILED;
     }
@@ -122,17 +106,20 @@ static enum outcome work(void *context, const struct worker_start *start)
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static struct served_job *job_at(const struct server *server, uint64_t i)
+static void drop(void *task)
 {
-    return &server->job[i % server->window];
+    struct served_job *served = task;
+    serve_job_free(&served->asked);
+    bytes_free(&served->text);
+    bytes_free(&served->answer);
 }
 
 /* Writes the answer to a job, and frees what it held. Without memory there is
  * none: then the answers end. */
-static void on_end(void *context, uint64_t i, const struct job_end *end)
+static void on_end(void *context, void *task, const struct job_end *end)
 {
     struct server *server = context;
-    struct served_job *served = job_at(server, i);
+    struct served_job *served = task;
     struct job job = served->asked.job;
     char *data = NULL;
     size_t size = 0;
@@ -157,13 +144,13 @@ static void queue_answers(struct server *server)
 {
     struct answers *answers = &server->answers;
     const bool all = worker_pool_is_over(server->pool);
-    uint64_t i;
+    struct served_job *served;
     while ((all || answers->out.size <= UNSENT_MAX) &&
-           worker_pool_take(server->pool, &i)) {
-        struct bytes *answer = &job_at(server, i)->answer;
-        if (!bytes_append(&answers->out, answer->data, answer->size))
+           (served = worker_pool_take(server->pool))) {
+        const struct bytes answer = served->answer;
+        if (!bytes_append(&answers->out, answer.data, answer.size))
             answers->error = ENOMEM;
-        bytes_free(answer);
+        bytes_free(&served->answer);
     }
 }
 
@@ -196,17 +183,14 @@ static bool reads(const struct server *server)
            worker_pool_has_room(server->pool);
 }
 
-/* Gives a job to the pool, or answers what is none. */
+/* Gives a job to the pool, which answers what is none. */
 static void give(struct server *server, bool too_long, const char *text,
                  size_t size)
 {
-    const uint64_t i = server->given++;
-    struct served_job *served = job_at(server, i);
+    struct served_job *served = worker_pool_room(server->pool);
     struct serve_job *asked = &served->asked;
-    struct job_end *end = NULL;
     struct err err;
     int status;
-    *served = (struct served_job){ .text = { 0 } };
     if (too_long)
         status =
             fail(&err, "the job has more than %d bytes", (int)JSON_SIZE_MAX);
@@ -215,19 +199,8 @@ static void give(struct server *server, bool too_long, const char *text,
     else
         status = serve_job_read(asked, (char *)served->text.data, size,
                                 server->opts, server->root, &err);
-    worker_pool_give(server->pool, status ? NULL : &asked->job,
-                     served->text.data, size);
-    if (status == 0)
-        return;
-    end = calloc(1, sizeof *end);
-    if (end) {
-        end->status = status;
-        end->err = err;
-        on_end(server, i, end);
-    } else {
-        server->answers.error = ENOMEM;
-    }
-    free(end);
+    worker_pool_give(server->pool, &asked->job, served->text.data, size,
+                     status ? &err : NULL);
 }
 
 /* Reads jobs that are there, as far as there is room for them, but not so many
@@ -287,28 +260,22 @@ static enum outcome run(struct server *server)
     const struct worker_pool_opts opts = {
         .opts = server->opts,
         .jobs = SIZE_MAX,
-        .window = server->window,
+        .task_size = sizeof(struct served_job),
         .ordered = true,
         .root = server->root ? server->root->path : NULL,
         .ended = on_end,
+        .dropped = drop,
         .work = work,
         .context = server,
     };
     enum outcome outcome = OUTCOME_FAILED;
-    server->job = calloc(server->window, sizeof *server->job);
-    server->pool = server->job ? worker_pool_open(&opts) : NULL;
+    server->pool = worker_pool_open(&opts);
     if (server->pool) {
         serve(server);
         outcome = worker_pool_close(server->pool);
     } else {
         report_error(NULL, "no memory");
     }
-    for (unsigned i = 0; server->job && i < server->window; i++) {
-        serve_job_free(&server->job[i].asked); /* of those not begun */
-        bytes_free(&server->job[i].text);
-        bytes_free(&server->job[i].answer);
-    }
-    free(server->job);
     line_reader_free(&server->lines);
     bytes_free(&server->answers.out);
     return outcome == OUTCOME_DONE && server->failed ? OUTCOME_FAILED : outcome;
@@ -320,7 +287,6 @@ enum outcome serve_run(const struct options *opts, const char *backend)
     struct server server = {
         .opts = opts,
         .root = opts->root ? &root : NULL,
-        .window = 2 * opts->threads + WINDOW,
         .lines = { .fd = STDIN_FILENO,
                    .end = opts->nul ? '\0' : '\n',
                    .most = JSON_SIZE_MAX,
@@ -336,7 +302,7 @@ enum outcome serve_run(const struct options *opts, const char *backend)
         return OUTCOME_NOT_BEGUN;
     }
     server.answers.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (server.answers.fd < 0 || !put_null(STDOUT_FILENO)) {
+    if (server.answers.fd < 0 || !file_put_null(STDOUT_FILENO)) {
         report_error(server.answers.fd < 0 ? NULL : "/dev/null",
                      strerror(errno));
         return OUTCOME_FAILED;

@@ -11,7 +11,7 @@
 #include "codecs/codec.h"
 #include "tests/support/test.h"
 
-enum { WINDOW = 32, JOBS_MOST = 512, MEMORY = 1 << 20 };
+enum { JOBS_MOST = 512, MEMORY = 1 << 20 };
 
 static char output[] = "/tmp/test_worker_pool.XXXXXX";
 
@@ -127,11 +127,11 @@ struct told {
     unsigned taken;
 };
 
-static void ended(void *context, uint64_t i, const struct job_end *end)
+static void ended(void *context, void *task, const struct job_end *end)
 {
     struct told *told = context;
     const struct warnings *warnings = &end->result.warnings;
-    snprintf(told->text[i], sizeof *told->text, "%.100s",
+    snprintf(told->text[*(unsigned *)task], sizeof *told->text, "%.100s",
              end->status ? end->err.text : warnings->list[0].text);
 }
 
@@ -144,7 +144,7 @@ static enum outcome run(const char *const *job, unsigned jobs,
     const struct worker_pool_opts pool_opts = {
         .opts = &opts,
         .jobs = SIZE_MAX,
-        .window = WINDOW,
+        .task_size = sizeof(unsigned),
         .ended = ended,
         .work = work,
         .context = told,
@@ -152,20 +152,22 @@ static enum outcome run(const char *const *job, unsigned jobs,
     const struct job names = { .input = "in", .output = output };
     const int heard = dup(STDERR_FILENO);
     struct worker_pool *pool = worker_pool_open(&pool_opts);
-    uint64_t taken;
+    unsigned *task;
     memset(told, 0, sizeof *told);
     (void)!freopen("/dev/null", "w", stderr);
     for (unsigned i = 0; !worker_pool_is_over(pool);) {
-        while (worker_pool_take(pool, &taken))
-            CHECK(taken == told->taken++, "%u", told->taken);
-        for (; i < jobs && worker_pool_has_room(pool); i++)
-            worker_pool_give(pool, &names, job[i], strlen(job[i]));
+        while ((task = worker_pool_take(pool)))
+            CHECK(*task == told->taken++, "%u", told->taken);
+        for (; i < jobs && (task = worker_pool_room(pool)); i++) {
+            *task = i;
+            worker_pool_give(pool, &names, job[i], strlen(job[i]), NULL);
+        }
         if (i == jobs)
             worker_pool_finish(pool);
         worker_pool_step(pool, NULL, 0, -1);
     }
-    while (worker_pool_take(pool, &taken))
-        CHECK(taken == told->taken++, "%u", told->taken);
+    while ((task = worker_pool_take(pool)))
+        CHECK(*task == told->taken++, "%u", told->taken);
     dup2(heard, STDERR_FILENO);
     close(heard);
     return worker_pool_close(pool);
