@@ -27,14 +27,6 @@ static void add(struct digest *d, const void *data, size_t size)
     sha256_update(&d->sum, size, data);
 }
 
-static void add_pair(struct digest *d, uint32_t a, uint32_t b)
-{
-    uint8_t pair[2 * WORD];
-    write_le32(pair, a);
-    write_le32(pair + WORD, b);
-    add(d, pair, sizeof pair);
-}
-
 /* Puts row y of a plane as it is after t. The low
  * byte comes first. */
 static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
@@ -86,7 +78,10 @@ static int add_planes(struct digest *d, const struct image *img,
         struct turned_block shown;
         if (blocks)
             shown = steps_turn(steps_of(img, i), d->t);
-        add_pair(d, width, height);
+        uint8_t size[2 * WORD];
+        write_le32(size, width);
+        write_le32(size + WORD, height);
+        add(d, size, sizeof size);
         for (uint32_t y = 0; y < height; y++) {
             if (!as_it_is)
                 put_row(row, plane, img->cell, &shown, d->t, y);

@@ -132,29 +132,22 @@ static void compare_planes(struct plane_pair *p, bool count)
 
 /* ---- Two pictures -------------------------------------------------------- */
 
-static bool same_palette(const struct image *a, const struct image *b)
-{
-    return a->meta->ncolors == b->meta->ncolors &&
-           memcmp(a->meta->palette, b->meta->palette,
-                  sizeof a->meta->palette) == 0;
-}
-
-/* Returns whether the same samples are transparent: those of a key. */
-static bool same_key(const struct image *a, const struct image *b)
-{
-    const bool keyed[] = { a->meta && a->meta->keyed,
-                           b->meta && b->meta->keyed };
-    return keyed[0] == keyed[1] &&
-           (!keyed[0] || memcmp(a->meta->key, b->meta->key,
-                                a->nplanes * sizeof *a->meta->key) == 0);
-}
-
+/* Returns whether samples mean the same in both, also those of a palette or a
+ * key. */
 static bool are_alike(const struct image *a, const struct image *b)
 {
-    return a->cell == b->cell && a->nplanes == b->nplanes &&
-           a->maxval == b->maxval && a->color == b->color &&
-           a->alpha == b->alpha && same_key(a, b) &&
-           (a->color != COLOR_INDEXED || same_palette(a, b));
+    const struct meta *am = a->meta, *bm = b->meta;
+    const bool keyed = am && am->keyed;
+    if (a->cell != b->cell || a->nplanes != b->nplanes ||
+        a->maxval != b->maxval || a->color != b->color || a->alpha != b->alpha)
+        return false;
+    if (a->color == COLOR_INDEXED &&
+        (am->ncolors != bm->ncolors ||
+         memcmp(am->palette, bm->palette, sizeof am->palette) != 0))
+        return false;
+    return keyed == (bm && bm->keyed) &&
+           (!keyed ||
+            memcmp(am->key, bm->key, a->nplanes * sizeof *am->key) == 0);
 }
 
 static bool do_fit(const struct image *a, const struct image *b, enum xform t)
@@ -311,12 +304,6 @@ static int decode(struct image pair[2], struct relation *relation,
     return 0;
 }
 
-static void free_both(struct image pair[2])
-{
-    image_free(&pair[0]);
-    image_free(&pair[1]);
-}
-
 /* Returns whether the 64 samples of some block, whose coefficients were rounded
  * to these, cannot all be within their range: the transform keeps the sum of
  * the squares. */
@@ -353,7 +340,8 @@ static int relate_coefficients(struct relation *relation,
         status = relate(relation, pair, r->turns, false, r->load.limits.account,
                         err);
     relation->impossible = !relation->same && has_impossible(&pair[0]);
-    free_both(pair);
+    image_free(&pair[0]);
+    image_free(&pair[1]);
     return status;
 }
 
@@ -405,7 +393,8 @@ static int relate_samples(struct relation *relation, struct relating *r,
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
     if (status == 0 && relation->same && frames)
         status = relate_frames(relation, pair, &r->load, err);
-    free_both(pair);
+    image_free(&pair[0]);
+    image_free(&pair[1]);
     return status;
 }
 

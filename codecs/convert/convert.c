@@ -309,14 +309,6 @@ static void drop_sample_blocks(struct meta *meta,
     meta->keyed = false;
 }
 
-static unsigned planes_of(const struct conversion *plan,
-                          const struct image *img)
-{
-    if (plan->color == COLOR_OTHER)
-        return img->nplanes;
-    return (plan->color == COLOR_GRAY ? 1 : 3) + plan->alpha;
-}
-
 /* A device has converted the samples that it has made. */
 static int relabel(struct image *img, const struct conversion *plan,
                    struct err *err)
@@ -344,7 +336,8 @@ static struct image shape_of(const struct image *img,
     made.color = plan->color;
     made.alpha = plan->alpha;
     made.maxval = plan->maxval;
-    made.nplanes = planes_of(plan, img);
+    if (plan->color != COLOR_OTHER)
+        made.nplanes = (plan->color == COLOR_GRAY ? 1 : 3) + plan->alpha;
     return made;
 }
 

@@ -109,19 +109,6 @@ static uint64_t all_planes(const struct image *img, bool exchanged)
     return planes_of(img, row_stride, exchanged);
 }
 
-static int too_large(const struct image *img, uint64_t once, uint64_t turned,
-                     const struct limits *limits, struct err *err)
-{
-    char what[96];
-    bool counted = once && turned;
-    snprintf(what, sizeof what, "%u x %u pixels in %u channels need",
-             img->width, img->height, img->nplanes);
-    struct limits told = *limits;
-    told.bytes = limit_bytes(limits, once);
-    return limit_refuse_memory(what, counted ? once + turned : UINT64_MAX,
-                               &told, err);
-}
-
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
                 enum cell cell, const struct limits *limits, struct err *err)
 {
@@ -152,38 +139,20 @@ uint64_t image_row_bytes(const struct image *img, uint32_t width)
     return row_stride(width, img->cell) * img->nplanes;
 }
 
-/* Returns the bytes of a row before or after a turn: of the longer one. */
-static uint64_t longest_row(const struct image *img)
-{
-    return image_row_bytes(img,
-                           img->width > img->height ? img->width : img->height);
-}
-
-/* Returns whether a picture is hardly more than padding, before or after its
- * turn: one of a row or a column, or of few. */
-static bool is_padding(const struct image *img, uint64_t need)
-{
-    return need >= PADDED_FROM &&
-           need / PADDED_TIMES > planes_of(img, packed_stride, false);
-}
-
-/* Returns whether a temporary file may hold the samples, and memory two rows.
- */
-static bool fits_bands(const struct image *img, const struct limits *limits)
-{
-    const uint64_t samples = planes_of(img, packed_stride, false);
-    return limits->scratch && samples && samples <= limits->stored &&
-           longest_row(img) <= limits->scratch->memory / 2;
-}
-
+/* Bands need room for the samples in a temporary file, and for two rows in
+ * memory, before and after the turn. */
 enum pixels_kind image_choose_pixels(const struct image *img,
                                      const struct limits *limits)
 {
     const uint64_t once = all_planes(img, false),
-                   turned = all_planes(img, true);
-    return fits_bands(img, limits) &&
-                   (is_beyond(once, turned, limit_bytes(limits, once)) ||
-                    is_padding(img, once + turned))
+                   turned = all_planes(img, true), need = once + turned,
+                   samples = planes_of(img, packed_stride, false);
+    const uint32_t side = img->width > img->height ? img->width : img->height;
+    const bool padding = need >= PADDED_FROM && need / PADDED_TIMES > samples;
+    return limits->scratch && samples && samples <= limits->stored &&
+                   image_row_bytes(img, side) <= limits->scratch->memory / 2 &&
+                   (padding ||
+                    is_beyond(once, turned, limit_bytes(limits, once)))
                ? PIXELS_BANDS
                : PIXELS_ROWS;
 }
@@ -195,10 +164,17 @@ int image_check_planes(const struct image *img, const struct limits *limits,
         return limit_refuse_pixels(img->width, img->height, limits, err);
     uint64_t once = all_planes(img, false), turned = all_planes(img, true);
     uint64_t need = once + turned;
-    if (image_choose_pixels(img, limits) == PIXELS_BANDS)
+    if (image_choose_pixels(img, limits) == PIXELS_BANDS) {
         need = limits->scratch->memory;
-    else if (is_beyond(once, turned, limit_bytes(limits, once)))
-        return too_large(img, once, turned, limits, err);
+    } else if (is_beyond(once, turned, limit_bytes(limits, once))) {
+        char what[96];
+        struct limits told = *limits;
+        snprintf(what, sizeof what, "%u x %u pixels in %u channels need",
+                 img->width, img->height, img->nplanes);
+        told.bytes = limit_bytes(limits, once);
+        return limit_refuse_memory(what, once && turned ? need : UINT64_MAX,
+                                   &told, err);
+    }
     if (limits->reserve)
         limits->reserve(limits->context, need);
     return 0;

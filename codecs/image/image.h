@@ -248,11 +248,6 @@ static inline bool change_trims(const struct change *change)
            change->height != change->kept_height;
 }
 
-static inline bool change_is_none(const struct change *change)
-{
-    return change->turn == XFORM_NONE && !change_trims(change);
-}
-
 /* Who turns pictures that are in memory: a backend, as codecs see it. */
 struct turner {
     /* Turns src into dst, which has the shape that image_like() gives; both may

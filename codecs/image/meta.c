@@ -44,22 +44,25 @@ void animation_add(struct animation *animation, double seconds, bool first)
         animation->longest = seconds;
 }
 
+/* Returns a list of `n` elements of some size with room for one more, which it
+ * has for 1, 2, 4, ... of them; NULL without memory, and the list stays. */
+static void *make_room(void *list, size_t n, size_t size)
+{
+    if (n & (n - 1))
+        return list;
+    return n < BLOCKS_MAX ? memory_realloc(list, (n ? 2 * n : 1) * size) : NULL;
+}
+
 struct array_note *meta_note_array(struct meta *meta)
 {
-    size_t n = meta->narrays;
-    /* Room for 1, 2, 4, ... of them. */
-    if ((n & (n - 1)) == 0) {
-        size_t room = n ? 2 * n : 1;
-        struct array_note *array = NULL;
-        if (room <= BLOCKS_MAX)
-            array = memory_realloc(meta->array, room * sizeof *array);
-        if (!array)
-            return NULL;
-        meta->array = array;
-    }
-    meta->narrays++;
-    meta->array[n] = (struct array_note){ 0 };
-    return &meta->array[n];
+    struct array_note *array =
+        make_room(meta->array, meta->narrays, sizeof *array);
+    if (!array)
+        return NULL;
+    meta->array = array;
+    array += meta->narrays++;
+    *array = (struct array_note){ 0 };
+    return array;
 }
 
 bool meta_is_full(const struct meta *meta)
@@ -67,35 +70,23 @@ bool meta_is_full(const struct meta *meta)
     return meta->nblocks == BLOCKS_MAX;
 }
 
-static bool make_room(struct meta *meta)
-{
-    if (meta->nblocks < meta->room)
-        return true;
-    size_t room = meta->room ? 2 * meta->room : 16;
-    struct metadata_block *block = NULL;
-    if (room <= BLOCKS_MAX)
-        block = memory_realloc(meta->block, room * sizeof *block);
-    if (!block)
-        return false;
-    meta->block = block;
-    meta->room = room;
-    return true;
-}
-
 struct metadata_block *meta_insert(struct meta *meta, size_t index,
                                    const char *name, unsigned where,
                                    const void *data, size_t size)
 {
-    if (!make_room(meta))
+    struct metadata_block made = { .where = where, .size = size },
+                          *block = make_room(meta->block, meta->nblocks,
+                                             sizeof *block);
+    if (!block)
         return NULL;
-    struct metadata_block made = { .where = where, .size = size };
+    meta->block = block;
     snprintf(made.name, sizeof made.name, "%s", name);
     made.data = memory_alloc(size ? size : 1);
     if (!made.data)
         return NULL;
     if (size)
         memcpy(made.data, data, size);
-    struct metadata_block *block = &meta->block[index];
+    block += index;
     memmove(block + 1, block, (meta->nblocks - index) * sizeof *block);
     meta->nblocks++;
     *block = made;
@@ -131,10 +122,8 @@ void meta_swap_blocks(struct meta *a, struct meta *b)
     struct meta was = *a;
     a->block = b->block;
     a->nblocks = b->nblocks;
-    a->room = b->room;
     b->block = was.block;
     b->nblocks = was.nblocks;
-    b->room = was.room;
 }
 
 void meta_remove_dropped(struct meta *meta)

@@ -149,7 +149,7 @@ struct meta {
     struct account *account; /* of the file, for what its blocks hold; borrowed;
                               NULL: there is none */
     struct metadata_block *block;
-    size_t nblocks, room;
+    size_t nblocks;
     size_t mpf_trailer; /* the trailer's first byte, as MPF counts; 0: no MPF */
 
     struct orientation orientation; /* what all tags say; that of the image is

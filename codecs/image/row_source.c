@@ -21,23 +21,12 @@ uint32_t row_source_most(const struct row_source *rows)
 static int make_rows(struct image *rows, const struct image *img,
                      uint32_t height, struct err *err)
 {
+    if (rows->height == height)
+        return 0;
     image_free(rows);
     *rows = image_kind(img);
     rows->height = height;
     return image_alloc_packed(rows, err);
-}
-
-/* Makes the window as high as this. */
-static int make_room(struct row_source *rows, uint32_t height, struct err *err)
-{
-    const struct bands *bands = rows->img->pixels.bands;
-    if (rows->window.height == height)
-        return 0;
-    return make_rows(&rows->window, rows->img, height, err) ||
-                   (bands->convert &&
-                    make_rows(&rows->stored, &bands->kind, height, err))
-               ? -1
-               : 0;
 }
 
 /* ---- Holding ------------------------------------------------------------- */
@@ -49,7 +38,9 @@ int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
         return 0;
     const struct bands *bands = rows->img->pixels.bands;
     rows->begin = rows->end = 0;
-    if (make_room(rows, end - begin, err))
+    if (make_rows(&rows->window, rows->img, end - begin, err) ||
+        (bands->convert &&
+         make_rows(&rows->stored, &bands->kind, end - begin, err)))
         return -1;
     bands_read(bands, begin, bands->convert ? &rows->stored : &rows->window,
                rows->pool);

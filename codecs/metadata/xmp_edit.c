@@ -306,7 +306,7 @@ int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
     struct found_regions found = { 0 };
     struct packet_edit w = { .change = change, .lengths = lengths };
     bool made = true;
-    if (!change_is_none(change))
+    if (change->turn != XFORM_NONE || change_trims(change))
         found = find_regions(xml_open(packet->data, packet->size));
     if (found.regions || lengths->count || change_trims(change))
         made = make_edited(&w, packet, &found);

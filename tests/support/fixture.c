@@ -92,7 +92,7 @@ static struct meta *copy_meta(const struct meta *from)
     *to = *from;
     to->block = NULL;
     to->array = NULL;
-    to->nblocks = to->room = 0;
+    to->nblocks = 0;
     for (size_t i = 0; i < from->nblocks; i++) {
         struct metadata_block was = from->block[i];
         struct metadata_block *block =
