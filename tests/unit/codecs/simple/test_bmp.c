@@ -67,128 +67,109 @@ static void bmp_refused(struct bmp b, const char *words)
     bytes_free(&file);
 }
 
+static struct bmp of(int32_t width, int32_t height, unsigned bits,
+                     const char *pixels, size_t size)
+{
+    return (struct bmp){ .width = width,
+                         .height = height,
+                         .bits = bits,
+                         .pixels = pixels,
+                         .pixels_size = size };
+}
+
+/* The same with other pixels. */
+static struct bmp having(struct bmp b, const char *pixels, size_t size)
+{
+    b.pixels = pixels;
+    b.pixels_size = size;
+    return b;
+}
+
+/* The same with what stands before them: colors, or masks and coding 3. */
+static struct bmp behind(const char *colors, size_t size, struct bmp b)
+{
+    b.palette = colors;
+    b.palette_size = size;
+    return b;
+}
+
+static struct bmp masked(const char *masks, size_t size, uint32_t header,
+                         struct bmp b)
+{
+    b.coding = 3;
+    b.header = header;
+    return behind(masks, size, b);
+}
+
 /* Three colors: 1 2 3, 4 5 6 and 7 8 9, blue first. */
-#define PALETTE           "\3\2\1\0\6\5\4\0\x09\x08\x07\0"
-#define CORE_PALETTE      "\3\2\1\6\5\4\x09\x08\x07"
-#define BYTES(name, text) .name = text, .name##_size = sizeof text - 1
+#define PALETTE TEXT("\3\2\1\0\6\5\4\0\x09\x08\x07\0")
+#define A       1, 2, 3
+#define B       4, 5, 6
+#define C       7, 8, 9
+/* Red, green, blue and alpha of a pixel of four bytes "abcd". */
+#define FOUR_MASKS TEXT("\0\0\xff\0\0\xff\0\0\xff\0\0\0\0\0\0\xff")
+
+static const char lost[] = "its palette is not kept, only its colors";
 
 TEST(bmp_palettes)
 {
-    static const char said[] = "its palette is not kept, only its colors";
-    const double eight[] = { 4, 5, 6, 7, 8, 9, 1, 2, 3, 1, 2, 3 };
-    struct bmp b = { .width = 2,
-                     .height = 2,
-                     .bits = 8,
-                     BYTES(palette, PALETTE),
-                     BYTES(pixels, "\0\0..\1\2..") };
-    bmp_is(b, 3, eight, said); /* the bottom row comes first */
+    const double eight[] = { B, C, A, A }; /* the bottom row comes first */
+    struct bmp b = behind(PALETTE, of(2, 2, 8, TEXT("\0\0..\1\2..")));
+    bmp_is(b, 3, eight, lost);
     b.colors = 3;
-    bmp_is(b, 3, eight, said);
+    bmp_is(b, 3, eight, lost);
     b.header = 124;
-    bmp_is(b, 3, eight, said);
+    bmp_is(b, 3, eight, lost);
+    b = behind(TEXT("\3\2\1\6\5\4\x09\x08\x07"), b);
     b.header = 12;
-    b.palette = CORE_PALETTE;
-    b.palette_size = 9;
-    bmp_is(b, 3, eight, said);
+    bmp_is(b, 3, eight, lost);
+    b = behind(TEXT("\3\2\1\6\5\4"), of(2, 1, 1, TEXT("\x40...")));
+    b.header = 12;
+    bmp_is(b, 3, SAMPLES(A, B), lost);
     /* A color past the palette is black, and so is one past those in use. */
-    bmp_is((struct bmp){ .width = 2,
-                         .height = -1,
-                         .bits = 8,
-                         .colors = 2,
-                         BYTES(palette, PALETTE),
-                         BYTES(pixels, "\xff\2..") },
-           3, SAMPLES(0, 0, 0, 0, 0, 0), said);
+    b = behind(PALETTE, of(2, -1, 8, TEXT("\xff\2..")));
+    b.colors = 2;
+    bmp_is(b, 3, SAMPLES(0, 0, 0, 0, 0, 0), lost);
     /* It ends where the pixels begin: they are no colors. */
-    bmp_is((struct bmp){ .width = 2,
-                         .height = 1,
-                         .bits = 8,
-                         BYTES(palette, PALETTE),
-                         BYTES(pixels, "\3\1..") },
-           3, SAMPLES(0, 0, 0, 4, 5, 6), said);
-    bmp_is((struct bmp){ .width = 3,
-                         .height = -2,
-                         .bits = 4,
-                         BYTES(palette, PALETTE),
-                         BYTES(pixels, "\x01\x20..\x22\x1f..") },
-           3, SAMPLES(1, 2, 3, 4, 5, 6, 7, 8, 9, 7, 8, 9, 7, 8, 9, 4, 5, 6),
-           said);
-    bmp_is((struct bmp){ .width = 9,
-                         .height = 1,
-                         .bits = 1,
-                         BYTES(palette, "\3\2\1\0\6\5\4\0"),
-                         BYTES(pixels, "\x01\x80..") },
-           3,
-           SAMPLES(1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2,
-                   3, 4, 5, 6, 4, 5, 6),
-           said);
-    bmp_is((struct bmp){ .header = 12,
-                         .width = 2,
-                         .height = 1,
-                         .bits = 1,
-                         BYTES(palette, "\3\2\1\6\5\4"),
-                         BYTES(pixels, "\x40...") },
-           3, SAMPLES(1, 2, 3, 4, 5, 6), said);
+    bmp_is(behind(PALETTE, of(2, 1, 8, TEXT("\3\1.."))), 3, SAMPLES(0, 0, 0, B),
+           lost);
+    bmp_is(behind(PALETTE, of(3, -2, 4, TEXT("\x01\x20..\x22\x1f.."))), 3,
+           SAMPLES(A, B, C, C, C, B), lost);
+    bmp_is(behind(TEXT("\3\2\1\0\6\5\4\0"), of(9, 1, 1, TEXT("\x01\x80.."))), 3,
+           SAMPLES(A, A, A, A, A, A, A, B, B), lost);
 }
 
 /* A pixel of "abc" is blue a, green b, red c. */
 TEST(bmp_colors)
 {
+    static const uint32_t headers[] = { 56, 108, 124 };
     const double two[] = { 'c', 'b', 'a', 'f', 'e', 'd' };
-    struct bmp b = {
-        .width = 1, .height = 2, .bits = 24, BYTES(pixels, "def.abc.")
-    };
+    struct bmp b = of(1, 2, 24, TEXT("def.abc."));
     bmp_is(b, 3, two, NULL);
     b.header = 12;
     bmp_is(b, 3, two, NULL);
     b.header = 108;
     bmp_is(b, 3, two, NULL);
-    b = (struct bmp){ .width = 1,
-                      .height = -2,
-                      .bits = 24,
-                      BYTES(palette, "a gap"),
-                      BYTES(pixels, "abc.def.") };
-    bmp_is(b, 3, two, NULL);
+    bmp_is(behind(TEXT("a gap"), of(1, -2, 24, TEXT("abc.def."))), 3, two,
+           NULL);
     /* The fourth byte of 32 bits is alpha, if any is not 0. */
-    bmp_is(
-        (struct bmp){
-            .width = 2, .height = 1, .bits = 32, BYTES(pixels, "abc\0def\1") },
-        4, SAMPLES('c', 'b', 'a', 0, 'f', 'e', 'd', 1), NULL);
-    bmp_is(
-        (struct bmp){
-            .width = 2, .height = 1, .bits = 32, BYTES(pixels, "abc\0def\0") },
-        4, SAMPLES('c', 'b', 'a', 255, 'f', 'e', 'd', 255), NULL);
+    bmp_is(of(2, 1, 32, TEXT("abc\0def\1")), 4,
+           SAMPLES('c', 'b', 'a', 0, 'f', 'e', 'd', 1), NULL);
+    bmp_is(of(2, 1, 32, TEXT("abc\0def\0")), 4,
+           SAMPLES('c', 'b', 'a', 255, 'f', 'e', 'd', 255), NULL);
     /* Masks behind a header of 40 have no alpha; those in one of 108 may. */
-    bmp_is((struct bmp){ .width = 1,
-                         .height = 1,
-                         .bits = 32,
-                         .coding = 3,
-                         BYTES(palette, "\xff\0\0\0\0\xff\0\0\0\0\xff\0"),
-                         BYTES(pixels, "abc.") },
+    bmp_is(masked(TEXT("\xff\0\0\0\0\xff\0\0\0\0\xff\0"), 40,
+                  of(1, 1, 32, TEXT("abc."))),
            3, SAMPLES('a', 'b', 'c'), NULL);
-    for (uint32_t size = 56; size <= 124; size++)
-        if (size == 56 || size == 108 || size == 124)
-            bmp_is((struct bmp){ .header = size,
-                                 .width = 1,
-                                 .height = 1,
-                                 .bits = 32,
-                                 .coding = 3,
-                                 BYTES(palette, "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
-                                                "\0\0\0\xff"),
-                                 BYTES(pixels, "abc\0") },
-                   4, SAMPLES('c', 'b', 'a', 0), NULL);
+    for (size_t i = 0; i < COUNT(headers); i++)
+        bmp_is(masked(FOUR_MASKS, headers[i], of(1, 1, 32, TEXT("abc\0"))), 4,
+               SAMPLES('c', 'b', 'a', 0), NULL);
     /* 5 bits each: 31 is 255, 16 is 132 and 1 is 8. */
-    bmp_is((struct bmp){ .width = 2,
-                         .height = 1,
-                         .bits = 16,
-                         BYTES(pixels, "\x1f\x42\x00\x04") },
-           3, SAMPLES(132, 132, 255, 8, 0, 0), "its 16 bits a pixel become 24");
+    bmp_is(of(2, 1, 16, TEXT("\x1f\x42\x00\x04")), 3,
+           SAMPLES(132, 132, 255, 8, 0, 0), "its 16 bits a pixel become 24");
     /* 5, 6 and 5 bits: 63 is 255. */
-    bmp_is((struct bmp){ .width = 2,
-                         .height = 1,
-                         .bits = 16,
-                         .coding = 3,
-                         BYTES(palette, "\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"),
-                         BYTES(pixels, "\xe0\x07\x1f\xf8") },
+    bmp_is(masked(TEXT("\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"), 40,
+                  of(2, 1, 16, TEXT("\xe0\x07\x1f\xf8"))),
            3, SAMPLES(0, 255, 0, 255, 0, 255), "its 16 bits a pixel become 24");
 }
 
@@ -205,65 +186,44 @@ TEST(bmp_fields)
         write_le32((uint8_t *)masks + 8, mask << 24);
         write_le32((uint8_t *)masks + 12, 1u << 23);
         write_le32((uint8_t *)pixel, value | mask << 9 | 1u << 23);
-        bmp_is((struct bmp){ .header = 108,
-                             .width = 1,
-                             .height = 1,
-                             .bits = 32,
-                             .coding = 3,
-                             .palette = masks,
-                             .palette_size = 16,
-                             .pixels = pixel,
-                             .pixels_size = 4 },
-               4, SAMPLES(wide[bits - 1], 255, 0, 255), NULL);
+        bmp_is(masked(masks, 16, 108, of(1, 1, 32, pixel, 4)), 4,
+               SAMPLES(wide[bits - 1], 255, 0, 255), NULL);
     }
+}
+
+/* The same of runs, where the mark of the end, of two bytes, may be missing. */
+static void runs_are(struct bmp b, const double *want)
+{
+    struct bytes file = make_bmp(b);
+    const uint32_t height = (uint32_t)abs(b.height);
+    check_file(&codec_bmp, file.data, file.size, (uint32_t)b.width, height, 3,
+               want, lost);
+    check_cuts(&codec_bmp, file.data, file.size, 2);
+    check_hostile(&codec_bmp, file.data, file.size, file.size);
+    bytes_free(&file);
 }
 
 /* Runs, indices as they are, ends of rows and moves; what is passed over has
  * index 0. The last row comes first. */
 TEST(bmp_runs)
 {
-    static const char said[] = "its palette is not kept, only its colors";
-#define A 1, 2, 3
-#define B 4, 5, 6
-#define C 7, 8, 9
-    struct bmp b = { .width = 4,
-                     .height = 2,
-                     .bits = 8,
-                     .coding = 1,
-                     BYTES(palette, PALETTE),
-                     BYTES(pixels, "\3\1\1\2\0\0\0\3\2\0\1\0\1\1\0\1") };
-    struct bytes file = make_bmp(b);
-    check_file(&codec_bmp, file.data, file.size, 4, 2, 3,
-               SAMPLES(C, A, B, B, B, B, B, C), said);
-    check_cuts(&codec_bmp, file.data, file.size, 2); /* the mark of the end */
-    check_hostile(&codec_bmp, file.data, file.size, file.size);
-    bytes_free(&file);
+    struct bmp b =
+        behind(PALETTE, of(4, 2, 8, TEXT("\3\1\1\2\0\0\0\3\2\0\1\0\1\1\0\1")));
+    b.coding = 1;
+    runs_are(b, SAMPLES(C, A, B, B, B, B, B, C));
     /* It may end early, and move. */
-    b.pixels = "\0\2\1\1\2\1\0\1";
-    b.pixels_size = 8;
-    bmp_is(b, 3, SAMPLES(A, B, B, A, A, A, A, A), said);
+    bmp_is(having(b, TEXT("\0\2\1\1\2\1\0\1")), 3,
+           SAMPLES(A, B, B, A, A, A, A, A), lost);
     /* Halves of a byte take turns, and whole pairs of bytes are literals. */
-    b.bits = 4;
+    b = behind(PALETTE, of(5, -2, 4, TEXT("\5\x12\0\0\0\3\x21\x20\2\x11\0\1")));
     b.coding = 2;
-    b.width = 5;
-    b.height = -2;
-    b.pixels = "\5\x12\0\0\0\3\x21\x20\2\x11\0\1";
-    b.pixels_size = 12;
-    file = make_bmp(b);
-    check_file(&codec_bmp, file.data, file.size, 5, 2, 3,
-               SAMPLES(B, C, B, C, B, C, B, C, B, B), said);
-    check_cuts(&codec_bmp, file.data, file.size, 2);
-    bytes_free(&file);
-    b.pixels = "\5\x12\0\0\6\x12\0\1";
-    b.pixels_size = 8;
-    bmp_refused(b, "row 1 is malformed");
-    b.pixels = "\5\x12\0\0\0\2\0\2\0\1";
-    b.pixels_size = 10;
-    bmp_refused(b, "row 1 is malformed");
-    b.pixels = "\5\x12\0\0\0\5\0\0";
-    b.pixels_size = 8;
+    runs_are(b, SAMPLES(B, C, B, C, B, C, B, C, B, B));
+    bmp_refused(having(b, TEXT("\5\x12\0\0\6\x12\0\1")), "row 1 is malformed");
+    bmp_refused(having(b, TEXT("\5\x12\0\0\0\2\0\2\0\1")),
+                "row 1 is malformed");
+    b = having(b, TEXT("\5\x12\0\0\0\5\0\0"));
     bmp_refused(b, "cut short in row 1");
-    file = make_bmp(b);
+    struct bytes file = make_bmp(b);
     struct opened o = open_file(&codec_bmp, file.data, file.size, TOLERANT);
     CHECK(o.status == 0 && o.warnings.count == 2 &&
               !strcmp(o.warnings.list[0].text, cut) &&
@@ -275,73 +235,58 @@ TEST(bmp_runs)
 
 TEST(bmp_refused)
 {
-    const struct bmp good = {
-        .width = 1, .height = 1, .bits = 24, BYTES(pixels, "abc.")
+    static const struct {
+        uint32_t header;
+        int32_t width, height;
+        unsigned bits;
+        uint32_t coding;
+        const char *words;
+    } bad[] = {
+        { 40, 1, 1, 8, 2, "its header is malformed" },
+        { 40, 1, 1, 8, 4, "compression 4 cannot be read; only 0 to 3 can" },
+        { 40, 1, 1, 8, 3, "its header is malformed" },
+        { 40, 1, 1, 2, 0,
+          "2 bits a pixel; 1, 4, 8, 16, 24 and 32 can be read" },
+        { 16, 1, 1, 24, 0,
+          "a header of 16 bytes; 12 or 40 and more can be read" },
+        { 40, -1, 1, 24, 0, "its header is malformed" },
+        { 40, 0, 1, 24, 0, "an empty picture: 0 x 1 pixels" },
+        { 40, 1, INT32_MIN, 24, 0,
+          "1 x 2147483648 pixels: a side can have no more than 2147483647" },
+        { 40, 1, 3, 24, 0, "the image data is cut short: 4 bytes of 12" },
     };
-    struct bmp b = good;
-    b.bits = 8;
-    b.coding = 2;
-    bmp_refused(b, "its header is malformed");
-    b.coding = 4;
-    bmp_refused(b, "compression 4 cannot be read; only 0 to 3 can");
-    b.coding = 3;
-    bmp_refused(b, "its header is malformed");
-    b = good;
-    b.bits = 2;
-    bmp_refused(b, "2 bits a pixel; 1, 4, 8, 16, 24 and 32 can be read");
-    b = good;
-    b.header = 16;
-    bmp_refused(b, "a header of 16 bytes; 12 or 40 and more can be read");
-    b = good;
-    b.width = -1;
-    bmp_refused(b, "its header is malformed");
-    b.width = 0;
-    bmp_refused(b, "an empty picture: 0 x 1 pixels");
-    b = good;
-    b.height = INT32_MIN;
-    bmp_refused(b, "1 x 2147483648 pixels: a side can have no more than "
-                   "2147483647");
-    b = good;
-    b.height = 3;
-    bmp_refused(b, "the image data is cut short: 4 bytes of 12");
-    b = good;
-    b.bits = 32;
-    b.coding = 3;
-    b.palette = "\xff\3\0\0\0\xfc\x0f\0\0\0\xf0\x3f"; /* 10 bits each */
-    b.palette_size = 12;
-    bmp_refused(b, "a mask of 000003ff; one must be 1 to 8 bits in a "
-                   "row");
-    b.palette = "\xff\0\0\0\0\0\0\0\0\0\xff\0";
-    bmp_refused(b, "a mask of 00000000; one must be 1 to 8 bits in a row");
-    b.palette = "\xff\0\0\0\0\xb1\0\0\0\0\xff\0";
-    bmp_refused(b, "a mask of 0000b100; one must be 1 to 8 bits in a row");
+    const struct bmp deep = of(1, 1, 32, TEXT("abc."));
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct bmp b =
+            of(bad[i].width, bad[i].height, bad[i].bits, TEXT("abc."));
+        b.header = bad[i].header;
+        b.coding = bad[i].coding;
+        bmp_refused(b, bad[i].words);
+    }
+    bmp_refused(/* 10 bits each */
+                masked(TEXT("\xff\3\0\0\0\xfc\x0f\0\0\0\xf0\x3f"), 40, deep),
+                "a mask of 000003ff; one must be 1 to 8 bits in a row");
+    bmp_refused(masked(TEXT("\xff\0\0\0\0\0\0\0\0\0\xff\0"), 40, deep),
+                "a mask of 00000000; one must be 1 to 8 bits in a row");
+    bmp_refused(masked(TEXT("\xff\0\0\0\0\xb1\0\0\0\0\xff\0"), 40, deep),
+                "a mask of 0000b100; one must be 1 to 8 bits in a row");
 }
 
 TEST(bmp_damaged)
 {
-    struct bytes file = make_bmp((struct bmp){
-        .width = 1, .height = -2, .bits = 24, BYTES(pixels, "abc.de") });
-    check_tolerated(&codec_bmp, file.data, file.size,
-                    SAMPLES('c', 'b', 'a', 0, 'e', 'd'), cut);
-    check_hostile(&codec_bmp, file.data, file.size, 54);
-    bytes_free(&file);
-    file = make_bmp((struct bmp){ .width = 2,
-                                  .height = 1,
-                                  .bits = 8,
-                                  BYTES(palette, PALETTE),
-                                  BYTES(pixels, "\1\2..") });
-    check_hostile(&codec_bmp, file.data, file.size, 54);
-    bytes_free(&file);
-    file = make_bmp((struct bmp){ .header = 108,
-                                  .width = 1,
-                                  .height = 1,
-                                  .bits = 32,
-                                  .coding = 3,
-                                  BYTES(palette, "\0\0\xff\0\0\xff\0\0\xff\0\0"
-                                                 "\0\0\0\0\xff"),
-                                  BYTES(pixels, "abcd") });
-    check_hostile(&codec_bmp, file.data, file.size, 122);
-    bytes_free(&file);
+    const struct bmp some[] = {
+        of(1, -2, 24, TEXT("abc.de")),
+        behind(PALETTE, of(2, 1, 8, TEXT("\1\2.."))),
+        masked(FOUR_MASKS, 108, of(1, 1, 32, TEXT("abcd"))),
+    };
+    for (size_t i = 0; i < COUNT(some); i++) {
+        struct bytes file = make_bmp(some[i]);
+        if (i == 0)
+            check_tolerated(&codec_bmp, file.data, file.size,
+                            SAMPLES('c', 'b', 'a', 0, 'e', 'd'), cut);
+        check_hostile(&codec_bmp, file.data, file.size, i == 2 ? 122 : 54);
+        bytes_free(&file);
+    }
 }
 
 /* Pixels a meter along x and y, as a picture of a density is written. */
@@ -373,8 +318,7 @@ TEST(bmp_density)
     density_is((struct density){ DENSITY_ASPECT, 2, 1 }, XFORM_NONE, 0, 0, 1);
     /* In its own format a turn by 90 degrees changes nothing else in this
      * file. */
-    struct bytes file = make_bmp((struct bmp){
-        .width = 1, .height = 1, .bits = 24, BYTES(pixels, "abc\0") });
+    struct bytes file = make_bmp(of(1, 1, 24, TEXT("abc\0")));
     struct bytes want = { 0 };
     write_le32(file.data + 2, 58);
     write_le32(file.data + 38, 2835);
@@ -393,11 +337,7 @@ TEST(bmp_unused)
 {
     for (int last = 0; last < 2; last++) {
         struct bytes file =
-            make_bmp((struct bmp){ .width = 2,
-                                   .height = 1,
-                                   .bits = 32,
-                                   .pixels = last ? "abc\0def\1" : "abc\0def\0",
-                                   .pixels_size = 8 });
+            make_bmp(of(2, 1, 32, last ? "abc\0def\1" : "abc\0def\0", 8));
         struct opened o = open_file(&codec_bmp, file.data, file.size, PORTABLE);
         CHECK(o.img.nplanes == (last ? 4 : 3) && o.img.alpha == last,
               "%u planes", o.img.nplanes);
@@ -410,17 +350,9 @@ TEST(bmp_unused)
 TEST(bmp_alpha)
 {
     for (uint32_t coding = 0; coding <= 3; coding += 3) {
+        const struct bmp b = of(1, 1, 32, TEXT("abcd"));
         struct warnings warnings = { 0 };
-        struct bytes file =
-            make_bmp((struct bmp){ .header = coding ? 108 : 40,
-                                   .width = 1,
-                                   .height = 1,
-                                   .bits = 32,
-                                   .coding = coding,
-                                   .palette = "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
-                                              "\0\0\0\xff",
-                                   .palette_size = coding ? 16 : 0,
-                                   BYTES(pixels, "abcd") });
+        struct bytes file = make_bmp(coding ? masked(FOUR_MASKS, 108, b) : b);
         struct opened o = open_file(&codec_bmp, file.data, file.size, STRICT);
         struct bytes again = written(&codec_bmp, &o.img, "bmp", &warnings);
         CHECK(read_le32(again.data + 30) == coding &&
