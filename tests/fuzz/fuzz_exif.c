@@ -2,12 +2,8 @@
  * lies within it, and no place is left where GPS was dropped. */
 #include "codecs/metadata/exif.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
 
 static void set_and_find(struct bytes *exif, size_t length)
 {

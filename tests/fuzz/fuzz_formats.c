@@ -2,14 +2,9 @@
  * of them is accessed, and an accepted picture survives writing and reading. An
  * array that stays one is turned and turned back. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 static struct warnings warnings;
 

@@ -1,10 +1,8 @@
 /* Any bytes as a JPEG file: its pixels, and its coefficients and stored
  * samples, turned and written again. */
-#include <string.h>
 
 #include "tests/fuzz/fuzz_picture.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
 
 /* Turns by the definition: what the stage does has tests of its own. A plane
  * keeps its size or exchanges its axes; cells are as good where they were. */

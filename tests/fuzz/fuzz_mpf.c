@@ -2,14 +2,9 @@
  * outside of it is accessed, and the written file can be read. */
 #include "codecs/metadata/tiff.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 static void in_file(const uint8_t *data, size_t size, enum xform t)
 {

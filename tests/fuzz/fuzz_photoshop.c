@@ -2,15 +2,12 @@
  * they do not grow. */
 #include "codecs/metadata/blocks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (int t = 0; t < XFORM_COUNT; t++) {
+    for (EACH_TURN(t)) {
         const struct image img = {
             .width = 8, .height = 8, .orientation = 1, .turned = (enum xform)t
         };

@@ -3,14 +3,8 @@
 #ifndef TESTS_FUZZ_PICTURE_H
 #define TESTS_FUZZ_PICTURE_H
 
-#include <string.h>
-
-#include "codecs/codec.h"
-
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 /* What was written of a picture can be read, and is the same if nothing is lost
  * in coding. A turn is only claimed: its cells are as good as any; but frames

@@ -1,13 +1,9 @@
 /* Any bytes as a TIFF: nothing outside of them is accessed; what is turned is a
  * whole file, whose pictures can be turned again; and what others take of it is
  * decoded. */
-#include <string.h>
 
-#include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 #define codec codec_by_name("tiff")
 

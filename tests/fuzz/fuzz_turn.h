@@ -3,11 +3,8 @@
 #ifndef TESTS_FUZZ_FUZZ_TURN_H
 #define TESTS_FUZZ_FUZZ_TURN_H
 
-#include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
-#include "tests/support/oracle.h"
 
 static struct warnings warnings;
 static const struct turner turner = { .turn = turn_cells, .tile = 4096 };

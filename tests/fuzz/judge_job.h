@@ -3,11 +3,8 @@
 #ifndef TESTS_FUZZ_JUDGE_JOB_H
 #define TESTS_FUZZ_JUDGE_JOB_H
 
-#include <string.h>
-
 #include "cli/job/job.h"
 #include "tests/support/fixture.h"
-#include "tests/support/must.h"
 #include "tests/support/plain_jpeg.h"
 #include "tests/support/plain_picture.h"
 
@@ -21,7 +18,7 @@ static inline bool has_tags(const struct codec *codec, struct bytes file)
                                          "xpacket",     "adobe", "orNT" };
     if (codec == &codec_tga || codec == &codec_bmp || codec == &codec_hdr)
         return true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (memmem(file.data, file.size, words[i], strlen(words[i])))
             return true;
     return false;

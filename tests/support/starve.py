@@ -157,7 +157,13 @@ def trailer(kind):
 
 # Each is a name with the suffix, the bytes, the arguments and the threads.
 
-turn = ['rotate90']
+
+def case(suffix, data, words='rotate90', threads=1):
+    return suffix, data, words.split(), threads
+
+
+def turned(suffix, data, more='', threads=1):
+    return case(suffix, data, 'rotate90 ' + more, threads)
 
 
 def png_cases(large, small):
@@ -169,118 +175,104 @@ def png_cases(large, small):
     raw = (chunk(b'tEXt', b'Raw profile type exif\0\nexif\n%8d\n' %
                  len(tiff(small)) + tiff(small).hex().encode() + b'\n'))
     frames = apng.animation(apng.Kind(8, 6, 0), 0, frames=4)
-    special = apng.special()
+    special, noisy = apng.special(), png(640, 480, smooth=256)
+    woven, texts = png(40, 30, interlace=1), png(40, 30, before=texts)
     return {
-        'png-frames': ('png', frames, turn, 1),
-        'png-frames-threads': ('png', frames, turn, 3),
-        'png-frames-tolerant': ('png', frames, turn + ['--tolerant'], 1),
-        'png-frames-level': (
-            'png', frames, ['copy', '--png-level', '1'], 1),
-        'png-cut': ('png', special['cut-tagged'],
-                    ['upright', '--tolerant'], 1),
-        'png-cut-frames': ('png', special['cut'], turn + ['--tolerant'], 1),
-        'png': ('png', sample('f-rgb.png'), turn, 1),
-        'png-gray16': ('png', sample('f-gray16.png'), turn, 1),
-        'png-palette': ('png', sample('f-palette.png'), turn, 1),
-        'png-rgba': ('png', sample('f-rgba.png'), turn, 1),
-        'png-bits': ('png', png(50, 30, 2, 3, before=PALETTE), turn, 1),
-        'png-interlaced': ('png', png(40, 30, interlace=1), turn, 1),
-        'png-chunks': ('png', png(40, 30, before=texts), turn, 1),
-        'png-raw-profile': ('png', png(40, 30, after=raw), turn, 1),
-        'png-bands': ('png', large, turn, 1),
-        'png-bands-threads': ('png', large, turn, 4),
-        'png-bands-small': ('png', large, turn + ['--png-level', 'small'], 3),
-        'png-bands-fast': ('png', large, turn + ['--png-level', 'fast'], 3),
-        'png-noise': ('png', png(640, 480, smooth=256), turn, 1),
-        'png-noise-threads': ('png', png(640, 480, smooth=256), turn, 4),
-        'png-tolerant': ('png', sample('f-rgb.png'), turn + ['--tolerant'], 1),
-        'png-interlaced-tolerant': (
-            'png', png(40, 30, interlace=1), turn + ['--tolerant'], 1),
-        'png-to-jpeg': (
-            'png', png(40, 30, before=texts), turn + ['--format', 'jpeg'], 1),
-        'png-to-bmp': ('png', sample('f-palette.png'),
-                       turn + ['--format', 'bmp'], 1),
-        'png-to-tga': ('png', sample('f-rgba.png'),
-                       turn + ['--format', 'tga'], 1),
-        'png-depth': ('png', sample('f-gray16.png'), turn + ['--depth', '8'],
-                      1),
+        'png-frames': turned('png', frames),
+        'png-frames-threads': turned('png', frames, threads=3),
+        'png-frames-tolerant': turned('png', frames, '--tolerant'),
+        'png-frames-level': case('png', frames, 'copy --png-level 1'),
+        'png-cut': case('png', special['cut-tagged'], 'upright --tolerant'),
+        'png-cut-frames': turned('png', special['cut'], '--tolerant'),
+        'png': turned('png', sample('f-rgb.png')),
+        'png-gray16': turned('png', sample('f-gray16.png')),
+        'png-palette': turned('png', sample('f-palette.png')),
+        'png-rgba': turned('png', sample('f-rgba.png')),
+        'png-bits': turned('png', png(50, 30, 2, 3, before=PALETTE)),
+        'png-interlaced': turned('png', woven),
+        'png-chunks': turned('png', texts),
+        'png-raw-profile': turned('png', png(40, 30, after=raw)),
+        'png-bands': turned('png', large),
+        'png-bands-threads': turned('png', large, threads=4),
+        'png-bands-small': turned('png', large, '--png-level small', 3),
+        'png-bands-fast': turned('png', large, '--png-level fast', 3),
+        'png-noise': turned('png', noisy),
+        'png-noise-threads': turned('png', noisy, threads=4),
+        'png-tolerant': turned('png', sample('f-rgb.png'), '--tolerant'),
+        'png-interlaced-tolerant': turned('png', woven, '--tolerant'),
+        'png-to-jpeg': turned('png', texts, '--format jpeg'),
+        'png-to-bmp': turned('png', sample('f-palette.png'), '--format bmp'),
+        'png-to-tga': turned('png', sample('f-rgba.png'), '--format tga'),
+        'png-depth': turned('png', sample('f-gray16.png'), '--depth 8'),
     }
 
 
 def simple_cases():
-    found = {
-        'pfm-to-hdr': ('pfm', sample('f.pfm'), turn + ['--format', 'hdr'], 1),
-        'pnm-to-png': ('ppm', sample('f.ppm'), turn + ['--format', 'png'], 1),
-        'pfm-to-png': ('pfm', sample('f.pfm'),
-                       turn + ['--format', 'png', '--depth', '16'], 1),
-    }
-    for name in ('f.bmp', 'f.tga', 'f.hdr', 'f.ppm', 'f.pgm', 'f.pfm', 'f.npy'):
-        suffix = name[2:]
-        found[suffix] = (suffix, sample(name), turn, 1)
-    found['npz'] = ('npz', npz(zipfile.ZIP_STORED), turn, 1)
-    found['npz-deflated'] = ('npz', npz(zipfile.ZIP_DEFLATED), turn, 4)
+    found = {suffix: turned(suffix, sample('f.' + suffix)) for suffix in
+             ('bmp', 'tga', 'hdr', 'ppm', 'pgm', 'pfm', 'npy')}
     pam = (b'P7\nWIDTH 20\nHEIGHT 10\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\n'
            b'ENDHDR\n' + noise(800))
-    found['pam'] = ('pam', pam, turn, 1)
-    found['pgm-plain'] = ('pgm', b'P2\n3 2\n9\n1 2 3\n4 5 6\n', turn, 1)
-    return found
+    return {
+        'pfm-to-hdr': turned('pfm', sample('f.pfm'), '--format hdr'),
+        'pnm-to-png': turned('ppm', sample('f.ppm'), '--format png'),
+        'pfm-to-png': turned('pfm', sample('f.pfm'), '--format png --depth 16'),
+        **found,
+        'npz': turned('npz', npz(zipfile.ZIP_STORED)),
+        'npz-deflated': turned('npz', npz(zipfile.ZIP_DEFLATED), threads=4),
+        'pam': turned('pam', pam),
+        'pgm-plain': turned('pgm', b'P2\n3 2\n9\n1 2 3\n4 5 6\n'),
+    }
 
 
 def jpeg_cases(small):
-    found = {}
-    for name, options in {'jpeg': (), 'jpeg-progressive': ['-progressive'],
-                          'jpeg-arithmetic': ['-arithmetic'],
-                          'jpeg-restarts': ['-restart', '1']}.items():
-        found[name] = ('jpg', jpeg(options=options), turn, 1)
+    large, odd = jpeg(640, 480), jpeg(45, 27)
     wide = jpeg(640, 480, options=['-restart', '1'])
-    found.update({
-        'jpeg-threads': ('jpg', jpeg(640, 480), turn, 4),
-        'jpeg-restarts-threads': ('jpg', wide, turn, 4),
-        'jpeg-optimize': ('jpg', jpeg(640, 480), turn + ['--optimize'], 4),
-        'jpeg-odd': ('jpg', jpeg(45, 27), turn, 1),
-        'jpeg-odd-threads': ('jpg', jpeg(645, 477), turn, 4),
-        'jpeg-trim': ('jpg', jpeg(45, 27, exif(small)),
-                      turn + ['--edge', 'trim'], 1),
-        'jpeg-tag': ('jpg', jpeg(45, 27), turn + ['--edge', 'tag'], 1),
-        'jpeg-quality': ('jpg', jpeg(), turn + ['--quality', '70'], 1),
-        'jpeg-tolerant': ('jpg', jpeg(), turn + ['--tolerant'], 1),
-        'jpeg-odd-tolerant': ('jpg', jpeg(45, 27), turn + ['--tolerant'], 1),
-    })
-    return found
+    return {
+        'jpeg': turned('jpg', jpeg()),
+        'jpeg-progressive': turned('jpg', jpeg(options=['-progressive'])),
+        'jpeg-arithmetic': turned('jpg', jpeg(options=['-arithmetic'])),
+        'jpeg-restarts': turned('jpg', jpeg(options=['-restart', '1'])),
+        'jpeg-threads': turned('jpg', large, threads=4),
+        'jpeg-restarts-threads': turned('jpg', wide, threads=4),
+        'jpeg-optimize': turned('jpg', large, '--optimize', 4),
+        'jpeg-odd': turned('jpg', odd),
+        'jpeg-odd-threads': turned('jpg', jpeg(645, 477), threads=4),
+        'jpeg-trim': turned('jpg', jpeg(45, 27, exif(small)), '--edge trim'),
+        'jpeg-tag': turned('jpg', odd, '--edge tag'),
+        'jpeg-quality': turned('jpg', jpeg(), '--quality 70'),
+        'jpeg-tolerant': turned('jpg', jpeg(), '--tolerant'),
+        'jpeg-odd-tolerant': turned('jpg', odd, '--tolerant'),
+    }
 
 
 def jpeg_metadata_cases(small):
+    def having(segments, more=''):
+        return turned('jpg', jpeg(segments=segments), more)
     found = {
-        'jpeg-thumbnail': ('jpg', jpeg(segments=exif(small)), turn, 1),
-        'jpeg-odd-thumbnail': (
-            'jpg', jpeg(segments=exif(jpeg(23, 15))), turn, 1),
-        'jpeg-xmp': ('jpg', jpeg(segments=segment(
-            0xe1, b'http://ns.adobe.com/xap/1.0/\0' + XMP)), turn, 1),
-        'jpeg-extended-xmp': ('jpg', jpeg(segments=extended_xmp()), turn, 1),
-        'jpeg-photoshop': ('jpg', jpeg(segments=photoshop(small)), turn, 1),
-        'jpeg-jfxx': ('jpg', jpeg(segments=segment(
-            0xe0, b'JFXX\0\x10' + small)), turn, 1),
-        'jpeg-jfxx-pixels': ('jpg', jpeg(segments=segment(
-            0xe0, b'JFXX\0\x13\x06\x04' + noise(72))), turn, 1),
-        'jpeg-icc': ('jpg', jpeg(segments=segment(
-            0xe2, b'ICC_PROFILE\0\1\1' + noise(500))), turn, 1),
-        'jpeg-to-png': ('jpg', jpeg(segments=exif(small) + extended_xmp()),
-                        turn + ['--format', 'png'], 1),
-        'jpeg-strip': ('jpg', jpeg(segments=exif(small) + extended_xmp()),
-                       turn + ['--strip'], 1),
+        'jpeg-thumbnail': having(exif(small)),
+        'jpeg-odd-thumbnail': having(exif(jpeg(23, 15))),
+        'jpeg-xmp': having(segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + XMP)),
+        'jpeg-extended-xmp': having(extended_xmp()),
+        'jpeg-photoshop': having(photoshop(small)),
+        'jpeg-jfxx': having(segment(0xe0, b'JFXX\0\x10' + small)),
+        'jpeg-jfxx-pixels': having(segment(
+            0xe0, b'JFXX\0\x13\x06\x04' + noise(72))),
+        'jpeg-icc': having(segment(0xe2, b'ICC_PROFILE\0\1\1' + noise(500))),
+        'jpeg-to-png': having(exif(small) + extended_xmp(), '--format png'),
+        'jpeg-strip': having(exif(small) + extended_xmp(), '--strip'),
     }
     for kind in ('ultrahdr', 'motion', 'stereo', 'odd', 'broken'):
-        found['jpeg-trailer-' + kind] = ('jpg', trailer(kind), turn, 1)
+        found['jpeg-trailer-' + kind] = turned('jpg', trailer(kind))
     return found
 
 
 def batch_cases(large, small):
-    batch = turn + ['--in-place', '--quiet']
+    batch = '--in-place --quiet'
     return {
-        'batch-png': ('png', sample('f-rgb.png'), batch, 1),
-        'batch-bands': ('png', large, batch, 4),
-        'batch-jpeg': ('jpg', jpeg(segments=exif(small)), batch, 2),
-        'batch-npy': ('npy', sample('f.npy'), batch, 2),
+        'batch-png': turned('png', sample('f-rgb.png'), batch),
+        'batch-bands': turned('png', large, batch, 4),
+        'batch-jpeg': turned('jpg', jpeg(segments=exif(small)), batch, 2),
+        'batch-npy': turned('npy', sample('f.npy'), batch, 2),
     }
 
 

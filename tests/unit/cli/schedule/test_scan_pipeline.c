@@ -204,70 +204,69 @@ static const struct scan_pipeline_opts usual = {
 
 /* ---- Tests --------------------------------------------------------------- */
 
-static void check_all_turned(const struct thread *all)
+/* What the devices are like, and what becomes of many pictures: all are turned;
+ * some are refused; some are refused and then no more begun, or none at all, as
+ * the devices have failed. */
+TEST(many)
 {
-    CHECK(!all->failed && all->ended[TURNED] == THREADS * PICTURES, "%u turned",
-          all->ended[TURNED]);
-}
-
-static void check_none_begun(const struct thread *all)
-{
-    CHECK(all->failed && all->not_begun == THREADS * PICTURES, "%u not begun",
-          all->not_begun);
-}
-
-TEST(all_are_turned)
-{
-    host_engine_reset();
-    struct thread all = turn_many(usual);
-    check_all_turned(&all);
-    CHECK(atomic_load(&host_engine_plan.most) > 1, "no batch of several");
-}
-
-TEST(several_devices)
-{
-    static const int device[] = { 1, 2 };
-    struct scan_pipeline_opts opts = usual;
-    host_engine_reset();
-    host_engine_plan.devices = 3;
-    struct thread all = turn_many(opts);
-    check_all_turned(&all);
-    CHECK(atomic_load(&host_engine_plan.opened) == 9, "%u engines",
-          atomic_load(&host_engine_plan.opened));
-    host_engine_reset();
-    host_engine_plan.devices = 3;
-    opts.device = device;
-    opts.devices = 2;
-    all = turn_many(opts);
-    check_all_turned(&all);
-    CHECK(atomic_load(&host_engine_plan.opened) == 6, "%u engines",
-          atomic_load(&host_engine_plan.opened));
-}
-
-/* Several devices have no more memory than one. */
-TEST(memory_is_shared)
-{
-    struct scan_pipeline_opts opts = usual;
-    host_engine_reset();
-    host_engine_plan.devices = 3;
-    opts.memory = 18 << 20;
-    struct thread all = turn_many(opts);
-    check_all_turned(&all);
-    CHECK(atomic_load(&host_engine_plan.input) == 18 << 20, "%zu bytes",
-          atomic_load(&host_engine_plan.input));
-    host_engine_reset();
-    host_engine_plan.devices = 4;
-    all = turn_many(opts);
-    check_none_begun(&all);
-}
-
-TEST(some_are_refused)
-{
-    host_engine_reset();
-    host_engine_plan.refuse = 3;
-    struct thread all = turn_many(usual);
-    CHECK(!all.failed && all.ended[TURNED] && all.ended[REFUSED],
-          "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
+    enum fate { ALL, SOME, FAILING, NONE };
+    static const int two[] = { 1, 2 };
+    static const struct {
+        const char *name;
+        unsigned devices, refuse;
+        bool on_two;      /* of them */
+        uint64_t memory;  /* MiB that are allowed; 0: as usual */
+        size_t most;      /* MiB that there are; 0: any number */
+        int runs;         /* until a device fails, or -1 */
+        bool fail_memory; /* for want of memory, once */
+        enum fate fate;
+        unsigned opened; /* engines; 0: not compared */
+        size_t input;    /* MiB of all engines; 0: not compared */
+    } cases[] = {
+        { "one device", 1, 0, false, 0, 0, -1, false, ALL, 3, 0 },
+        { "three devices", 3, 0, false, 0, 0, -1, false, ALL, 9, 0 },
+        { "two of three", 3, 0, true, 0, 0, -1, false, ALL, 6, 0 },
+        { "no more memory than one", 3, 0, false, 18, 0, -1, false, ALL, 0,
+          18 },
+        { "too little for four", 4, 0, false, 18, 0, -1, false, NONE, 0, 0 },
+        { "no device", 0, 0, false, 0, 0, -1, false, NONE, 0, 0 },
+        { "each third refused", 1, 3, false, 0, 0, -1, false, SOME, 0, 0 },
+        { "the device fails", 1, 0, false, 0, 0, 5, false, FAILING, 0, 0 },
+        { "enough for smaller slots", 1, 0, false, 0, 2, -1, false, ALL, 0, 0 },
+        { "not even for these", 1, 0, false, 0, 1, -1, false, NONE, 0, 0 },
+        { "memory runs out once", 1, 0, false, 0, 0, 3, true, SOME, 0, 0 },
+    };
+    struct host_engine_plan *plan = &host_engine_plan;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct scan_pipeline_opts opts = usual;
+        const enum fate fate = cases[i].fate;
+        host_engine_reset();
+        plan->devices = cases[i].devices;
+        plan->refuse = cases[i].refuse;
+        plan->input_most = cases[i].most << 20;
+        atomic_store(&plan->runs_left, cases[i].runs);
+        atomic_store(&plan->fail_memory, cases[i].fail_memory);
+        opts.device = cases[i].on_two ? two : NULL;
+        opts.devices = cases[i].on_two ? 2 : 0;
+        if (cases[i].memory)
+            opts.memory = cases[i].memory << 20;
+        test_case("%s", cases[i].name);
+        const struct thread all = turn_many(opts);
+        CHECK(all.failed == (fate >= FAILING) &&
+                  !all.ended[TURNED] == (fate == NONE) &&
+                  !all.ended[REFUSED] == (fate == ALL || fate == NONE) &&
+                  !all.not_begun == (fate < FAILING),
+              "%u turned, %u refused, %u not begun", all.ended[TURNED],
+              all.ended[REFUSED], all.not_begun);
+        CHECK(fate != FAILING || !strcmp(all.why.text, "the device has failed"),
+              "%s", all.why.text);
+        CHECK(!cases[i].opened || atomic_load(&plan->opened) == cases[i].opened,
+              "%u engines", atomic_load(&plan->opened));
+        CHECK(!cases[i].input || atomic_load(&plan->input) == cases[i].input
+                                                                  << 20,
+              "%zu bytes", atomic_load(&plan->input));
+        CHECK(i || atomic_load(&plan->most) > 1, "no batch of several");
+    }
 }
 
 /* Whoever began it may look at it later: it is taken until it is released. */
@@ -284,42 +283,6 @@ TEST(refused_at_once)
     CHECK(!p.ticket.scans, "it is still taken");
     sem_destroy(&p.resumed);
     scan_pipeline_close(pipeline);
-}
-
-TEST(devices_fail)
-{
-    host_engine_reset();
-    atomic_store(&host_engine_plan.runs_left, 5);
-    struct thread all = turn_many(usual);
-    CHECK(all.failed && strcmp(all.why.text, "the device has failed") == 0,
-          "%d", all.failed);
-    CHECK(all.ended[TURNED] && all.ended[REFUSED] && all.not_begun,
-          "%u turned, %u refused, %u not begun", all.ended[TURNED],
-          all.ended[REFUSED], all.not_begun);
-    host_engine_reset();
-    host_engine_plan.devices = 0;
-    all = turn_many(usual);
-    check_none_begun(&all);
-}
-
-/* Memory is enough for smaller slots, in the end. */
-TEST(memory_runs_out)
-{
-    host_engine_reset();
-    host_engine_plan.input_most = 2 << 20;
-    struct thread all = turn_many(usual);
-    check_all_turned(&all);
-    host_engine_reset();
-    atomic_store(&host_engine_plan.runs_left, 3);
-    atomic_store(&host_engine_plan.fail_memory, true);
-    all = turn_many(usual);
-    CHECK(!all.failed && all.ended[TURNED] && all.ended[REFUSED] &&
-              all.not_begun == 0,
-          "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
-    host_engine_reset();
-    host_engine_plan.input_most = 1 << 20;
-    all = turn_many(usual);
-    check_none_begun(&all);
 }
 
 /* The first one need not wait for others; what fills a slot goes in several. */

@@ -1,12 +1,9 @@
 /* A WebP of many frames, with a chunk behind each, takes work as its chunks
  * are many, and not as their square. */
-#include <string.h>
 
 #include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "tests/support/fixture.h"
-#include "tests/support/oracle.h"
-#include "tests/support/test.h"
 
 enum { LOSSLESS = 26 };
 
