@@ -13,8 +13,9 @@ struct tiff_turning {
     const struct load_opts *opts;
     uint64_t pages;
     bool changes;
-    unsigned lossy; /* pictures that are encoded anew with loss */
-    unsigned shown; /* pictures that were JPEG in the old style */
+    unsigned lossy;      /* pictures that are encoded anew with loss */
+    unsigned shown;      /* pictures that were JPEG in the old style */
+    unsigned thumbnails; /* that were not kept */
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -245,16 +246,34 @@ static int read_all(const struct directories *all, struct err *err)
     return 0;
 }
 
+/* Takes away a JPEG file that is a thumbnail beside the samples of a directory,
+ * or all that it has. Returns whether it was that. */
+static bool drop_thumbnail(struct tiff_turning *w, struct directory *dir)
+{
+    if (!directory_find(dir, TAG_JPEG_FILE))
+        return false;
+    if (w->thumbnails++ == 0)
+        warn(w->opts->save->warnings, "a thumbnail (JPEG) is not kept: it is "
+                                      "outside of the pictures of the file");
+    directory_remove(dir, TAG_JPEG_FILE);
+    directory_remove(dir, TAG_JPEG_FILE + 1);
+    return !directory_is_picture(dir);
+}
+
 /* Writes each page behind the samples of all that it leads to. */
 static int write_file(struct tiff_turning *w, struct err *err)
 {
     struct directory *page = w->all.first;
+    bool left_out = false;
     tiff_writer_begin(&w->writer);
     for (struct directory *dir = page; dir; dir = dir->then) {
         if (directory_is_picture(dir) && turn_picture(w, dir, err))
             return -1;
+        left_out |= drop_thumbnail(w, dir) && dir == page;
         if (!dir->then || !dir->then->tag) {
-            tiff_writer_directory(&w->writer, page);
+            if (!left_out)
+                tiff_writer_directory(&w->writer, page);
+            left_out = false;
             page = dir->then;
         }
         if (w->writer.failed)

@@ -61,6 +61,11 @@ check 'OME' grep -aq 'SizeY="23" SizeX="17" PhysicalSizeY="2"' made.tif
 gives 0 '' transpose shaped.tif made.tif
 check 'tifffile' grep -aq '"shape": \[23, 17\]' made.tif
 
+gives 0 'gimgxf: thumb.tif: warning: a thumbnail (JPEG) is not kept: it is outside of the pictures of the file' \
+    transpose thumb.tif made.tif
+check 'nothing leads to a thumbnail' [ "$($oracle field 513 made.tif)" = '' ]
+check 'two pictures are left' [ "$($oracle field 256 made.tif)" = '[17]
+[8]' ]
 gives 0 '' transpose packet.tif made.tif
 check 'XMP as numbers of two bytes' [ "$($oracle field 700 made.tif)" = '[66, 65, 68, 67]' ]
 

@@ -344,6 +344,10 @@ def make(folder='.'):
     save('few.tif', w, w.picture((99, 99), 1, tags={
         259: (3, [4]), 273: (4, [four]), 279: (4, [4])}))
     w = Writer()
+    jpeg = {259: (3, [6]), 513: (4, [w.append(b'\xff\xd8')]), 514: (4, [2])}
+    save('thumb.tif', w, w.picture((23, 17), 8, tags=tag), jpeg,
+         w.picture((11, 8), 8, tags={**tag, 513: (4, [8]), 514: (4, [2])}))
+    w = Writer()
     save('loop.tif', w, w.picture((23, 17), 8), w.picture((23, 17), 8))
     data = bytearray(w.out)
     data[w.link:w.link + 4] = data[4:8]
