@@ -11,15 +11,6 @@
 
 /* ---- Texts and profiles ---------------------------------------------------*/
 
-/* What a chunk of text or a profile holds: behind a keyword, and deflated or
- * not (PNG, Third Edition, 11.3.2.3 and 11.3.3). */
-struct chunk_text {
-    size_t begin; /* of the text in the chunk; 0: the chunk is malformed */
-    bool deflated;
-};
-
-/* ---- Compressed data ------------------------------------------------------*/
-
 /* No profile and no text is larger; a bomb of 100 KB would be. */
 enum { INFLATED_MAX = 64 << 20 };
 
@@ -70,8 +61,6 @@ static int chunk_text_deflate(struct bytes *out, const struct bytes *text,
     return 0;
 }
 
-/* ---- Texts ----------------------------------------------------------------*/
-
 /* The string that begins at `at` ends in front of what is returned; 0: it does
  * not end. */
 static size_t skip_string(const uint8_t *data, size_t size, size_t at)
@@ -80,32 +69,37 @@ static size_t skip_string(const uint8_t *data, size_t size, size_t at)
     return zero ? (size_t)(zero - data) + 1 : 0;
 }
 
-/* After the keyword: in iTXt whether the text is deflated and the method, then
+/* What a chunk of text or a profile holds: behind a keyword, and deflated or
+ * not (PNG, Third Edition, 11.3.2.3 and 11.3.3). */
+struct chunk_text {
+    size_t begin; /* of the text in the chunk; 0: the chunk is malformed */
+    bool deflated;
+};
+
+/* Finds the text of a tEXt, zTXt, iTXt or iCCP chunk, of `size` bytes. Between
+ * it and the keyword stand: in iTXt whether it is deflated and the method, then
  * a language and a translated keyword; in zTXt and iCCP the method, which is 0.
  */
-/* Finds the text of a tEXt, zTXt, iTXt or iCCP chunk, of `size` bytes. */
 static struct chunk_text chunk_text_find(const char *name, const uint8_t *data,
                                          size_t size)
 {
     const struct chunk_text malformed = { 0, false };
-    struct chunk_text text = { .begin = size ? skip_string(data, size, 0) : 0 };
-    if (strcmp(name, "iCCP") == 0 || *name == 'z') {
-        text.deflated = true;
-        bool good = *name == 'z' ? text.begin && text.begin < size &&
-                                       data[text.begin] == 0
-                                 : text.begin && text.begin + 1 < size;
-        text.begin++;
-        return good ? text : malformed;
-    }
-    if (*name == 't' || !text.begin)
-        return text;
-    if (size - text.begin < 2)
+    const bool profile = strcmp(name, "iCCP") == 0;
+    size_t at = size ? skip_string(data, size, 0) : 0;
+    if (at == 0)
         return malformed;
-    text.deflated = data[text.begin] != 0;
-    text.begin = skip_string(data, size, text.begin + 2);
-    if (text.begin)
-        text.begin = skip_string(data, size, text.begin);
-    return text;
+    if (*name == 't')
+        return (struct chunk_text){ at, false };
+    if (profile || *name == 'z') {
+        const bool whole = profile ? at + 1 < size : at < size && data[at] == 0;
+        return whole ? (struct chunk_text){ at + 1, true } : malformed;
+    }
+    if (size - at < 2)
+        return malformed;
+    const bool deflated = data[at] != 0;
+    at = skip_string(data, size, at + 2);
+    at = at ? skip_string(data, size, at) : 0;
+    return (struct chunk_text){ at, deflated };
 }
 
 /* Returns whether the keyword of such a chunk is this one. */

@@ -29,41 +29,29 @@ static void drop_all(struct meta *meta, struct warnings *warnings,
     warn(warnings, "%s: the default image is kept alone", why);
 }
 
-/* Takes all chunks. Lenient, what is wrong is dropped. */
+/* Takes all chunks, and their end. Lenient, what is wrong is dropped. */
 static int take_chunks(struct animation_parser *p, struct meta *meta,
                        struct err *err)
 {
     struct err why;
-    for (p->at = 0; p->at < meta->nblocks;) {
-        struct metadata_block *block = &meta->block[p->at];
-        if (block->kind != BLOCK_FRAME ||
-            animation_take(p, block->name, block->data, block->size,
-                           block->where == PNG_PLACE_AFTER_IDAT, &why) == 0) {
-            p->at++;
-            continue;
-        }
-        if (!p->lenient) {
+    for (p->at = 0; p->at <= meta->nblocks;) {
+        const struct metadata_block *block = &meta->block[p->at];
+        const bool ended = p->at == meta->nblocks;
+        const int status =
+            ended ? animation_end(p, &why)
+            : block->kind != BLOCK_FRAME
+                ? 0
+                : animation_take(p, block->name, block->data, block->size,
+                                 block->where == PNG_PLACE_AFTER_IDAT, &why);
+        if (status && !p->lenient) {
             *err = why;
             return -1;
         }
-        p->wrong = *p->wrong.text ? p->wrong : why;
-        meta->block[p->wrong_at].dropped = true;
-        p->at += p->wrong_at == p->at;
-    }
-    return 0;
-}
-
-static int end_chunks(struct animation_parser *p, struct meta *meta,
-                      struct err *err)
-{
-    struct err why;
-    while (animation_end(p, &why)) {
-        if (!p->lenient) {
-            *err = why;
-            return -1;
+        if (status) {
+            p->wrong = *p->wrong.text ? p->wrong : why;
+            meta->block[p->wrong_at].dropped = true;
         }
-        p->wrong = *p->wrong.text ? p->wrong : why;
-        meta->block[p->wrong_at].dropped = true;
+        p->at += status == 0 || p->wrong_at == p->at;
     }
     return 0;
 }
@@ -101,7 +89,7 @@ int frames_read(struct image *img, const struct load_opts *opts,
         return 0;
     if (!declared)
         drop_all(meta, opts->warnings, "there are frames, but no acTL");
-    else if (take_chunks(&p, meta, err) || end_chunks(&p, meta, err))
+    else if (take_chunks(&p, meta, err))
         return -1;
     meta->animation = p.found;
     meta->animation.frames = declared ? p.frames : 0;
