@@ -112,6 +112,7 @@ static void add_control(struct digest *d, const uint8_t *fctl)
 static int add_frames(struct digest *d, const struct load_opts *opts,
                       struct err *err)
 {
+    const struct decode_plan as_stored = { .turn = XFORM_NONE };
     const struct meta *meta = d->img->meta;
     struct frame_blocks blocks;
     size_t at = 0;
@@ -127,7 +128,8 @@ static int add_frames(struct digest *d, const struct load_opts *opts,
         add_control(d, meta->block[blocks.begin].data);
         if (frame_is_default(meta, blocks))
             continue;
-        int status = frame_decode(&frame, d->img, blocks, opts, &why);
+        int status =
+            frame_decode(&frame, d->img, blocks, opts, &as_stored, &why);
         if (status == 0)
             status = add_planes(d, &frame, &why);
         image_free(&frame);

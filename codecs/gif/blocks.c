@@ -267,7 +267,8 @@ static int note_frame(struct gif *gif, const struct gif_part *part,
     const uint32_t right = r.x + r.width, below = r.y + r.height;
     const uint64_t pixels = (uint64_t)r.width * r.height;
     const size_t coded = part->end - part->body;
-    frames_add(&gif->size, r.width, r.height, 1, coded);
+    const struct image indices = { .cell = CELL_U8, .nplanes = 1 };
+    frames_add(&gif->size, &indices, r.width, r.height, 1, coded);
     if (gif->size.frames == 1 && pixels) {
         gif->width = gif->width < right ? right : gif->width;
         gif->height = gif->height < below ? below : gif->height;

@@ -17,36 +17,45 @@ struct frame_place frame_place_turn(struct frame_place place, enum xform t,
     return place;
 }
 
-void frames_add(struct frames_size *size, uint32_t width, uint32_t height,
-                unsigned of_pixel, uint64_t coded)
+void frames_add(struct frames_size *size, const struct image *kind,
+                uint32_t width, uint32_t height, unsigned of_pixel,
+                uint64_t coded)
 {
-    const struct image row = { .cell = CELL_U8, .nplanes = 1 };
     const uint64_t pixels = (uint64_t)width * height,
-                   cells = image_row_bytes(&row, width) * height +
-                           image_row_bytes(&row, height) * width,
+                   cells = image_row_bytes(kind, width) * height +
+                           image_row_bytes(kind, height) * width,
                    bytes = of_pixel * pixels + cells;
     size->frames++;
-    size->pixels += pixels;
+    if (__builtin_add_overflow(size->pixels, pixels, &size->pixels))
+        size->pixels = UINT64_MAX;
     size->coded += coded;
     size->cells += cells;
     size->most = bytes > size->most ? bytes : size->most;
 }
 
-/* Frames that become more than so many times their bytes, as hardly any do but
- * flat ones, take work beyond what is usual: each byte is looked at some times.
+/* Frames are decoded, turned and encoded one after the other, which takes time
+ * and no memory. Those that become more than so many times their bytes, as
+ * hardly any do but flat ones, take work beyond what is usual: each byte is
+ * looked at some times, and so is what pads rows, before the turn and after it.
  */
-enum { FLAT_FROM = 500, LOOKS = 4 };
+int frames_check_work(const struct frames_size *size,
+                      const struct account *account, struct err *err)
+{
+    enum { FLAT_FROM = 500, LOOKS = 4 };
+    const uint64_t bytes = size->cells / 2, usual = FLAT_FROM * size->coded;
+    return bytes > usual
+               ? account_check_work(account, LOOKS * (bytes - usual), err)
+               : 0;
+}
 
 int frames_check(struct frames_size *size, const struct limits *limits,
                  struct thread_pool *pool, struct err *err)
 {
-    const uint64_t usual = FLAT_FROM * size->coded, bytes = size->cells / 2,
-                   fit = size->most ? limits->bytes / size->most : UINT64_MAX;
+    const uint64_t fit = size->most ? limits->bytes / size->most : UINT64_MAX;
     const unsigned threads = thread_pool_threads(pool);
     if (size->pixels > limits->pixels)
         return limit_refuse_frames(size->frames, size->pixels, limits, err);
-    if (size->frames > 1 && bytes > usual &&
-        account_check_work(limits->account, LOOKS * (bytes - usual), err))
+    if (size->frames > 1 && frames_check_work(size, limits->account, err))
         return -1;
     size->at_once =
         fit < FRAMES_AT_ONCE ? (unsigned)fit + !fit : FRAMES_AT_ONCE;

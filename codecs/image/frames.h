@@ -28,10 +28,15 @@ struct frames_size {
     unsigned at_once; /* for how many there is memory: frames_check() */
 };
 
-/* Adds a frame that has so many bytes in its file. A pixel takes `of_pixel`
- * bytes of memory beside its cells. */
-void frames_add(struct frames_size *size, uint32_t width, uint32_t height,
-                unsigned of_pixel, uint64_t coded);
+/* Adds a frame that has so many bytes in its file, and the planes and cells of
+ * `kind`. A pixel takes `of_pixel` bytes of memory beside its cells. */
+void frames_add(struct frames_size *size, const struct image *kind,
+                uint32_t width, uint32_t height, unsigned of_pixel,
+                uint64_t coded);
+
+/* Fails if they take more work than they may. */
+int frames_check_work(const struct frames_size *size,
+                      const struct account *account, struct err *err);
 
 /* Fails if they are beyond the limits; else decides how many are made at a
  * time. Tells limits->reserve() of their memory, and may wait. */

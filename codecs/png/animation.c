@@ -246,8 +246,10 @@ static bool add_transparency(struct bytes *file, const struct image *img)
            (!meta->keyed || add_chunk(file, "tRNS", key, 2 * img->nplanes));
 }
 
-bool frame_make_file(struct bytes *file, const struct image *img,
-                     struct frame_blocks frame)
+/* Appends a file of the frame: IHDR, PLTE, tRNS, IDAT and IEND. Returns false
+ * without memory; then the caller frees what is there. */
+static bool make_file(struct bytes *file, const struct image *img,
+                      struct frame_blocks frame)
 {
     const struct metadata_block *block = img->meta->block;
     bool made =
@@ -262,7 +264,7 @@ bool frame_make_file(struct bytes *file, const struct image *img,
 
 int frame_decode(struct image *frame, const struct image *img,
                  struct frame_blocks blocks, const struct load_opts *opts,
-                 struct err *err)
+                 const struct decode_plan *plan, struct err *err)
 {
     /* For fewer pixels threads are not worth their start. */
     enum { WORTH_THREADS = 1 << 16 };
@@ -270,18 +272,20 @@ int frame_decode(struct image *frame, const struct image *img,
         frame_place_read(img->meta->block[blocks.begin].data);
     const bool large = (uint64_t)place.width * place.height >= WORTH_THREADS;
     const struct load_opts load = {
-        .limits = { .pixels = UINT64_MAX, .bytes = opts->limits.bytes },
+        .limits = { .pixels = UINT64_MAX,
+                    .bytes = opts->limits.bytes,
+                    .scratch = opts->limits.scratch,
+                    .stored = UINT64_MAX },
         .mem = mem_plain,
         .tolerant = opts->tolerant,
         .libraries = opts->libraries,
         .pool = large ? opts->pool : NULL,
         .warnings = opts->warnings,
     };
-    const struct decode_plan plan = { .turner = NULL };
     struct bytes file = { 0 };
     int status =
-        frame_make_file(&file, img, blocks)
-            ? codec_decode_file(&codec_png, frame, file, &load, &plan, err)
+        make_file(&file, img, blocks)
+            ? codec_decode_file(&codec_png, frame, file, &load, plan, err)
             : fail_memory(err, "no memory for a frame");
     bytes_free(&file);
     return status;

@@ -69,17 +69,11 @@ bool frame_find(struct frame_blocks *frame, const struct meta *meta,
 /* Returns whether the default image is the frame. */
 bool frame_is_default(const struct meta *meta, struct frame_blocks frame);
 
-/* Appends a file of another frame of an animation that frames_read() has
- * checked: IHDR, PLTE, tRNS, IDAT and IEND. Returns false without memory; then
- * the caller frees what is there. */
-bool frame_make_file(struct bytes *file, const struct image *img,
-                     struct frame_blocks frame);
-
-/* Decodes another frame as it is stored, by options of which threads, damage
- * and libraries count: the sizes of all frames have been checked with the
- * picture. */
+/* Decodes another frame, by options of which memory, threads, damage and
+ * libraries count: the pixels of all frames have been checked with the picture,
+ * and frames_read() has checked their chunks. */
 int frame_decode(struct image *frame, const struct image *img,
                  struct frame_blocks blocks, const struct load_opts *opts,
-                 struct err *err);
+                 const struct decode_plan *plan, struct err *err);
 
 #endif

@@ -101,18 +101,12 @@ int frames_read(struct image *img, const struct load_opts *opts,
 
 /* ---- Limits -------------------------------------------------------------- */
 
-/* What the frames that are decoded by themselves have together. */
-struct frame_sums {
-    uint64_t pixels; /* those of the picture, too */
-    uint64_t most;   /* pixels of the largest one */
-    uint64_t cells;  /* bytes, with what pads rows: before and after the turn */
-    uint64_t coded;  /* bytes in the file */
-};
-
-static struct frame_sums sum_frames(const struct image *img)
+/* Returns what the frames that are decoded by themselves take together. Their
+ * pixels are also those of the picture. */
+static struct frames_size sum_frames(const struct image *img)
 {
     const struct meta *meta = img->meta;
-    struct frame_sums sum = { .pixels = (uint64_t)img->width * img->height };
+    struct frames_size sum = { .pixels = (uint64_t)img->width * img->height };
     for (size_t i = 0; i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
         sum.coded += is_frame_block(block, "fdAT") ? block->size : 0;
@@ -120,38 +114,9 @@ static struct frame_sums sum_frames(const struct image *img)
             block->where != PNG_PLACE_AFTER_IDAT)
             continue;
         struct frame_place place = frame_place_read(block->data);
-        uint64_t pixels = (uint64_t)place.width * place.height;
-        sum.most = pixels > sum.most ? pixels : sum.most;
-        sum.cells += image_row_bytes(img, place.width) * place.height +
-                     image_row_bytes(img, place.height) * place.width;
-        if (__builtin_add_overflow(sum.pixels, pixels, &sum.pixels))
-            sum.pixels = UINT64_MAX;
+        frames_add(&sum, img, place.width, place.height, 0, 0);
     }
     return sum;
-}
-
-/* Returns about as many bytes as the cells of a frame take before and after the
- * turn. */
-static uint64_t frame_bytes(const struct image *img, uint64_t pixels)
-{
-    return 2 * pixels * img->nplanes * cell_size(img->cell) +
-           2 * (uint64_t)IMAGE_STRIDE * img->nplanes *
-               (img->width > img->height ? img->width : img->height);
-}
-
-/* Frames are decoded, turned and encoded one after the other, which takes time
- * and no memory. Those that become more than so many times their bytes, as
- * hardly any do but flat ones, take work beyond that: each byte is looked at
- * some times, and so is what pads rows, before the turn and after it. */
-enum { FLAT_FROM = 500, LOOKS = 4 };
-
-static int check_work(const struct frame_sums *sum,
-                      const struct account *account, struct err *err)
-{
-    const uint64_t bytes = sum->cells / 2, usual = FLAT_FROM * sum->coded;
-    return bytes > usual
-               ? account_check_work(account, LOOKS * (bytes - usual), err)
-               : 0;
 }
 
 /* Returns whether frames can go through temporary files: if one may hold the
@@ -170,17 +135,18 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
 {
     const struct limits *limits = &opts->limits;
     struct animation *a = &img->meta->animation;
-    const struct frame_sums sum = sum_frames(img);
-    if (a->frames == 0 || sum.most == 0)
+    const struct frames_size sum = sum_frames(img);
+    struct frames_size whole = { 0 };
+    if (a->frames == 0 || sum.frames == 0)
         return 0;
     if (sum.pixels > limits->pixels)
         return limit_refuse_frames(a->frames, sum.pixels, limits, err);
-    if (check_work(&sum, limits->account, err))
+    if (frames_check_work(&sum, limits->account, err))
         return -1;
-    uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
-    if (image_choose_pixels(img, limits) == PIXELS_BANDS)
-        once = 0;
-    uint64_t frame = frame_bytes(img, sum.most), need = once + frame;
+    if (image_choose_pixels(img, limits) != PIXELS_BANDS)
+        frames_add(&whole, img, img->width, img->height, 0, 0);
+    const uint64_t once = whole.most / 2, frame = sum.most;
+    uint64_t need = once + frame;
     unsigned threads = thread_pool_threads(opts->pool);
     a->stored = need > limits->bytes;
     if (a->stored && !suits_scratch(img, frame, limits))
@@ -212,17 +178,14 @@ struct frames_work {
     size_t at;                                  /* the block behind them */
 };
 
-static int decode(struct image *frame, struct bytes file,
+static int decode(struct image *frame, struct frame_blocks blocks,
                   const struct frames_work *w, struct warnings *warnings,
                   struct err *err)
 {
     const bool stored = w->img->meta->animation.stored;
-    const struct load_opts load = {
-        .limits = { .pixels = UINT64_MAX,
-                    .bytes = stored ? w->scratch->memory : UINT64_MAX,
-                    .scratch = stored ? w->scratch : NULL,
-                    .stored = UINT64_MAX },
-        .mem = mem_plain,
+    const struct load_opts opts = {
+        .limits = { .bytes = stored ? w->scratch->memory : UINT64_MAX,
+                    .scratch = stored ? w->scratch : NULL },
         .tolerant = w->tolerant,
         .pool = w->pool,
         .warnings = warnings,
@@ -231,7 +194,7 @@ static int decode(struct image *frame, struct bytes file,
         .turn = w->t,
         .turner = w->turner && w->turner->parallel ? w->turner : NULL,
     };
-    return codec_decode_file(&codec_png, frame, file, &load, &plan, err);
+    return frame_decode(frame, w->img, blocks, &opts, &plan, err);
 }
 
 /* Makes an fdAT of the chunks IDAT of a file. */
@@ -288,14 +251,10 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
 {
     const struct frames_work *w = context;
     const struct frame_blocks blocks = w->blocks[i % FRAMES_AT_ONCE];
-    struct bytes file = { 0 };
     struct image frame = { 0 };
     if (frame_is_default(w->img->meta, blocks))
         return 0;
-    int status = frame_make_file(&file, w->img, blocks)
-                     ? decode(&frame, file, w, warnings, err)
-                     : fail_memory(err, "no memory for a frame");
-    bytes_free(&file);
+    int status = decode(&frame, blocks, w, warnings, err);
     if (status == 0 && frame.turned != w->t)
         status = frame_turn(&frame, w->turner, w->t, err);
     if (status == 0 && w->save)

@@ -228,6 +228,7 @@ static int check_size(struct frames_size *size, const struct webp_work *work,
                       bool composes, struct err *err)
 {
     enum { BYTES = 64 }; /* of a pixel, with what libwebp needs */
+    const struct image bytes = { .cell = CELL_U8, .nplanes = 1 };
     const struct webp_file *webp = work->webp;
     struct limits limits = work->opts->limits;
     limits.reserve = NULL;
@@ -236,7 +237,7 @@ static int check_size(struct frames_size *size, const struct webp_work *work,
         const struct frame_place *p = &frame->place;
         if (image_check(p->width, p->height, 4, CELL_U8, &limits, err))
             return -1;
-        frames_add(size, p->width, p->height, BYTES, frame->size);
+        frames_add(size, &bytes, p->width, p->height, BYTES, frame->size);
     }
     return (composes &&
             image_check(webp->width, webp->height, 4, CELL_U8, &limits, err)) ||

@@ -134,7 +134,7 @@ if has_tool python3; then
     through moving.png png copy
     through moving.png ppm rotate90
     through moving-passes.png png rotate270
-    gimgxf -v --max-memory 28M rotate90 moving.png less.png 2>said
+    gimgxf -v --max-memory 27M rotate90 moving.png less.png 2>said
     check 'only frames go through a file' grep -q 'temporary file of' said
     gimgxf rotate90 moving.png whole.png
     check 'only frames: the same' same whole.png less.png
