@@ -24,6 +24,8 @@ enum {
                          a cache of level 2 */
 };
 
+enum idat_step { INFLATE, UNFILTER, TURN, STEPS };
+
 struct idat_pass {
     size_t row;          /* bytes, with the filter's type */
     uint32_t per_slot;   /* rows */
@@ -53,7 +55,8 @@ struct idat_reader {
     pthread_mutex_t lock;
     pthread_cond_t change;
     uint32_t inflated, unfiltered; /* slots that are done */
-    bool inflating, unfiltering, turning, failed;
+    bool busy[STEPS];              /* a thread does this */
+    bool failed;
 };
 
 /* ---- Inflating ---------------------------------------------------------- */
@@ -143,8 +146,9 @@ static uint8_t *slot_at(const struct idat_reader *r, uint32_t slot)
     return r->ring + slot % r->in_ring * r->slot_size;
 }
 
-static bool inflate_slot(struct idat_reader *r, uint32_t slot)
+static bool inflate_slot(struct idat_reader *r)
 {
+    const uint32_t slot = r->inflated;
     const struct idat_pass *pass = pass_of(r, slot);
     uint32_t first;
     size_t want = rows_of(r, pass, slot, &first) * pass->row, size = want;
@@ -154,8 +158,9 @@ static bool inflate_slot(struct idat_reader *r, uint32_t slot)
 
 /* ---- Undoing filters ----------------------------------------------------- */
 
-static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
+static bool unfilter_slot(struct idat_reader *r)
 {
+    const uint32_t slot = r->unfiltered;
     const struct idat_pass *pass = pass_of(r, slot);
     const size_t size = pass->row - 1;
     uint32_t first, n = rows_of(r, pass, slot, &first);
@@ -177,48 +182,42 @@ static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
 
 /* ---- All steps ----------------------------------------------------------- */
 
-/* Does a step without the lock. To be woken takes a thread about as long as a
- * slot, so those that wait are woken for half of the ring. Until then the
- * thread that has done this step finds more of the same to do. */
-static bool step(struct idat_reader *r, bool *busy, uint32_t slot,
-                 bool (*work)(struct idat_reader *r, uint32_t slot))
-{
-    *busy = true;
-    pthread_mutex_unlock(&r->lock);
-    bool right = work(r, slot);
-    pthread_mutex_lock(&r->lock);
-    *busy = false;
-    r->failed = r->failed || !right;
-    return right;
-}
-
-static void do_inflate(struct idat_reader *r)
-{
-    r->inflated += step(r, &r->inflating, r->inflated, inflate_slot);
-    if (r->failed || r->inflated == r->slots ||
-        r->inflated - r->unfiltered >= (r->in_ring + 1) / 2)
-        pthread_cond_broadcast(&r->change);
-}
-
-static void do_unfilter(struct idat_reader *r)
-{
-    r->unfiltered += step(r, &r->unfiltering, r->unfiltered, unfilter_slot);
-    if (r->failed || r->inflated - r->unfiltered <= r->in_ring / 2 ||
-        row_sink_has_waiting(r->rows.rows))
-        pthread_cond_broadcast(&r->change);
-}
-
-static bool turn_waiting(struct idat_reader *r, uint32_t slot)
+static bool turn_waiting(struct idat_reader *r)
 {
     struct err err; /* libpng gives the reason */
-    (void)slot;
     return row_sink_turn_waiting(r->rows.rows, &err) == 0;
 }
 
-static void do_turn(struct idat_reader *r)
+static bool can_do(const struct idat_reader *r, enum idat_step step)
 {
-    step(r, &r->turning, 0, turn_waiting);
-    pthread_cond_broadcast(&r->change);
+    const uint32_t ready = r->inflated - r->unfiltered;
+    return !r->busy[step] &&
+           (step == INFLATE    ? r->inflated < r->slots && ready < r->in_ring
+            : step == UNFILTER ? ready > 0
+                               : row_sink_has_waiting(r->rows.rows));
+}
+
+/* Does a step without the lock. To be woken takes a thread about as long as a
+ * slot, so those that wait are woken for half of the ring. Until then the
+ * thread that has done this step finds more of the same to do. */
+static void do_step(struct idat_reader *r, enum idat_step step)
+{
+    static bool (*const work[STEPS])(
+        struct idat_reader *) = { inflate_slot, unfilter_slot, turn_waiting };
+    r->busy[step] = true;
+    pthread_mutex_unlock(&r->lock);
+    const bool right = work[step](r);
+    pthread_mutex_lock(&r->lock);
+    r->busy[step] = false;
+    r->failed = r->failed || !right;
+    r->inflated += step == INFLATE;
+    r->unfiltered += step == UNFILTER;
+    const uint32_t ready = r->inflated - r->unfiltered;
+    if (r->failed || step == TURN || row_sink_has_waiting(r->rows.rows) ||
+        (step == INFLATE
+             ? ready >= (r->in_ring + 1) / 2 || r->inflated == r->slots
+             : ready <= r->in_ring / 2))
+        pthread_cond_broadcast(&r->change);
 }
 
 static bool is_done(const struct idat_reader *r)
@@ -231,19 +230,17 @@ static bool is_done(const struct idat_reader *r)
  * each has its tables in its cache. */
 static void read_slots(void *context, size_t i)
 {
+    static const enum idat_step order[2][STEPS] = {
+        { INFLATE, TURN, UNFILTER }, { UNFILTER, TURN, INFLATE }
+    };
     struct idat_reader *r = context;
     pthread_mutex_lock(&r->lock);
     while (!is_done(r)) {
-        bool can_inflate = !r->inflating && r->inflated < r->slots &&
-                           r->inflated - r->unfiltered < r->in_ring;
-        bool can_unfilter = !r->unfiltering && r->unfiltered < r->inflated;
-        bool can_turn = !r->turning && row_sink_has_waiting(r->rows.rows);
-        if (can_inflate && (i == 0 || !(can_unfilter || can_turn)))
-            do_inflate(r);
-        else if (can_unfilter && (i == 1 || !can_turn))
-            do_unfilter(r);
-        else if (can_turn)
-            do_turn(r);
+        unsigned k = 0;
+        while (k < STEPS && !can_do(r, order[i][k]))
+            k++;
+        if (k < STEPS)
+            do_step(r, order[i][k]);
         else
             pthread_cond_wait(&r->change, &r->lock);
     }

@@ -21,9 +21,8 @@ struct pass_rows {
     struct waiting_rows *wait; /* NULL: none do */
 };
 
-/* Opens a sink that is open, for all passes of its picture, in passes if it is
- * interlaced. On failure
- * pass_rows_close() is needed, too. */
+/* Takes a sink that is open for the whole picture, whose rows come in passes if
+ * it is interlaced. On failure pass_rows_close() is needed, too. */
 int pass_rows_open(struct pass_rows *p, struct row_sink *rows, bool interlaced,
                    struct err *err);
 

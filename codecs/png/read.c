@@ -1,6 +1,8 @@
 /* Reads PNG. libpng reads the chunks before the samples. The samples are left
  * to idat_read.c, and the chunks behind them are read here, before the samples
- * are decoded. If anything is damaged, libpng reads the whole file.
+ * are decoded. If anything is damaged, libpng reads the whole file: it gives
+ * the reason, or all rows before the damage. It does so too where one decoder
+ * is held against another.
  *
  * libpng leaves by longjmp(). All that changes after setjmp() stands in a
  * struct png_reader, which run_libpng() sets up and takes down. */
