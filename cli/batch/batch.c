@@ -90,7 +90,7 @@ static int note_ready(struct scheduled_job *s, struct bytes output)
 {
     struct batch_task *task = (struct batch_task *)s;
     return records_note_ready(&task->batch->records, &s->job, &s->result,
-                              output, &task->sum, &s->err);
+                              output, &s->err);
 }
 
 static int put_on_stack(void *context, struct bytes output, size_t *size,
@@ -137,7 +137,7 @@ void batch_task_end(struct batch_task *task)
     /* Nothing is noted if nobody can tell: so the next run cannot tell either.
      */
     if (!task->dropped && !task->unknown &&
-        records_note_result(records, &s->job, &s->result, task->sum,
+        records_note_result(records, &s->job, &s->result,
                             s->status ? &s->err : NULL, &why) &&
         s->status == 0) {
         s->err = why;

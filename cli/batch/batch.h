@@ -59,12 +59,6 @@ struct records {
     atomic_bool disk_full;     /* since the disk is full */
 };
 
-/* What was noted of an output before it was written. {0} at first. */
-struct output_sum {
-    bool known;
-    uint32_t crc; /* CRC-32 (ISO 3309) */
-};
-
 /* How near the end is. */
 struct batch_end {
     atomic_size_t to_do;  /* jobs that are not done yet */
@@ -97,7 +91,6 @@ struct batch_task {
     size_t i;     /* in the plan */
     bool dropped; /* the batch ended before it was begun */
     bool unknown; /* nobody can tell what became of it in a run before */
-    struct output_sum sum;
 };
 
 /* ---- Its tasks, wherever they are done (batch.c) ------------------------- */
@@ -202,14 +195,14 @@ int records_check(struct records *records, size_t i, const struct job *job,
  * Returns 0, or -1 with the reason. */
 int records_note_ready(struct records *records, const struct job *job,
                        const struct result *result, struct bytes output,
-                       struct output_sum *sum, struct err *err);
+                       struct err *err);
 
 /* Notes what became of a job, unless that is not known: the input of one that
  * was done has bytes. `failure` is NULL if it did not fail.
  * Returns 0, or -1 with the reason. */
 int records_note_result(struct records *records, const struct job *job,
-                        const struct result *result, struct output_sum sum,
-                        const struct err *failure, struct err *err);
+                        const struct result *result, const struct err *failure,
+                        struct err *err);
 
 /* Notes a file that was found and is not read.
  * Returns 0, or -1 with the reason. */

@@ -18,12 +18,11 @@
 /* How often the line of progress is drawn. */
 enum { TICK_MS = 100 };
 
-/* What a worker adds to the end of a job: the CRC-32 of the output, and */
+/* What a worker adds to the end of a job. */
 enum {
-    END_SUMMED = 1,  /* that it is known, */
-    END_UNKNOWN = 2, /* see struct batch_task, */
-    END_UNNOTED = 4, /* that the manifest could not be written, */
-    END_NO_ROOM = 8, /* since the disk is full */
+    END_UNKNOWN = 1, /* see struct batch_task */
+    END_UNNOTED = 2, /* the manifest could not be written, */
+    END_NO_ROOM = 4, /* since the disk is full */
 };
 
 /* ---- A worker process ---------------------------------------------------- */
@@ -41,11 +40,10 @@ static uint64_t added(void *context)
 {
     const struct batch_task *task = context;
     struct records *records = &task->batch->records;
-    const unsigned flags = (task->sum.known ? END_SUMMED : 0) |
-                           (task->unknown ? END_UNKNOWN : 0) |
+    const unsigned flags = (task->unknown ? END_UNKNOWN : 0) |
                            (atomic_load(&records->failed) ? END_UNNOTED : 0) |
                            (atomic_load(&records->disk_full) ? END_NO_ROOM : 0);
-    return (uint64_t)task->sum.crc << 32 | flags;
+    return flags;
 }
 
 static enum outcome work(void *context, const struct worker_start *start)
@@ -86,8 +84,6 @@ static void on_end(void *context, void *ended, const struct job_end *end)
     s->err = end->err;
     s->result = end->result;
     task->unknown = end->added & END_UNKNOWN;
-    task->sum = (struct output_sum){ end->added & END_SUMMED,
-                                     (uint32_t)(end->added >> 32) };
     if (end->added & END_UNNOTED)
         atomic_store(&batch->records.failed, true);
     if (end->added & END_NO_ROOM)

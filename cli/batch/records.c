@@ -155,26 +155,24 @@ static void add_output(struct facts *facts, const struct job *job)
 
 int records_note_ready(struct records *records, const struct job *job,
                        const struct result *result, struct bytes output,
-                       struct output_sum *sum, struct err *err)
+                       struct err *err)
 {
     struct record record = record_of(job);
     if (!records->manifest || !file_is_same(job->output_root, job->output,
                                             job->input_root, job->input))
         return 0;
-    sum->crc = flates[0]->crc32(0, output.data, output.size);
-    sum->known = true;
     record.facts.status = STATUS_READY;
     add_input(&record.facts, result);
     record.digests = &result->digests;
     record.facts.written = output.size;
-    record.facts.crc = sum->crc;
+    record.facts.crc = flates[0]->crc32(0, output.data, output.size);
     record.facts.summed = true;
     return note(records, &record, true, err);
 }
 
 int records_note_result(struct records *records, const struct job *job,
-                        const struct result *result, struct output_sum sum,
-                        const struct err *failure, struct err *err)
+                        const struct result *result, const struct err *failure,
+                        struct err *err)
 {
     struct record record = record_of(job);
     if (!records->manifest || result->skipped == SKIPPED_DONE)
@@ -194,8 +192,6 @@ int records_note_result(struct records *records, const struct job *job,
         record.facts.status = STATUS_DONE;
         record.how = job_how_name(result->how);
         record.facts.written = result->bytes_out;
-        record.facts.crc = sum.crc;
-        record.facts.summed = sum.known;
         record.digests = &result->digests;
         add_output(&record.facts, job);
     }

@@ -275,9 +275,9 @@ int job_decode(struct job_state *state, struct err *err)
     const struct job *job = state->job;
     const struct options *opts = state->opts;
     struct load_opts load;
-    account_allow_file(&state->account, state->result->bytes_in);
     account_set_time(&state->account, opts->max_seconds);
-    load = job_load_opts(opts, &state->account, state->result);
+    load =
+        job_load_opts(state, state->result->bytes_in, &state->result->warnings);
     load.mem = job->tools.backend->memory(job->tools.lane);
     load.pool = job->tools.pool;
     job_limit_memory(state, &load.limits);

@@ -8,10 +8,9 @@
  * a file of its size. */
 static struct load_opts limit(struct job_state *state)
 {
-    account_allow_file(&state->account, state->result->bytes_in);
     account_set_time(&state->account, state->opts->max_seconds);
     struct load_opts load =
-        job_load_opts(state->opts, &state->account, state->result);
+        job_load_opts(state, state->result->bytes_in, &state->result->warnings);
     job_limit_memory(state, &load.limits);
     return load;
 }
@@ -54,9 +53,7 @@ static int foresee(struct job_state *state, size_t head, bool *known,
                           !state->opts->tolerant;
     if (!*known && !may_stay)
         return 0;
-    account_allow_file(&state->account, result->bytes_in);
-    load = job_load_opts(state->opts, &state->account, result);
-    load.warnings = &unheard;
+    load = job_load_opts(state, result->bytes_in, &unheard);
     if (codec_open(&reader, result->from, state->input.file, &load, err))
         return -1;
     int status =

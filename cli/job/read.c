@@ -94,15 +94,6 @@ static void lower(struct limits *limits, const struct options *opts,
     limits->file = file;
 }
 
-static struct limits limits_of(const struct options *opts,
-                               struct account *account, uint64_t file)
-{
-    struct limits limits = opts->limits;
-    limits.account = account;
-    lower(&limits, opts, account_memory_of(file), file);
-    return limits;
-}
-
 void job_limit_compared(struct limits *limits, const struct options *opts,
                         uint64_t files)
 {
@@ -124,15 +115,20 @@ void job_explain_memory(const struct job_state *state, struct err *err)
                          (uint64_t)state->account.limit, err);
 }
 
-struct load_opts job_load_opts(const struct options *opts,
-                               struct account *account, struct result *result)
+struct load_opts job_load_opts(struct job_state *state, uint64_t files,
+                               struct warnings *warnings)
 {
-    return (struct load_opts){
-        .limits = limits_of(opts, account, result->bytes_in),
+    const struct options *opts = state->opts;
+    struct load_opts load = {
+        .limits = opts->limits,
         .mem = mem_plain,
         .tolerant = opts->tolerant,
         .all = opts->all,
         .layout = opts->layout,
-        .warnings = &result->warnings,
+        .warnings = warnings,
     };
+    load.limits.account = &state->account;
+    lower(&load.limits, opts, account_memory_of(files), files);
+    account_allow_file(&state->account, files);
+    return load;
 }

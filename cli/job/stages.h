@@ -122,10 +122,10 @@ void job_limit_compared(struct limits *limits, const struct options *opts,
 /* Says, if it is so, that a job has failed for that limit. */
 void job_explain_memory(const struct job_state *state, struct err *err);
 
-/* Returns how a file, which has been read, is decoded by these options, with
- * warnings of the result. */
-struct load_opts job_load_opts(const struct options *opts,
-                               struct account *account, struct result *result);
+/* Returns how files of so many bytes together, which have been read, are
+ * decoded, and allows the work for them. */
+struct load_opts job_load_opts(struct job_state *state, uint64_t files,
+                               struct warnings *warnings);
 
 /* Reads the input, its first `head` bytes or a few more, all of them for 0, and
  * finds its format and that of the output. */

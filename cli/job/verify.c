@@ -40,12 +40,11 @@ static int relate(struct relation *relation, struct job_state *state,
           .as_stored = as_stored },
     };
     struct warnings unheard = { 0 };
-    struct result both = { .bytes_in = pair[0].file.size + pair[1].file.size };
-    account_allow_file(&state->account, both.bytes_in);
-    struct load_opts load = job_load_opts(opts, &state->account, &both);
+    const uint64_t both = pair[0].file.size + pair[1].file.size;
+    struct load_opts load = job_load_opts(state, both, &unheard);
     struct convert_opts convert = job_convert_opts(state);
-    job_limit_compared(&load.limits, opts, both.bytes_in);
-    load.warnings = convert.warnings = &unheard;
+    job_limit_compared(&load.limits, opts, both);
+    convert.warnings = &unheard;
     load.pool = state->job->tools.pool;
     convert.mem = mem_plain;
     const struct convert_opts *how =
@@ -189,13 +188,11 @@ static int digest(char *text, struct job_state *state,
                   const struct codec *codec, struct bytes file, struct err *err)
 {
     struct image img = { .meta = NULL };
-    struct result unheard = { .bytes_in = state->input.file.size +
-                                          state->output.file.size };
+    struct warnings unheard = { 0 };
     if (codec->arrays || codec->oriented)
         return 0;
-    account_allow_file(&state->account, unheard.bytes_in);
-    struct load_opts load =
-        job_load_opts(state->opts, &state->account, &unheard);
+    struct load_opts load = job_load_opts(
+        state, state->input.file.size + state->output.file.size, &unheard);
     load.pool = state->job->tools.pool;
     int status = job_decode_closest(&img, codec, file, &load, err);
     if (status == 0)

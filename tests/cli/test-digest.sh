@@ -171,7 +171,7 @@ check 'that of the output' grep -q "\"written_sha256\": \"$(digest out/c.ppm)\""
 
 # ---- Stacks: of the inputs ----
 
-gimgxf -q --digest copy --stack stack.npy --manifest stacked rgb.ppm rgb.ppm
-check 'a stack' [ "$(grep -c "\"sha256\": \"$(python3 oracle.py rgb.ppm copy)\"" \
+gimgxf -q --digest --json copy --stack stack.npy rgb.ppm rgb.ppm >stacked
+check 'a stack' [ "$(grep -c "\"sha256_in\": \"$(python3 oracle.py rgb.ppm copy)\"" \
     stacked)" = 2 ]
 finish
