@@ -17,6 +17,7 @@ export PYTHONPATH=$ROOT/tests/support PYTHONDONTWRITEBYTECODE=1
 users=${LC_ALL-}
 export LC_ALL=C
 samples=$ROOT/samples
+turns='fliph flipv rotate180 transpose rotate90 rotate270 transverse'
 tools=${TOOLS:-$PLACE/.tools}
 . "$ROOT/tests/support/tools.sh"
 passed=0 failed=0 traces=
@@ -48,15 +49,52 @@ check() {
 # kernel without Landlock, and that an output of an earlier call was replaced. Its
 # stdout is left in the file `stdout`.
 gives() {
-    local status=$1 said=$2 got
-    shift 2
+    called "$1" "${@:3}"
+    check "stderr of: ${*:3}" \
+        [ "$(grep -v -e 'not confined .*: this build has sanitizers$' \
+            -e 'not confined .*: this kernel has no Landlock$' \
+            -e ': existed and was replaced; -n leaves' stderr)" = "$2" ]
+}
+
+# called STATUS ARGUMENTS...: the same, whatever it says.
+called() {
+    local status=$1 got
+    shift
     gimgxf "$@" >stdout 2>stderr </dev/null
     got=$?
     check "status $got of: $*" [ "$got" = "$status" ]
-    check "stderr of: $*" \
-        [ "$(grep -v -e 'not confined .*: this build has sanitizers$' \
-            -e 'not confined .*: this kernel has no Landlock$' \
-            -e ': existed and was replaced; -n leaves' stderr)" = "$said" ]
+}
+
+# tells STATUS PATTERN ARGUMENTS...: the same, and a line that it says matches.
+tells() {
+    called "$1" "${@:3}"
+    check "stderr of: ${*:3}: $(head -n 3 stderr)" grep -q -e "$2" stderr
+}
+
+# prints PATTERN ARGUMENTS...: in silence, and a line of stdout matches.
+prints() {
+    gives 0 '' "${@:2}"
+    check "stdout of: ${*:2}: $(head -n 3 stdout)" grep -q -e "$1" stdout
+}
+
+# makes WANT ARGUMENTS...: in silence, and the last argument is a file like WANT.
+makes() {
+    gives 0 '' "${@:2}"
+    check "output of: ${*:2}" same "$1" "${@: -1}"
+}
+
+# refused STATUS [ARGUMENT...]: for each line "MORE ARGUMENTS | MESSAGE" of stdin, of
+# which the arguments are as in a shell: the message is all that such a call says,
+# and nothing is printed. Lines that begin with # are passed over.
+refused() {
+    local line words
+    while IFS= read -r line; do
+        [[ $line != '#'* ]] || continue
+        eval "words=(${line%% | *})"
+        words=("${@:2}" "${words[@]}")
+        gives "$1" "gimgxf: ${line#* | }" "${words[@]}"
+        check "stdout of: ${words[*]}" [ ! -s stdout ]
+    done
 }
 
 whole() {
@@ -144,6 +182,16 @@ lines() {
     [ "$(wc -l <"$1")" = "$2" ]
 }
 
+# begin ARGUMENT...: starts a server, which reads from descriptor 7 of ours; its answers
+# go to the file `answers`, its process is $server.
+begin() {
+    : >answers # so that those of another server are not taken for its own
+    [ -p endless ] || mkfifo endless
+    "$program" --backend "$GIMGXF_BACKEND" serve "$@" - <endless >answers 2>said &
+    server=$!
+    exec 7>endless
+}
+
 # stored_pictures NAME: a PPM of 16 x 24 pixels, all whole blocks of a JPEG, and
 # the PNG and the JPEG made of it.
 stored_pictures() {
@@ -174,6 +222,50 @@ needs() {
     done
 }
 
+# offers TOOL...: whether they are there; says it if not.
+offers() {
+    local name
+    for name in "$@"; do
+        has_tool "$name" || { echo "skipped: $name" && return 1; }
+    done
+}
+
+# cpu_only: ends the script where it is for a device.
+cpu_only() {
+    [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
+}
+
+# loads NAME: sets `library` to this one of ours; whether it can be loaded first.
+loads() {
+    library=${program%/gimgxf}/tests/$1.so
+    LD_PRELOAD=$library "$program" --version >/dev/null 2>&1
+}
+
+# eight_turns FILE COPY [OPTION]: eight quarter turns of it are four, which are left
+# in `four`.
+eight_turns() {
+    local i
+    cp "$1" "$2"
+    for i in 1 2 3 4 5 6 7 8; do
+        gimgxf -q rotate90 $3 -i "$2"
+        [ $i != 4 ] || cp "$2" four
+    done
+    check "eight quarter turns of $1 are four" same four "$2"
+}
+
+# holds KEY=VALUE...: whether the last JSON object in `stdout` does, as Python prints
+# values; a member of a member is KEY.KEY.
+holds() {
+    local wrong
+    wrong=$(tail -n 1 stdout | python3 -c 'import functools, json, sys
+held = json.load(sys.stdin)
+for key, value in (word.split("=", 1) for word in sys.argv[1:]):
+    got = functools.reduce(lambda o, k: o[k], key.split("."), held)
+    if str(got) != value:
+        print(key, "is", got)' "$@" 2>&1)
+    check "JSON: $* ($wrong)" [ -z "$wrong" ]
+}
+
 # can_trace: whether strace is there, and may do its work; says it once if not.
 can_trace() {
     if [ -z "$traces" ]; then
@@ -196,6 +288,32 @@ skip_all() {
     check 'nothing to check' true
     finish
     exit
+}
+
+# judged SCRIPT ARGUMENT...: what a script of tests/support that needs numpy counts.
+judged() {
+    offers numpy || return
+    python3 "$ROOT/tests/support/$1" "${@:2}" >log
+    grep '^skipped' log
+    check "$1: $(grep FAIL log | head -n 5)" grep -q '^[0-9]* passed, 0 failed$' log
+    passed=$((passed + $(sed -n 's/^\([0-9]*\) passed.*/\1/p' log)))
+}
+
+# on_both DIFFERS LEAST ARGUMENTS...: the pictures below in/ by the CPU, into cpu/, and by
+# the backend, into device/: status and messages are the same; so says DIFFERS cpu
+# device of the outputs, of which there are at least so many.
+on_both() {
+    local differs=$1 least=$2 status
+    shift 2
+    rm -rf cpu device
+    "$program" --backend cpu "$@" -r -d cpu in 2>said.cpu
+    status=$?
+    "$program" --backend "$GIMGXF_BACKEND" "$@" -r -d device in 2>said.device
+    check "status of: $*" [ $? = $status ]
+    check "outputs of: $*" $differs cpu device
+    check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
+        <(grep -v ' bytes\| [kM]B in' said.device)
+    check "there are outputs of: $*" [ "$(find device -type f | wc -l)" -ge "$least" ]
 }
 
 finish() {

@@ -25,6 +25,23 @@ row() {
     touch -d 2001-01-01 in.png
 }
 
+# rows: of lines "CALL|THERE|BECOMES|STATUS|PREPARE|ARGUMENTS|RESULT" of stdin: rows whose
+# test is to prepare, a call, or some that are joined by "; ", and a look at the result.
+rows() {
+    local call there becomes status prepare arguments result words
+    while IFS='|' read -r -u 3 call there becomes status prepare arguments result; do
+        row "$call" "$there" "$becomes" "$status"
+        eval "$prepare"
+        while [ "$arguments" ]; do
+            eval "words=(${arguments%%; *})"
+            turns "${words[@]}"
+            arguments=${arguments#"${arguments%%; *}"}
+            arguments=${arguments#; }
+        done
+        eval "$result"
+    done 3<&0
+}
+
 # turns ARGUMENTS...: a call, and whether it ends as the row says.
 turns() {
     gimgxf "$@" >"$PLACE/stdout" 2>"$PLACE/stderr" </dev/null
@@ -56,87 +73,64 @@ is_new() {
     check "$title: nothing is left" no_temporary .
 }
 
-# in_any CHECK OPTIONS JSON PREPARE: the ways to name an output, on whatever
-# PREPARE puts there.
+# in_any CHECK PREPARE [OPTIONS]: the ways to name an output, on whatever PREPARE
+# puts there.
 in_any() {
-    local result=$1 json=$3 prepare=$4 options
-    read -r -a options <<<"$2"
-    $prepare out/in.png
-    turns -q "${options[@]}" rotate90 in.png out/in.png
-    $result out/in.png
-    rm -rf out && mkdir out
-    $prepare out/in.png
-    turns -q "${options[@]}" rotate90 -d out in.png
-    $result out/in.png
-    rm -rf out && mkdir out
-    $prepare out/in.png
-    turns -q "${options[@]}" rotate90 -o 'out/{stem}.{ext}' in.png
-    $result out/in.png
-    rm -rf out && mkdir out
-    $prepare out/in.png
-    serves in.png out/in.png "$json"
-    $result out/in.png
+    local result=$1 prepare=$2 options=${3-} way
+    for way in out/in.png '-d out' '-o out/{stem}.{ext}' serve; do
+        rm -rf out
+        mkdir out
+        $prepare out/in.png
+        case $way in
+        serve)
+            serves in.png out/in.png "$(sed 's/-n/"no-clobber": true/
+                s/-f/"force": true/; s/ "/, "/' <<<"$options")"
+            ;;
+        -*) turns -q $options rotate90 $way in.png ;;
+        *) turns -q $options rotate90 in.png $way ;;
+        esac
+        $result out/in.png
+    done
 }
 
 nothing() { :; }
 file() { cp "$PLACE/third" "$1"; }
+closed() { file "$1" && chmod 444 "$1"; }
 directory() { mkdir "$1"; }
+linked() { file out/real && ln -s real "$1"; }
+dangling() { ln -s real "$1"; }
+hard() { file out/real && ln out/real "$1"; }
 stays_directory() { check "$title: it stays" [ -d "$1" ]; }
+stays_dangling() { check "$title: it stays" [ "$(readlink "$1")" = real ]; }
+is_new_behind() { stays_dangling "$1" && is_new out/real; }
+is_new_beside() { is_new "$1" && is_old out/real; }
 
 # ---- Any call ----
 
-row any nothing 'it is made' 0
-in_any is_new '' '' nothing
-
-row any 'a file that is no input' 'it is replaced' 0
-in_any is_new '' '' file
-
-row any 'a read-only file' 'it is replaced' 0
-closed() { file "$1" && chmod 444 "$1"; }
-in_any is_new '' '' closed
-
-row any 'a link to a file' 'its target is replaced' 0
-linked() { file out/real && ln -s real "$1"; }
-is_new_behind() {
-    check "$title: a link" [ "$(readlink "$1")" = real ]
-    is_new out/real
-}
-in_any is_new_behind '' '' linked
-
-row any 'a dangling link' 'its target is made' 0
-dangling() { ln -s real "$1"; }
-in_any is_new_behind '' '' dangling
-
-row any 'one of some hard links' 'this one is replaced' 0
-hard() { file out/real && ln out/real "$1"; }
-is_new_beside() { is_new "$1" && is_old out/real; }
-in_any is_new_beside '' '' hard
-
-row any 'a directory' 'error, it stays' 1
-in_any stays_directory '' '' directory
-
-row any 'a file, but input fails' 'it stays' 1
-cp ../broken in.png
-in_any is_old '' '' file
-
+while IFS='|' read -r -u 3 there becomes status result prepare; do
+    row any "$there" "$becomes" "$status"
+    [ "$there" != 'a file, but input fails' ] || cp ../broken in.png
+    in_any "$result" "$prepare"
+done 3<<'END'
+nothing|it is made|0|is_new|nothing
+a file that is no input|it is replaced|0|is_new|file
+a read-only file|it is replaced|0|is_new|closed
+a link to a file|its target is replaced|0|is_new_behind|linked
+a dangling link|its target is made|0|is_new_behind|dangling
+one of some hard links|this one is replaced|0|is_new_beside|hard
+a directory|error, it stays|1|stays_directory|directory
+a file, but input fails|it stays|1|is_old|file
+END
 row 'any, -n' 'all but a directory' 'it stays, with a note' 0
-is_dangling() { check "$title: it stays" [ "$(readlink "$1")" = real ]; }
-in_any is_old -n '"no-clobber": true' file
-rm -rf out/*
-in_any is_dangling -n '"no-clobber": true' dangling
-file out/b.png
-turns -n rotate90 in.png out/b.png
-says 'out/b.png: exists, so it is left alone'
+in_any stays_dangling dangling -n
+in_any is_old file -n
 check "$title: its reason" grep -q '"reason": "exists"' ../answers
-
+turns -n rotate90 in.png out/in.png
+says 'out/in.png: exists, so it is left alone'
 row 'any, -n -f' 'a file' 'it is replaced' 0
-in_any is_new '-n -f' '"no-clobber": true, "force": true' file
-file out/in.png
-turns -q --force rotate90 -d out in.png
-is_new out/in.png
-
+in_any is_new file '-n -f'
 row 'any, -f -n' 'a file' 'it stays, with a note' 0
-in_any is_old '--force --no-clobber' '"force": true, "no-clobber": true' file
+in_any is_old file '-f -n'
 
 row single 'a device or named pipe' 'it is written to' 0
 mkfifo out/in.png
@@ -152,7 +146,6 @@ turns -q rotate90 -d out in.png
 says 'out/in.png: not a regular file'
 turns -q rotate90 -o out/in.png in.png
 check "$title: it stays" [ -p out/in.png ]
-
 row serve 'a device or named pipe' 'error, it stays' 1
 mkfifo out/in.png
 serves in.png out/in.png
@@ -165,24 +158,17 @@ file out/in.png
 turns rotate90 in.png out/in.png
 says 'out/in.png: existed and was replaced; -n leaves such a file alone, -f says nothing'
 is_new out/in.png
-for quiet in -q -f '-n -f'; do
-    file out/in.png
-    turns $quiet rotate90 in.png out/in.png
-    check "$title: $quiet" [ ! -s ../stderr ]
-    is_new out/in.png
-done
 : >out/empty.png
-for output in new.png out/empty.png /dev/null in.png; do
-    turns --format png rotate90 in.png $output
-    check "$title: $output" [ ! -s ../stderr ]
+for call in '-q in.png out/in.png' '-f in.png out/in.png' '-n -f in.png out/in.png' \
+    'in.png new.png' 'in.png out/empty.png' 'in.png /dev/null' 'in.png in.png'; do
+    turns --format png rotate90 $call
+    check "$title: $call" [ ! -s ../stderr ]
 done
 cp ../input.png in.png
-file out/in.png
 turns --json rotate90 in.png out/in.png
 check "$title: JSON" grep -q '"replaced": true' ../stdout
-turns -f --json rotate90 in.png new.json.png
+turns --json rotate90 in.png new.json.png
 check "$title: JSON, none" grep -q '"replaced": false' ../stdout
-file out/in.png
 turns rotate90 -d out in.png
 check "$title: a batch counts" \
     grep -q '1 of 1 done: 1 lossless; 1 replaced a file that existed$' ../stderr
@@ -227,65 +213,54 @@ answers() {
     check "$title: status $got of $answer: $*" [ $got = "$expected" ]
 }
 asks() {
-    check "$title: it asks: $(cat ../stderr)" \
-        grep -q '^gimgxf: out/in.png exists; replace it? \[y/N\] ' ../stderr
-}
-asks_not() {
-    check "$title: it does not ask: $(cat ../stderr)" \
-        [ "$(grep -c 'y/N' ../stderr)" = 0 ]
+    check "$title: it asks $1: $(cat ../stderr)" [ "$(grep -c 'y/N' ../stderr)" = $1 ]
 }
 
 row terminal 'a file, answer yes' 'it is replaced' 0
 for answer in y Y yes; do
     file out/in.png
     answers $answer rotate90 in.png out/in.png
-    asks
+    check "$title: $(cat ../stderr)" \
+        grep -q '^gimgxf: out/in.png exists; replace it? \[y/N\] ' ../stderr
     check "$title: and that is all" [ "$(wc -l <../stderr)" = 1 ]
     is_new out/in.png
 done
-file out/in.png
 answers y --json -q rotate90 in.png out/in.png
-asks
+asks 1
 check "$title: JSON" grep -q '"status": "done".*"replaced": true' ../stdout
 
 row terminal 'a file, other answers' 'it stays, with a note' 1
 file out/in.png
 for answer in n N '' no 'what?' EOF; do
-    answers "$answer" rotate90 in.png out/in.png
-    asks
+    answers "$answer" --json rotate90 in.png out/in.png
+    asks 1
     check "$title: told" grep -q 'exists, so it is left alone$' ../stderr
     is_old out/in.png
 done
-answers n --json rotate90 in.png out/in.png
 check "$title: JSON" grep -q '"status": "skipped", "reason": "exists"' ../stdout
 expected=254 answers INT rotate90 in.png out/in.png # by SIGINT
-asks
+asks 1
 is_old out/in.png
 
 row terminal 'nothing; -f, -n' 'it does not ask' 0
-answers n rotate90 in.png out/new.png
-asks_not
-: >out/in.png
-for options in -q -f '-n -f' --force; do
-    answers n $options rotate90 in.png out/in.png
-    asks_not
-    is_new out/in.png
+: >out/empty.png
+cp in.png same.png
+for call in 'in.png out/new.png' '-q in.png out/empty.png' \
+    '-f in.png out/in.png' 'same.png same.png' '-d out in.png'; do
+    [ -e out/in.png ] || file out/in.png
+    answers n rotate90 $call
+    asks 0
 done
+is_new out/in.png
+is_new same.png # which replaced the input
 file out/in.png
 for options in -n --dry-run '-f -n'; do
     answers y $options rotate90 in.png out/in.png
-    asks_not
+    asks 0
     is_old out/in.png
 done
-cp in.png same.png
-answers n rotate90 same.png same.png # which replaces the input
-asks_not
-is_new same.png
-answers n rotate90 -d out in.png # a batch counts
-asks_not
-is_new out/in.png
 expected=1 answers y rotate90 missing.png out/in.png
-asks_not
+asks 0
 
 # ---- An input ----
 
@@ -408,68 +383,29 @@ for name in in.png $names; do
     is_old in.png input.png
 done
 
-row -d "another input's output" 'error, it stays' 2
-mkdir sub
-cp in.png sub
-file out/in.png
-turns rotate90 -d out in.png sub/in.png
-is_old out/in.png
-
-row -d 'a link that leads out' 'error, it stays' 2
-ln -s ../old out/in.png
-turns rotate90 -d out in.png
-turns rotate90 -o 'out/{stem}.{ext}' in.png
-is_old old
-
-row '-d, -u' 'newer, or as old' 'it stays' 0
-for date in 2001-01-01 2001-01-02; do
-    file out/in.png
-    touch -d $date out/in.png
-    turns -u rotate90 -d out in.png
-    turns -u rotate90 -o out/in.png in.png
-    is_old out/in.png
-done
-
-row '-d, -u' 'older than the input' 'it is replaced' 0
-file out/in.png
-touch -d 2000-12-31 out/in.png
-turns -u rotate90 -d out in.png
-is_new out/in.png
-
-row '-d, --resume' 'done by the manifest' 'it stays' 0
-turns --manifest log fliph -d out in.png
-turns --manifest log --resume log fliph -d out in.png
-check "$title: told" grep -q '0 of 1 done, 1 skipped' ../stderr
-is_old out/in.png other.png
-
-# ---- In place ----
-
-row -i 'the input' 'it is replaced' 0
-turns -q -i rotate90 in.png
-is_new in.png
-
-row -i 'input, a symbolic link' 'its target is replaced' 0
-ln -s in.png link.png
-turns -q -i rotate90 link.png
-is_new in.png
-check "$title: a link" [ "$(readlink link.png)" = in.png ]
-
-row -i 'input, a hard link' 'this one is replaced' 0
-ln in.png hard.png
-turns -q -i rotate90 in.png
-is_new in.png
-is_old hard.png input.png
-ln -f in.png hard.png
-cp ../other.png in.png
-ln -f in.png hard.png
-turns -q -i fliph in.png hard.png
-check "$title: each" same in.png hard.png
-
-row -i 'one file, named twice' 'error, it stays' 2
-ln -s in.png link.png
-turns -i rotate90 in.png ./in.png
-turns -i rotate90 in.png link.png
-is_old in.png input.png
+rows <<'END'
+-d, -u|newer, or as old|it stays|0|file out/in.png; touch -d 2001-01-02 out/in.png; cp -p out/in.png out/old.png; touch -d 2001-01-01 out/old.png|-u rotate90 -d out in.png; -u rotate90 -o out/old.png in.png|is_old out/in.png; is_old out/old.png
+-d, -u|older than the input|it is replaced|0|file out/in.png; touch -d 2000-12-31 out/in.png|-u rotate90 -d out in.png|is_new out/in.png
+-d, --resume|done by the manifest|it stays|0||--manifest log fliph -d out in.png; --manifest log --resume log fliph -d out in.png|is_old out/in.png other.png
+-i|the input|it is replaced|0||-q -i rotate90 in.png|is_new in.png
+-i|input, a symbolic link|its target is replaced|0|ln -s in.png link.png|-q -i rotate90 link.png|is_new in.png; check "$title: a link" [ -L link.png ]
+-i|input, a hard link|this one is replaced|0|ln in.png hard.png|-q -i rotate90 in.png|is_new in.png; is_old hard.png input.png
+-i|one file, named twice|error, it stays|2|ln -s in.png link.png|-i rotate90 in.png ./in.png; -i rotate90 in.png link.png|is_old in.png input.png
+-i, -n|the input|error, it stays|2||-i -n rotate90 in.png|is_old in.png input.png
+-i, -u|the input|error, it stays|2||-i -u rotate90 in.png|is_old in.png input.png
+-i, --backup|the input, no backup|replaced and backed up|0||-q -i --backup .old rotate90 in.png|is_new in.png; is_old in.png.old input.png
+-i, --backup|the input; a backup|error, both stay|1|file in.png.old|-q -i --backup .old rotate90 in.png|is_old in.png input.png; is_old in.png.old
+-i, --resume|done by the manifest|it stays|0||-q --manifest log -i rotate90 in.png; -q --manifest log --resume log -i rotate90 in.png|is_new in.png
+-i, --resume|the same, changed since|error, it stays|1|gimgxf -q --manifest log -i rotate90 in.png; printf x >>in.png; cp in.png ../changed|-q --manifest log --resume log -i rotate90 in.png|is_old in.png changed
+-i|the input, nothing to do|it stays, unwritten|0|ln in.png hard.png|-q -i copy in.png; copy in.png in.png|check "$title: the same file" [ in.png -ef hard.png ]; is_old in.png input.png
+--dry-run|a file|it stays|0|file out/in.png|--dry-run rotate90 -d out in.png; --dry-run rotate90 -o out/{stem}.{ext} in.png|is_old out/in.png
+--stack|a file|it is replaced|0|gimgxf -q rotate90 --stack ../stacked in.png ../other.png --format npy; file out/all.npy|-q rotate90 --stack out/all.npy in.png ../other.png|is_old out/all.npy stacked
+--stack|a file; a picture fails|it stays|1|cp ../broken broken.png; file out/all.npy|rotate90 --stack out/all.npy in.png broken.png|is_old out/all.npy
+--stack, -n|a file|it stays, with a note|0|file out/all.npy|-n rotate90 --stack out/all.npy in.png|is_old out/all.npy
+--stack|an input, any name|error, it stays|2|ln in.png out/all.npy|rotate90 --stack out/all.npy in.png|is_old in.png input.png
+-d|another input's output|error, it stays|2|mkdir sub; cp in.png sub; file out/in.png|rotate90 -d out in.png sub/in.png|is_old out/in.png
+-d|a link that leads out|error, it stays|2|ln -s ../old out/in.png|rotate90 -d out in.png; rotate90 -o out/{stem}.{ext} in.png|is_old old
+END
 
 row -i 'a name that is missing' 'error, all stay' 2
 for other in new.jpg in.png/x ''; do
@@ -486,71 +422,6 @@ done
 mkdir folder
 turns -i rotate90 in.png folder
 says 'folder: a directory; --recursive (-r) takes the pictures in it'
-is_old in.png input.png
-
-row '-i, -n' 'the input' 'error, it stays' 2
-turns -i -n rotate90 in.png
-is_old in.png input.png
-
-row '-i, -u' 'the input' 'error, it stays' 2
-turns -i -u rotate90 in.png
-is_old in.png input.png
-
-row '-i, --backup' 'the input, no backup' 'replaced and backed up' 0
-turns -q -i --backup .old rotate90 in.png
-is_new in.png
-is_old in.png.old input.png
-
-row '-i, --backup' 'the input; a backup' 'error, both stay' 1
-file in.png.old
-turns -q -i --backup .old rotate90 in.png
-is_old in.png input.png
-is_old in.png.old
-
-row '-i, --resume' 'done by the manifest' 'it stays' 0
-turns -q --manifest log -i rotate90 in.png
-turns -q --manifest log --resume log -i rotate90 in.png
-is_new in.png
-
-row '-i, --resume' 'the same, changed since' 'error, it stays' 1
-gimgxf -q --manifest log -i rotate90 in.png
-printf x >>in.png
-cp in.png changed.png
-turns -q --manifest log --resume log -i rotate90 in.png
-check "$title: it stays" same in.png changed.png
-
-row -i 'the input, nothing to do' 'it stays, unwritten' 0
-before=$(stat -c '%i %Y' in.png)
-turns -q -i copy in.png
-turns copy in.png in.png
-check "$title: the same file" [ "$(stat -c '%i %Y' in.png)" = "$before" ]
-
-row --dry-run 'a file' 'it stays' 0
-file out/in.png
-turns --dry-run rotate90 -d out in.png
-turns --dry-run rotate90 -o 'out/{stem}.{ext}' in.png
-is_old out/in.png
-
-row --stack 'a file' 'it is replaced' 0
-gimgxf -q rotate90 --stack stacked.npy in.png ../other.png
-file out/all.npy
-turns -q rotate90 --stack out/all.npy in.png ../other.png
-check "$title" same stacked.npy out/all.npy
-
-row --stack 'a file; a picture fails' 'it stays' 1
-cp ../broken broken.png
-file out/all.npy
-turns rotate90 --stack out/all.npy in.png broken.png
-is_old out/all.npy
-
-row '--stack, -n' 'a file' 'it stays, with a note' 0
-file out/all.npy
-turns -n rotate90 --stack out/all.npy in.png
-is_old out/all.npy
-
-row --stack 'an input, any name' 'error, it stays' 2
-ln in.png out/all.npy
-turns rotate90 --stack out/all.npy in.png
 is_old in.png input.png
 
 row '3 names' 'a file, no -d, -o, -i' 'error, all stay' 2
