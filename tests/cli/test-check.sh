@@ -1,11 +1,6 @@
-# Which files are damaged, and the digest of the others.
+# Which files are damaged. (test-digest has the digests of the others.)
 . "$ROOT/tests/cli/lib.sh"
 needs python3
-
-# digest FILE: the SHA-256 of its samples.
-digest() {
-    gimgxf check --json "$1" | sed -n 's/.*"sha256": "\([0-9a-f]*\)".*/\1/p'
-}
 
 # ---- Soundness ----
 
@@ -56,30 +51,4 @@ rm large.p?m large.png
 gimgxf check --json empty.png 2>/dev/null >said
 check 'an empty file is not' grep -q '"sound": false' said
 
-# ---- The digest, of which test-digest shows more ----
-
-# A transparent color and a palette are a part of it.
-python3 - >want <<'END'
-import hashlib, struct, zlib
-from costly_files import chunk, png
-def save(name, color, pixels, line, *chunks):
-    rows = b''.join(b'\0' + bytes(sum(pixels[i:i + 3], ())) for i in (0, 3))
-    open(name, 'wb').write(png(3, 2, 8, color, zlib.compress(rows), *chunks))
-    digest = hashlib.sha256(line)
-    for plane in zip(*pixels):
-        digest.update(struct.pack('<II', 3, 2) + bytes(plane))
-    print(digest.hexdigest())
-pixels = [(i, 2 * i, 250 - i) for i in range(6)]
-save('opaque.png', 2, pixels, b'RGB 3 3 2 255\n')
-save('key.png', 2, pixels, b'RGB+key 3 3 2 255\n' + struct.pack('<3H', 1, 2, 249),
-     chunk(b'tRNS', struct.pack('>3H', 1, 2, 249)))
-colors = [(9, 8, 7), (6, 5, 4)]
-save('palette.png', 3, [(i % 2,) for i in range(6)], b'palette 1 3 2 255\n' +
-     bytes((9, 8, 7, 255, 6, 5, 4, 255)) + bytes((0, 0, 0, 255)) * 254,
-     chunk(b'PLTE', bytes(sum(colors, ()))))
-END
-for file in opaque key palette; do
-    digest $file.png
-done >got
-check "opaque, with a key, with a palette: $(paste want got)" same want got
 finish

@@ -60,13 +60,11 @@ open('noise.jpg', 'wb').write(jpeg[:scan + 14] + b'\x55\xaa' * 50 + b'\xff\x00'
     + b'\xff\xfe\x00\x07hello' + b'\xff\xff\xff\xd9')
 open('cut.jpg', 'wb').write(jpeg[:-2])
 END
-gives 0 '' info noise.jpg
-check 'damaged samples' grep -q '^noise.jpg: JPEG, 48 x 64, RGB, 8 bits' stdout
+prints '^noise.jpg: JPEG, 48 x 64, RGB, 8 bits' info noise.jpg
 check 'a segment behind the first scan' grep -q 'COM' stdout
 gives 1 'gimgxf: cut.jpg: the file is cut short: the end of the picture is missing' \
     info cut.jpg
-gives 0 '' info adam.png
-check 'an interlaced one' grep -q 'gray, 8 bits, interlaced' stdout
+prints 'gray, 8 bits, interlaced' info adam.png
 check 'its chunks behind the samples' grep -q 'tIME' stdout
 # Where the limit leaves no room for the program itself, as under a sanitizer, it
 # is left out.
@@ -79,49 +77,37 @@ check 'no memory is taken for pixels' \
 # color, which are few bits in any sampling and size.
 python3 - <<'END'
 import struct
+from costly_files import STEPS, codes, frame, jpeg, scan
 from pieces import segment
-def jpeg(name, width, height, factors, sof=0xc0, restart=0, tag=1):
+def put(name, width, height, factors, sof=0xc0, restart=0, tag=1):
     exif = b'Exif\0\0MM\0*' + struct.pack('>LHHHLHHL', 8, 1, 274, 3, 1, tag, 0, 0)
-    across = max(a for a, d in factors)
-    down = max(d for a, d in factors)
-    if len(factors) == 1:
-        across = down = 1
-    mcus = -(-width // (8 * across)) * -(-height // (8 * down))
-    blocks = sum(a * d for a, d in factors) if len(factors) > 1 else 1
-    parts = []
-    while mcus > 0:
-        n = min(mcus, restart or mcus)
-        mcus -= n
-        bits = '00' * (n * blocks) # no difference, no more coefficients
+    sides = [(f >> 4, f & 15) for f in factors] if len(factors) > 1 else [(1, 1)]
+    across, down = (8 * max(side) for side in zip(*sides))
+    mcus = -(-width // across) * -(-height // down)
+    data = b''
+    for i in range(0, mcus, restart or mcus):
+        n = min(mcus - i, restart or mcus)
+        # No difference, and no more coefficients, of each block.
+        bits = '00' * n * sum(a * d for a, d in sides)
         bits += '1' * (-len(bits) % 8)
-        parts.append(int(bits, 2).to_bytes(len(bits) // 8, 'big'))
-    data = parts[0]
-    for i, part in enumerate(parts[1:]):
-        data += bytes([0xff, 0xd0 + i % 8]) + part
-    n = len(factors)
-    frame = struct.pack('>BHHB', 8, height, width, n)
-    for i, (a, d) in enumerate(factors):
-        frame += bytes([i + 1, a << 4 | d, 0])
-    table = bytes([1] + 15 * [0] + [0])
-    scan = bytes([n]) + b''.join(bytes([i + 1, 0]) for i in range(n))
+        data += bytes((0xff, 0xd0 + (i // restart - 1) % 8)) if i else b''
+        data += int(bits, 2).to_bytes(len(bits) // 8, 'big')
     with open(name, 'wb') as file:
-        file.write(b'\xff\xd8' + segment(0xe1, exif)
-                   + segment(0xdb, bytes([0] + 64 * [8]))
-                   + segment(sof, frame) + segment(0xc4, b'\0' + table)
-                   + segment(0xc4, b'\x10' + table)
-                   + (segment(0xdd, struct.pack('>H', restart)) if restart else b'')
-                   + segment(0xda, scan + b'\0\x3f\0') + data + b'\xff\xd9')
-luma, half = (2, 2), (1, 1)
-jpeg('whole.jpg', 64, 48, [luma, half, half], restart=3)
-jpeg('odd.jpg', 72, 40, [luma, half, half], tag=6)
-jpeg('odder.jpg', 60, 48, [(2, 1), half, half], tag=2)
-jpeg('gray.jpg', 24, 20, [half], sof=0xc1)
-jpeg('tall.jpg', 24, 20, [(1, 2), half, half])
-jpeg('other.jpg', 48, 48, [(2, 2), (1, 2), half])
-jpeg('cmyk.jpg', 48, 48, [half] * 4)
-jpeg('scans.jpg', 48, 48, [luma, half, half], sof=0xc2)
-jpeg('ari.jpg', 48, 48, [luma, half, half], sof=0xc9)
-jpeg('both.jpg', 48, 48, [luma, half, half], sof=0xca)
+        file.write(jpeg(
+            segment(0xe1, exif), STEPS, frame(sof, width, height, factors),
+            codes(0x00, [0]), codes(0x10, [0]),
+            segment(0xdd, struct.pack('>H', restart)) if restart else b'',
+            scan(len(factors)), data))
+put('whole.jpg', 64, 48, (0x22, 0x11, 0x11), restart=3)
+put('odd.jpg', 72, 40, (0x22, 0x11, 0x11), tag=6)
+put('odder.jpg', 60, 48, (0x21, 0x11, 0x11), tag=2)
+put('gray.jpg', 24, 20, (0x11,), sof=0xc1)
+put('tall.jpg', 24, 20, (0x12, 0x11, 0x11))
+put('other.jpg', 48, 48, (0x22, 0x12, 0x11))
+put('cmyk.jpg', 48, 48, (0x11,) * 4)
+put('scans.jpg', 48, 48, (0x22, 0x11, 0x11), sof=0xc2)
+put('ari.jpg', 48, 48, (0x22, 0x11, 0x11), sof=0xc9)
+put('both.jpg', 48, 48, (0x22, 0x11, 0x11), sof=0xca)
 END
 gives 0 '' info whole.jpg odd.jpg odder.jpg gray.jpg other.jpg
 check 'coding in words' [ "$(grep -v metadata stdout)" = \
@@ -164,7 +150,32 @@ gimgxf -q copy --stack many.npy tree/a.png tree/a2.png
 gives 0 '' info --json many.npy
 check 'an array of pictures turns without loss' grep -q '"rotate90": "lossless"' stdout
 
-gives 2 'gimgxf: info needs the name of a file' info
-gives 2 'gimgxf: info writes no pictures; of the options of batches it takes --recursive, --files-from, --null, --include and --exclude' \
-    info -d out tree/a.png
+refused 2 <<END
+info | info needs the name of a file
+info -d out tree/a.png | info writes no pictures; of the options of batches it takes --recursive, --files-from, --null, --include and --exclude
+END
+gives 0 '' info "$samples/f-rgb.png" "$samples/f.pgm"
+check 'in words' [ "$(cat stdout)" = "$samples/f-rgb.png: PNG, 48 x 64, RGB, 8 bits
+  metadata: pHYs, tEXt
+$samples/f.pgm: PNM, 48 x 64, gray, 10 bits" ]
+gives 0 '' info --json "$samples/f-gray16.png"
+holds format=png width=48 height=64 color=gray channels=1 bits=16 alpha=False \
+    orientation=1 interlaced=False
+
+# ---- What --json says of a turn ----
+
+while IFS='|' read -r call values; do
+    eval "gives 0 '' --json $call"
+    eval "holds $values"
+done <<'END'
+rotate90 "$samples/f-sideways.jpg" out.png|op=rotate90 status=done how=lossless turned=rotate180 from=jpeg to=png width=48 height=64 error=None bytes_out=$(stat -c %s out.png)
+copy "$samples/f.ppm" same.ppm|how=unchanged
+rotate90 "$samples/f.jpg" out.jpg|how=lossless
+--quality 90 rotate90 "$samples/f.jpg" out.jpg|how=reencoded
+END
+gives 0 'gimgxf: out.jpg: exists, so it is left alone' --json -n rotate90 \
+    "$samples/f.jpg" out.jpg
+holds status=skipped
+gives 1 'gimgxf: none: No such file or directory' --json copy none out.png
+holds status=failed error='No such file or directory'
 finish
