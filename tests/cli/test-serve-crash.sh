@@ -135,12 +135,7 @@ check 'killed three times: told' [ "$(cat said)" = \
 check 'killed three times: nothing is written' absent v.png
 
 # From outside: while it works, and while it waits.
-mkfifo endless
-: >answers # here and below, so that those of another one are not taken for its own
-LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve -j 2 - \
-    <endless >answers 2>said &
-server=$!
-exec 7>endless
+LD_PRELOAD=$PWD/dies.so begin -j 2
 job 1 a.png q1.png >&7
 check 'from outside: a job' eventually lines answers 1
 first=$(worker $server)
@@ -183,11 +178,7 @@ check 'SIGTERM at work: what had begun is answered' \
     grep -q '"id": 7.*"status": "done"' answers
 check 'nothing on stderr' [ ! -s said ]
 exec 7>&-
-: >answers
-LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve - \
-    <endless >answers &
-server=$!
-exec 7>endless
+LD_PRELOAD=$PWD/dies.so begin
 job 1 a.png r1.png >&7
 check 'a job' eventually lines answers 1
 rm -f reading go
@@ -202,10 +193,7 @@ check 'SIGTERM twice: the process ended, too' [ ! -e "/proc/$second" ]
 exec 7>&-
 
 # Without its supervisor it ends.
-: >answers
-"$program" --backend "$GIMGXF_BACKEND" serve - <endless >answers &
-server=$!
-exec 7>endless
+begin
 job 1 a.png s1.png >&7
 check 'a job' eventually lines answers 1
 second=$(worker $server)

@@ -9,42 +9,30 @@ job() {
         "$@"
 }
 
-# begin ARGUMENT...: starts a server, which reads from descriptor 7 of ours; its
-# answers go to a file.
-mkfifo endless
-begin() {
-    : >answers # so that those of another server are not taken for its own
-    "$program" --backend "$GIMGXF_BACKEND" serve "$@" - \
-        <endless >answers 2>said &
-    server=$!
-    exec 7>endless
-    jobs=0
-}
-
-# ask INPUT OUTPUT: gives it a job, and puts the answer in $answer.
+# ask WORD NAME INPUT OUTPUT [TEXT]: gives the server a job; its answer has that status,
+# and this text.
+jobs=0
 ask() {
     jobs=$((jobs + 1))
-    job $jobs "$1" "$2" >&7
+    job $jobs "$3" "$4" >&7
     eventually lines answers $jobs
     answer=$(tail -n 1 answers)
+    check "$2: $answer" grep -q "\"id\": $jobs,.*\"status\": \"$1\"" <<<"$answer"
+    check "$2: told" grep -qF -e "$5" <<<"$answer"
 }
-
-# refused NAME INPUT OUTPUT [REASON]: the job fails, and the next one does not.
 refused() {
-    ask "$2" "$3"
-    check "$1: refused" grep -q "\"id\": $jobs,.*\"status\": \"failed\"" \
-        <<<"$answer"
-    [ $# = 3 ] || check "$1: told" grep -qF "$4" <<<"$answer"
+    ask failed "$@"
 }
-
 done_well() {
-    ask "$2" "$3"
-    check "$1: done" grep -q "\"id\": $jobs,.*\"status\": \"done\"" <<<"$answer"
+    ask 'done' "$@"
 }
 
 end() {
     exec 7>&-
     wait $server
+    local status=$?
+    jobs=0
+    return $status
 }
 
 # only_answers: whether that is all that stands in there.
@@ -189,15 +177,13 @@ check 'all of it' same root/k.png want.png
 end
 
 # Wrong usage.
-gives 2 'gimgxf: --root: nowhere: No such file or directory' \
-    serve --root nowhere -
+gives 2 'gimgxf: --root: nowhere: No such file or directory' serve --root nowhere -
 gives 2 'gimgxf: --root: a.png: Not a directory' serve --root a.png -
 gives 2 'gimgxf: --root is for serve; the outputs of a batch stay below its --directory' \
     --root root rotate90 a.png x.png
-check 'a job cannot have a root of its own' \
-    grep -qF -- '--root: not for a single job' < <(
-        printf '{"op": "copy", "input": "a.png", "output": "y.png", "options": {"root": "/"}}\n' |
-            gimgxf serve --root root -)
+printf '{"op": "copy", "input": "a.png", "output": "y.png", "options": {"root": "/"}}\n' |
+    gimgxf serve --root root - >answers
+check 'a job has no root of its own' grep -qF -- '--root: not for a single job' answers
 
 # Its own help.
 gimgxf serve --help >help

@@ -13,18 +13,9 @@ END
 gimgxf serve - <jobs >answers 2>said
 check 'status, as one failed' [ $? = 1 ]
 check 'nothing on stderr' [ ! -s said ]
-check 'ids' diff - <(member id <answers) <<'END'
-1
-"two"
-[3]
-END
-check 'statuses' diff - <(member status <answers) <<'END'
-"done"
-"done"
-"failed"
-"failed"
-"done"
-END
+check 'ids' [ "$(member id <answers | paste -sd ' ')" = '1 "two" [3]' ]
+check 'statuses' [ "$(member status <answers | paste -sd ' ')" = \
+    '"done" "done" "failed" "failed" "done"' ]
 check 'a blank line is answered' grep -qF \
     '"error": "the line is blank; expected a JSON object"' <(sed -n 3p answers)
 check 'the same as alone' same want.png a.png
@@ -81,62 +72,46 @@ check 'NUL: done' same a.png e.png
 
 # What is no job is answered too, and the next one is done.
 mkfifo fifo
+head -c 1100000 /dev/zero | tr '\0' x >long
 answer() {
-    printf '%s\n%s\n' "$2" "$(head -n 1 jobs)" | gimgxf serve - >answers
-    check "$1: told" grep -qF "\"error\": \"$3\"" <(head -n 1 answers)
-    check "$1: the next one" grep -q '"status": "done"' <(tail -n 1 answers)
-    check "$1: two answers" [ "$(wc -l <answers)" = 2 ]
+    printf '%s\n%s\n' "$1" "$(head -n 1 jobs)" | gimgxf serve - >answers
+    check "${1:0:99}: told" grep -qF "\"error\": \"$2\"" <(head -n 1 answers)
+    check "${1:0:99}: the next one" grep -q '"status": "done"' <(tail -n 1 answers)
+    check "${1:0:99}: two answers" lines answers 2
 }
-answer 'no JSON' 'rotate90 a.png b.png' \
-    'the job is not JSON: expected a value at byte 1'
-answer 'no object' '[1]' 'the job is not a JSON object'
-answer 'no op' '{"input": "a", "output": "b"}' 'the member \"op\" is missing'
-answer 'no such member' '{"op": "copy", "in": "a", "output": "b"}' \
-    'unknown member \"in\"; expected id, op, input, output or options'
-answer 'text where a number is' '{"op": 7, "input": "a", "output": "b"}' \
-    '\"op\" must be a string'
-answer 'a FIFO' '{"op": "copy", "input": "fifo", "output": "b.png"}' \
-    'not a regular file'
-answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
-    'the job has more than 1048576 bytes'
-answer 'no such op' '{"op": "rot90", "input": "a.png", "output": "b.png"}' \
-    "'rot90' is not an operation; did you mean 'rotate90'?"
-answer 'a space' '{"op": "rotate90, flip", "input": "a.png", "output": "b.png"}' \
-    'operations are joined by commas without spaces, such as rotate180,flip'
-answer 'a command' '{"op": "info", "input": "a.png", "output": "b.png"}' \
-    "'info' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy"
-answer 'an id that is no text' \
-    $'{"id": "\xff", "op": "copy", "input": "a.png", "output": "b.png"}' \
-    'its id is not UTF-8'
+while IFS= read -r row; do
+    answer "${row%% | *}" "${row#* | }"
+done <<'END'
+rotate90 a.png b.png | the job is not JSON: expected a value at byte 1
+[1] | the job is not a JSON object
+{"input": "a", "output": "b"} | the member \"op\" is missing
+{"op": "copy", "in": "a", "output": "b"} | unknown member \"in\"; expected id, op, input, output or options
+{"op": 7, "input": "a", "output": "b"} | \"op\" must be a string
+{"op": "copy", "input": "fifo", "output": "b.png"} | not a regular file
+{"op": "rot90", "input": "a.png", "output": "b.png"} | 'rot90' is not an operation; did you mean 'rotate90'?
+{"op": "rotate90, flip", "input": "a.png", "output": "b.png"} | operations are joined by commas without spaces, such as rotate180,flip
+{"op": "info", "input": "a.png", "output": "b.png"} | 'info' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy
+{"op": "copy", "input": "-", "output": "b.png"} | \"input\" of a job is a file; standard input and output are for jobs and answers
+{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}} | --threads: not for a single job; it is for all of them
+{"op": "copy", "input": "a.png", "output": "b.png", "options": {"quality": [2]}} | option \"quality\" must be a string, a number, true or false
+{"op": "copy", "input": "--help", "output": "b.png"} | No such file or directory
+END
+answer "$(cat long)" 'the job has more than 1048576 bytes'
+answer $'{"id": "\xff", "op": "copy", "input": "a.png", "output": "b.png"}' 'its id is not UTF-8'
 # Strings that no name can be, and text behind the job: whose job it was, and
 # what is wrong.
-refused() {
-    answer "$1" "$2" "the job is refused: $3"
-    check "$1: whose" [ "$(head -n 1 answers | grep -oE \
-        '"(id|input|output)": ("[^"]*"|[0-9]+)' | tr '\n' ' ')" = "$4 " ]
-}
-refused 'NUL in a name' \
-    '{"input": "a\u0000.png", "op": "copy", "output": "b.png", "id": 77}' \
-    'NUL, which no name has, at byte 13' \
-    '"id": 77 "input": "a�.png" "output": "b.png"'
-refused 'half a pair in an id' \
-    '{"id": "\ud800x", "op": "copy", "input": "a.png", "output": "b.png"}' \
-    'half a surrogate pair at byte 9' \
-    '"id": "\ud800x" "input": "a.png" "output": "b.png"'
-refused 'text behind it' \
-    '{"id": 77, "op": "copy", "input": "a.png", "output": "b.png"} {"id": 78}' \
-    'text after the value at byte 63' \
-    '"id": 77 "input": "a.png" "output": "b.png"'
-answer 'standard input' '{"op": "copy", "input": "-", "output": "b.png"}' \
-    '\"input\" of a job is a file; standard input and output are for jobs and answers'
-answer 'an option of the whole' \
-    '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}}' \
-    '--threads: not for a single job; it is for all of them'
-answer 'an option that is none' \
-    '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"quality": [2]}}' \
-    'option \"quality\" must be a string, a number, true or false'
-answer 'an option as input' '{"op": "copy", "input": "--help", "output": "b.png"}' \
-    'No such file or directory'
+while IFS= read -r row && IFS= read -r whose; do
+    answer "${row%% | *}" "the job is refused: ${row#* | }"
+    check "$row: whose" [ "$(head -n 1 answers | grep -oE \
+        '"(id|input|output)": ("[^"]*"|[0-9]+)' | paste -sd ' ')" = "$whose" ]
+done <<'END'
+{"input": "a\u0000.png", "op": "copy", "output": "b.png", "id": 77} | NUL, which no name has, at byte 13
+"id": 77 "input": "a�.png" "output": "b.png"
+{"id": "\ud800x", "op": "copy", "input": "a.png", "output": "b.png"} | half a surrogate pair at byte 9
+"id": "\ud800x" "input": "a.png" "output": "b.png"
+{"id": 77, "op": "copy", "input": "a.png", "output": "b.png"} {"id": 78} | text after the value at byte 63
+"id": 77 "input": "a.png" "output": "b.png"
+END
 
 # Refused jobs are told apart by their names, and errors advise what jobs can say.
 mkdir folder
@@ -155,24 +130,12 @@ cat >refused <<'END'
 {"op": "rotate90", "input": "folder", "output": "b.png"}
 END
 gimgxf serve - <refused >answers
-check 'refused: inputs and outputs' diff - \
-    <(grep -oE '"(in|out)put": "[^"]*"|"status"' answers | tr '\n' ' ' |
-        sed 's/"status" /\n/g') <<'END'
-"input": "a.png" "output": "b.png" 
-"input": "a.png" 
-"input": "a.png" 
-"output": "b.png" 
-"input": "a.png" "output": "b.xyz" 
-"input": "a.png" "output": "b.png" 
-"input": "same.png" "output": "hard.png" 
-"input": "soft.png" "output": "same.png" 
-"input": "folder" "output": "b.png" 
-END
+check 'refused: inputs and outputs' diff <(grep -oE '"(in|out)put": "[^"]*"' refused) \
+    <(grep -oE '"(in|out)put": "[^"]*"' answers)
 check 'the input by another name: advice' [ "$(grep -cF \
     '; write input and output as the same name to replace it"' answers)" = 2 ]
 check 'the input by another name: it stays' same same.png a.png
-check 'a directory: told' grep -qF '"error": "a directory, not a regular file"' \
-    answers
+check 'a directory: told' grep -qF '"error": "a directory, not a regular file"' answers
 check 'no advice that a job cannot take' \
     [ "$(grep -cE -e '-i \(|in-place|recursive' answers)" = 0 ]
 
@@ -198,7 +161,8 @@ gimgxf serve - <jobs >answers
 check 'many: status' [ $? = 0 ]
 check 'many: in order' cmp -s <(seq 0 999) <(member id <answers)
 
-gives 2 'gimgxf: serve reads its jobs from standard input: gimgxf serve -' serve
-gives 2 'gimgxf: the jobs of serve name their files themselves; no option of batches but --null can be given' \
-    serve -d out -
+refused 2 <<END
+serve | serve reads its jobs from standard input: gimgxf serve -
+serve -d out - | the jobs of serve name their files themselves; no option of batches but --null can be given
+END
 finish
