@@ -5,22 +5,20 @@ needs python3
 
 # says TEXT STATUS A B: what relate prints.
 says() {
-    gimgxf relate "$3" "$4" >said 2>&1
-    check "status of relate $3 $4" [ $? = "$2" ]
-    check "relate $3 $4: $(cat said)" [ "$(cat said)" = "$1" ]
+    local said
+    said=$(gimgxf relate "$3" "$4" 2>&1; echo "status $?")
+    check "relate $3 $4: $said" [ "$said" = "$1"$'\n'"status $2" ]
 }
 
 # ---- relate ----
 
-for op in copy fliph flipv rotate180 transpose rotate90 rotate270 transverse; do
-    gives 0 '' -q "$op" "$samples/f-rgb.png" o.png
-    says "$op: the same samples" 0 "$samples/f-rgb.png" o.png
-    gives 0 '' -q "$op" "$samples/f.jpg" o.jpg
-    says "$op: the same coefficients" 0 "$samples/f.jpg" o.jpg
-    gives 0 '' -q "$op" "$samples/f-sideways.jpg" o.jpg
-    says "$op: the same coefficients" 0 "$samples/f-sideways.jpg" o.jpg
-    gives 0 '' -q "$op" "$samples/f-gray16.png" o.pgm
-    says "$op: the same samples" 0 "$samples/f-gray16.png" o.pgm
+for op in copy $turns; do
+    for pair in f-rgb.png:png:samples f.jpg:jpg:coefficients \
+        f-sideways.jpg:jpg:coefficients f-gray16.png:pgm:samples; do
+        IFS=: read -r file suffix what <<<"$pair"
+        gives 0 '' -q "$op" "$samples/$file" o.$suffix
+        says "$op: the same $what" 0 "$samples/$file" o.$suffix
+    done
 done
 gives 0 '' --edge tag rotate90 "$samples/f.jpg" o.jpg
 says 'rotate90: the same coefficients' 0 "$samples/f.jpg" o.jpg
@@ -70,10 +68,9 @@ while read -r a b turns; do
     says "$turns: the same samples" 0 $a $b
 done <symmetries
 gimgxf relate --json a.pgm b.pgm >said
-check 'relate --json' [ "$(cat said)" = '{"first": "a.pgm", "second": "b.pgm", '\
-'"compared": "samples", "turns": [], "nearly": true, "nearest": "copy", '\
-'"psnr": '\
-"$(grep -o '"psnr": [0-9.]*' said | cut -d' ' -f2)"', "differing": 1, "of": 6, '\
+check 'relate --json' [ "$(sed 's/46[0-9.]*/46/' said)" = '{"first": "a.pgm", '\
+'"second": "b.pgm", "compared": "samples", "turns": [], "nearly": true, "nearest": '\
+'"copy", "psnr": 46, "differing": 1, "of": 6, '\
 '"within": {"x": 2, "y": 1, "width": 1, "height": 1}, "error": null}' ]
 
 # A block of chroma that differs, in a picture that is not whole blocks: of 53 x 37
@@ -122,18 +119,14 @@ picture('unseen.jpg', 3, [0] * 3 + [90] * 5)
 END
 # oracle A B: how far two PPMs are apart, and where.
 cat >oracle.py <<'END'
-import math, re, sys
-def read(name):
-    data = open(name, 'rb').read()
-    head = re.match(rb'P6\s+(\d+)\s+(\d+)\s+255\s', data)
-    return int(head[1]), int(head[2]), data[head.end():]
-(width, height, a), (_, _, b) = read(sys.argv[1]), read(sys.argv[2])
-off = [i for i in range(len(a)) if a[i] != b[i]]
-x, y = [i // 3 % width for i in off], [i // 3 // width for i in off]
-square = sum((a[i] - b[i]) ** 2 for i in off) / 255 ** 2
+import sys
+import turns
+a, b = (turns.pixels(open(name, 'rb').read()) for name in sys.argv[1:])
+off = [(i % a[0], i // a[0]) for i in range(len(a[2])) if a[2][i] != b[2][i]]
+x, y = zip(*off)
 print('%.1f dB apart, %d of %d samples differ, within %d x %d pixels at %d, %d' % (
-    10 * math.log10(len(a) / square), len(off), len(a), max(x) - min(x) + 1,
-    max(y) - min(y) + 1, min(x), min(y)))
+    turns.decibels(a, b), sum(i != k for p, q in zip(a[2], b[2]) for i, k in zip(p, q)),
+    3 * len(a[2]), max(x) - min(x) + 1, max(y) - min(y) + 1, min(x), min(y)))
 END
 gives 0 '' copy flat.jpg flat.ppm
 for name in middle edge; do
@@ -212,13 +205,10 @@ says 'copy: the same colors' 0 gray.bmp gray.png
 says 'copy: the same colors' 0 gray.png gray.bmp
 
 # What the messages of an array ask for.
-python3 -c 'head = b"{'"'descr': '|u1', 'fortran_order': False, 'shape': (3, 3, 3)"'}"
-open("cube.npy", "wb").write(b"\x93NUMPY\1\0v\0" + head.ljust(117) + b"\n" +
-                             bytes(range(27)))'
+npy "'|u1'" False '(3, 3, 3)' 27 >cube.npy
 gives 0 '' relate --layout hwc cube.npy cube.npy
 gimgxf relate --max-pixels 1000 "$samples/f.jpg" "$samples/f.jpg" 2>said
 check "--max-pixels: $(cat said)" grep -q 'more than the 1000 of --max-pixels' said
-
 gives 2 'gimgxf: relate needs two pictures: gimgxf relate A B' relate a.pgm
 gives 2 'gimgxf: --strip: gimgxf relate writes no pictures, so the option '\
 'changes nothing' relate --strip a.pgm b.pgm
@@ -232,16 +222,21 @@ for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
             --verify "$op" "$samples/$file" "o.${file##*.}"
     done
 done
-gives 0 '' -q --verify rotate90 "$samples/f.jpg" o.png
-gives 0 '' -q --verify rotate90 "$samples/f-rgb.png" o.jpg
-gives 0 '' -q --verify --depth 8 rotate90 "$samples/f-gray16.png" o.png
-gives 0 '' -q --verify --quality 40 rotate90 "$samples/f.jpg" o.jpg
+while read -r call; do
+    eval "gives 0 '' -q --verify $call"
+done <<'END'
+rotate90 "$samples/f.jpg" o.png
+rotate90 "$samples/f-rgb.png" o.jpg
+--depth 8 rotate90 "$samples/f-gray16.png" o.png
+--quality 40 rotate90 "$samples/f.jpg" o.jpg
+rotate90 "$samples/f-gray16.png" o.ppm
+rotate90 "$samples/f.pgm" o.ppm
+END
 # So few blocks of so low a quality that another turn is as near by chance.
 python3 -c 'import sys
 sys.stdout.buffer.write(b"P6 8 8 255\n" + bytes((i * i * 185 + i * 55) % 256
                                                 for i in range(192)))' >noise.ppm
 gives 0 '' -q --verify --quality 5 transverse noise.ppm o.jpg
-# Gray becomes RGB in a PPM, from another format and from its own.
 # Of coefficients that no samples have the input is to blame.
 python3 -c 'import sys
 from costly_files import codes, frame, jpeg, scan, segment
@@ -250,13 +245,9 @@ sys.stdout.buffer.write(jpeg(
     codes(0x00, [9, 0]), codes(0x10, [0, 8]), scan(), bytes.fromhex(
         "7e23814f724694a57140c597a4af385555bd8d4bcc73a555155056b564")))
 ' >impossible.jpg
-gimgxf --verify --quality 90 fliph impossible.jpg o.jpg 2>stderr
-check 'impossible: status' [ $? = 1 ]
-check "impossible: $(cat stderr)" \
-    grep -q 'the input has coefficients that no samples have' stderr
+tells 1 'the input has coefficients that no samples have' --verify --quality \
+    90 fliph impossible.jpg o.jpg
 gives 0 '' -q --verify fliph impossible.jpg o.jpg
-gives 0 '' -q --verify rotate90 "$samples/f-gray16.png" o.ppm
-gives 0 '' -q --verify rotate90 "$samples/f.pgm" o.ppm
 # Arrays whose shapes alone do not say where the channels are.
 for layout in auto hwc chw; do
     gives 0 '' -q --verify --layout $layout --depth float flipv noise.ppm o.npy
@@ -278,26 +269,21 @@ gives 0 'gimgxf: '"$samples/f.npy"': warning: --verify is for pictures: arrays '
 
 mkdir special
 python3 "$ROOT/tests/support/apng.py" special special
-apng() {
-    cp "special/$1.png" .
-}
-apng sound
-for op in copy fliph flipv rotate180 transpose rotate90 rotate270 transverse; do
+mv special/*.png .
+for op in copy $turns; do
     gives 0 '' --verify --png-level 4 "$op" sound.png turned.png
     says "$op: the same samples" 0 sound.png turned.png
 done
 why='the frames differ, or how they are shown'
 for kind in still fewer plays delay first-delay disposal blending place size \
     samples; do
-    apng $kind
     says "none: copy makes the default image the same, but $why" 1 \
         sound.png "$kind.png"
-    check "frames: $kind: json" [ "$("$program" relate --json sound.png \
-        "$kind.png" | python3 -c 'import json, sys; a = json.load(sys.stdin); \
-        print(a["turns"], a["nearest"], a["frames"])')" = "[] copy $why" ]
+    gimgxf relate --json sound.png "$kind.png" >said
+    check "frames: $kind: $(cat said)" \
+        grep -q "\"turns\": \[\],.*\"nearest\": \"copy\",.*\"frames\": \"$why\"" said
 done
 # The same colors, in samples of another kind: of the default image alone.
-apng alpha
 says 'gimgxf: warning: of an animation in PNG only the first frames are compared
 copy: the same colors' 0 sound.png alpha.png
 gives 0 '' -q copy sound.png sound.ppm

@@ -14,7 +14,7 @@ import sys
 
 import pieces
 from pieces import exif, segment
-from turns import EXCHANGED, SOURCES
+import turns
 
 FILM = b'\0\0\0\x18ftypmp42\0\0\0\0' + bytes(range(256)) * 3
 
@@ -163,25 +163,14 @@ def end_of_first(jpeg):
 
 
 def samples(jpeg):
-    ppm = subprocess.run(['djpeg', '-ppm'], input=jpeg, capture_output=True,
-                         check=True).stdout
-    width, height = map(int, ppm.split(b'\n')[1].split())
-    return width, height, ppm[-3 * width * height:]
+    return turns.pixels(subprocess.run(['djpeg', '-ppm'], input=jpeg,
+                                       capture_output=True, check=True).stdout)
 
 
 def is_turned(before, after, op):
-    w, h, was = samples(before)
-    tw, th, now = samples(after)
-    if (tw, th) != ((h, w) if op in EXCHANGED else (w, h)):
-        return False
-    worst = 0
-    for y in range(th):
-        for x in range(tw):
-            sx, sy = SOURCES[op](x, y, w, h)
-            for c in range(3):
-                worst = max(worst, abs(now[3 * (y * tw + x) + c]
-                                       - was[3 * (sy * w + sx) + c]))
-    return worst <= 12
+    want, got = turns.turned(op, samples(before)), samples(after)
+    return want[:2] == got[:2] and max(
+        abs(i - k) for a, b in zip(want[2], got[2]) for i, k in zip(a, b)) <= 12
 
 
 def others(jpeg):

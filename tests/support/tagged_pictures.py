@@ -12,7 +12,7 @@ import sys
 import zlib
 
 from pieces import chunk, segment
-from turns import SOURCES
+import turns
 
 TIFF = 'http://ns.adobe.com/tiff/1.0/'
 EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
@@ -134,19 +134,10 @@ def make(jpeg, png, folder):
 
 def turn(n, source, target):
     with open(source, 'rb') as f:
-        data = f.read()
-    head = data.split(None, 4)
-    w, h = int(head[1]), int(head[2])
-    pixels = data[len(data) - 3 * w * h:]
-    tw, th = (h, w) if n > 4 else (w, h)
-    place = list(SOURCES.values())[n - 1]
-    out = bytearray(b'P6\n%d %d\n255\n' % (tw, th))
-    for y in range(th):
-        for x in range(tw):
-            sx, sy = place(x, y, w, h)
-            out += pixels[3 * (sy * w + sx):][:3]
+        picture = turns.pixels(f.read())
+    w, h, pixels = turns.turned(list(turns.SOURCES)[n - 1], picture)
     with open(target, 'wb') as f:
-        f.write(out)
+        f.write(b'P6\n%d %d\n255\n' % (w, h) + b''.join(pixels))
 
 
 def main():
