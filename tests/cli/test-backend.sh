@@ -30,9 +30,8 @@ sys.stdout.buffer.write(b"P6 1500 1100 255\n" +
     check 'there are GPUs' [ "$gpus" -gt 0 ]
     for devices in all $(seq 0 $((gpus - 1))); do
         for vram in 256K 64M; do
-            gives 0 '' --device "$devices" --max-vram $vram rotate90 \
+            makes cpu.ppm --device "$devices" --max-vram $vram rotate90 \
                 large.ppm gpu.ppm
-            check "--device $devices --max-vram $vram" same cpu.ppm gpu.ppm
             rm -f gpu.ppm
         done
     done

@@ -3,9 +3,9 @@
 . "$ROOT/tests/cli/lib.sh"
 needs numpy cjpeg
 
-# judged NAME WANTED RUNS [THREADS] [BYTES]: what is said of a build whose runs are
-# Python's RUNS, beside one of 20 runs of 1 s, 1 s of processors and 10 MB, 2 threads
-# and 1000 bytes.
+# What is said of a build whose runs are a list in Python, with so many threads and
+# bytes, beside one of 20 runs of 1 s, 1 s of processors and 10 MB, 2 threads and 1000
+# bytes.
 cat >judge.py <<'END'
 import os
 import runpy
@@ -26,28 +26,22 @@ for words, certain in guard['faults'](build([(1, 1, 10)] * 20),
                                       build(eval(sys.argv[1]), *sys.argv[2:])):
     print('surely' if certain else 'perhaps', words)
 END
-judged() {
-    local name=$1 wanted=$2
-    shift 2
-    ROOT=$ROOT python3 judge.py "$@" >said 2>&1
-    check "$name: $(cat said)" [ "$(cat said)" = "$wanted" ]
-}
-judged 'the same' '' '[(1, 1, 10)] * 20'
-judged 'better' '' '[(.5, .6, 5)] * 20' 3 500
-judged 'a little worse' '' '[(1.09, 1.09, 11.9)] * 20' 2 1009
-judged 'slower' 'surely wall at -j 1 is 1.20 of before
-surely wall at -j 2 is 1.20 of before' '[(1.2, 1, 10)] * 20'
-judged 'more of processors' 'surely CPU at -j 1 is 1.20 of before
-surely CPU at -j 2 is 1.20 of before' '[(1, 1.2, 10)] * 20'
-judged 'hungrier' 'surely memory at -j 1 is 1.30 of before
-surely memory at -j 2 is 1.30 of before' '[(1, 1, 13)] * 20'
-judged 'larger' 'surely size at -j 2 is 1.02 of before' '[(1, 1, 10)] * 20' 2 1020
-judged 'a thread lost' 'surely 1 threads ran, and 2 before' '[(1, 1, 10)] * 20' 1
-judged 'a thread gained, at a price' 'surely CPU at -j 1 is 1.20 of before
-surely memory at -j 1 is 1.30 of before' '[(.9, 1.2, 13)] * 20' 3
-judged 'few runs' 'perhaps wall at -j 1 is 1.20 of before
-perhaps wall at -j 2 is 1.20 of before' '[(1.2, 1, 10)] * 9'
-judged 'one undisturbed run' '' '[(w, 1, 10) for w in [1.9] * 19 + [1]]'
+while IFS='|' read -r name arguments wanted; do
+    eval "ROOT=$ROOT python3 judge.py $arguments" >said 2>&1
+    check "$name: $(cat said)" [ "$(paste -sd ';' said)" = "$wanted" ]
+done <<'END'
+the same|'[(1, 1, 10)] * 20'|
+better|'[(.5, .6, 5)] * 20' 3 500|
+a little worse|'[(1.09, 1.09, 11.9)] * 20' 2 1009|
+slower|'[(1.2, 1, 10)] * 20'|surely wall at -j 1 is 1.20 of before;surely wall at -j 2 is 1.20 of before
+more of processors|'[(1, 1.2, 10)] * 20'|surely CPU at -j 1 is 1.20 of before;surely CPU at -j 2 is 1.20 of before
+hungrier|'[(1, 1, 13)] * 20'|surely memory at -j 1 is 1.30 of before;surely memory at -j 2 is 1.30 of before
+larger|'[(1, 1, 10)] * 20' 2 1020|surely size at -j 2 is 1.02 of before
+a thread lost|'[(1, 1, 10)] * 20' 1|surely 1 threads ran, and 2 before
+a thread gained, at a price|'[(.9, 1.2, 13)] * 20' 3|surely CPU at -j 1 is 1.20 of before;surely memory at -j 1 is 1.30 of before
+few runs|'[(1.2, 1, 10)] * 9'|perhaps wall at -j 1 is 1.20 of before;perhaps wall at -j 2 is 1.20 of before
+one undisturbed run|'[(w, 1, 10) for w in [1.9] * 19 + [1]]'|
+END
 
 # guarded STATUS AFTER CLASS...: the guard, as it is called, with tiny pictures. What
 # it says of time is not looked at: other work on the machine may decide that.

@@ -16,30 +16,32 @@ all = bench["results"]
 sys.exit(not ('"$1"'))'
 }
 
-turns='copy fliph flipv rotate180 transpose rotate90 rotate270 transverse'
-
-# Wrong usage.
+# Wrong usage: what is said of it, and nothing else.
 usage() {
-    local said=$1
-    shift
-    bench "$@"
-    check "status of: bench $*" [ $got = 2 ]
-    check "stderr of: bench $*" [ "$(cat stderr)" = "gimgxf: $said" ]
-    check "no stdout of: bench $*" [ ! -s stdout ]
+    local row
+    while IFS= read -r row; do
+        eval "bench ${row%% | *}"
+        check "$row" [ "$got $(cat stderr)" = "2 gimgxf: ${row#* | }" ]
+        check "no stdout: $row" [ ! -s stdout ]
+    done
 }
-usage "unknown option '--frobnicate'; see --help" --frobnicate
-usage "unknown option '--onyl'; did you mean '--only'?" --onyl x
-usage '--s: could be --size or --sweep' --s
-usage "unknown option '-x'; see --help" -x
-usage '--size: a value is missing; expected --size WxH (run at this size, in pixels)' --size
-usage "--size: '12' is not a size; expected e.g. 4096x4096" --size 12
-usage "--size: '0x4' is not a size; expected e.g. 4096x4096" --size 0x4
-usage "--size: '4x4x4' is not a size; expected e.g. 4096x4096" --size 4x4x4
-usage "--size: '4x-4' is not a size; expected e.g. 4096x4096" --size 4x-4
-usage "--rounds: 0 is out of range; expected 1 to 1000" --rounds 0
-usage "bench takes no files: 'a.png'" a.png
-usage '--device: --cpu uses no GPU' --cpu --device 0
-usage "--device: 'x' is not a number; expected 0 to 2147483647" --device x
+usage <<'END'
+--frobnicate | unknown option '--frobnicate'; see --help
+--onyl x | unknown option '--onyl'; did you mean '--only'?
+--s | --s: could be --size or --sweep
+-x | unknown option '-x'; see --help
+--size | --size: a value is missing; expected --size WxH (run at this size, in pixels)
+--size 12 | --size: '12' is not a size; expected e.g. 4096x4096
+--size 0x4 | --size: '0x4' is not a size; expected e.g. 4096x4096
+--size 4x4x4 | --size: '4x4x4' is not a size; expected e.g. 4096x4096
+--size 4x-4 | --size: '4x-4' is not a size; expected e.g. 4096x4096
+--rounds 0 | --rounds: 0 is out of range; expected 1 to 1000
+a.png | bench takes no files: 'a.png'
+--cpu --device 0 | --device: --cpu uses no GPU
+--device x | --device: 'x' is not a number; expected 0 to 2147483647
+--cpu --only nothing | --only: nothing that runs here is called 'nothing'; the sections are loops, gimgxf
+--cpu --json --only 'x y' | --only: nothing that runs here is called 'x y'; the sections are loops, gimgxf
+END
 gives 2 'gimgxf: the options of bench follow it: gimgxf bench [options]' -v bench
 
 bench --help
@@ -55,14 +57,14 @@ check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help all)
 bench --cpu --size 67x41 --rounds 3
 check 'table' [ $got = 0 ]
 check 'nothing else is said' [ ! -s stderr ]
-for t in $turns; do
+for t in copy $turns; do
     check "$t of bytes" grep -qE "^  $t +u8 67 x 41 " stdout
 done
 check 'nothing is wrong' [ "$(grep -ci wrong stdout)" = 0 ]
 
 bench --cpu --size 67x41 --rounds 3 --json
 check 'json' [ $got = 0 ]
-check 'all turns' results "set('$turns'.split()) ==
+check 'all turns' results "set('copy $turns'.split()) ==
     {r['name'] for r in all if r['form'] == 'gimgxf'}"
 check 'all are checked' results "all and
     not any(r['wrong'] or r['cells'] < 1 or r['left_out'] for r in all)"
@@ -89,10 +91,6 @@ check '--profile checks' results "not any(r['cells'] < 1 for r in all)"
 bench --cpu --size 67x41 --json --profile --only loops
 check '--only loops' results "len(all) == 3 and
     {r['section'] for r in all} == {'loops'}"
-usage "--only: nothing that runs here is called 'nothing'; the sections are \
-loops, gimgxf" --cpu --only nothing
-usage "--only: nothing that runs here is called 'x y'; the sections are \
-loops, gimgxf" --cpu --json --only 'x y'
 
 # Coded JPEG scans, with the host as a device that turns them.
 device=${program%/*}/on-host/gimgxf
@@ -131,9 +129,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     bench --profile --json --size 64x64 --only 'IPAD 1'
     check 'the sweep only where it is asked for' results "
         {r['section'] for r in all} == {'book'}"
-    usage "--only: nothing that runs here is called 'nothing'; the sections \
-are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, jpeg" \
-        --only nothing
+    usage <<<"--only nothing | --only: nothing that runs here is called 'nothing'; the sections are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, jpeg"
     for size in 64x64 128x64 64x128 61x61 131x77 77x131 1x1 1x300 300x1 \
         2000x1300; do
         bench --profile --sweep --json --size $size

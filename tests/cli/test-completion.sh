@@ -57,7 +57,6 @@ takes() {
         word=$2=$(expected "$2" | head -n 1)
         [ "$word" != "$2=" ] || word=$2=$(value "$2")
     fi
-    # shellcheck disable=SC2086 # "copy none none.png"
     "$program" "$word" $1 >../out 2>&1 </dev/null
     ! grep -qE -- "is for (gimgxf )?(info|serve)|info writes no pictures" ../out
 }
@@ -68,14 +67,10 @@ ask 'gimgxf --' <<<"$options"
 for option in $options; do
     ! takes 'copy none none.png' "$option" || echo "$option"
 done | ask 'gimgxf copy --'
-"$program" serve --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
-    ask 'gimgxf serve --'
-"$program" bench --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
-    ask 'gimgxf bench --'
-"$program" check --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
-    ask 'gimgxf check --'
-"$program" relate --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
-    ask 'gimgxf relate --'
+for command in serve bench check relate; do
+    "$program" $command --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
+        ask "gimgxf $command --"
+done
 
 # What the man page says of info, besides what has a meaning everywhere.
 {
@@ -130,16 +125,16 @@ sed -n '/^OP: /,/^INPUT/p' ../help | sed '$d; s/^OP://' | words >../operations
 ask 'gimgxf rotate90,flipv,' <../operations
 ask 'gimgxf --format png rotate90,' <../operations
 sed -n 's/^gimgxf \([a-z]*\) .*/\1/p' ../help >../commands
-check 'there are sub-commands' [ "$(wc -l <../commands)" = 5 ]
+check 'there are sub-commands' lines ../commands 5
 echo help >>../commands
-sort -u ../operations ../commands | ask 'gimgxf '
-sort -u ../operations ../commands | ask 'gimgxf --edge trim -j 2 '
-sort -u ../operations ../commands | ask 'gimgxf -- '
+for line in '' '--edge trim -j 2 ' '-- '; do
+    sort -u ../operations ../commands | ask "gimgxf $line"
+done
 ask 'gimgxf serve ' -
 ask 'gimgxf serve --threads 2 ' -
-ask 'gimgxf serve - ' ''
-ask 'gimgxf bench ' ''
-ask 'gimgxf copy --quality ' ''
+for line in 'serve - ' 'bench ' 'copy --quality '; do
+    ask "gimgxf $line" ''
+done
 
 # ---- Files ----------------------------------------------------------------
 
@@ -201,20 +196,16 @@ accepts() {
 LC_ALL=$users bash "$ROOT/tests/cli/complete.bash" "$ROOT/man/gimgxf.bash" <../lines >../bash
 agree bash
 accepts bash
-if has_tool zsh; then
+if offers zsh; then
     check 'zsh: syntax' zsh -n "$ROOT/man/_gimgxf"
     LC_ALL=$users zsh -f "$ROOT/tests/cli/complete.zsh" "$ROOT/man" <../lines >../zsh
     agree zsh
-else
-    echo 'skipped: zsh'
 fi
-if has_tool fish; then
+if offers fish; then
     check 'fish: syntax' fish -n "$ROOT/man/gimgxf.fish"
     LC_ALL=$users HOME=$PWD fish -N "$ROOT/tests/cli/complete.fish" "$ROOT/man/gimgxf.fish" \
         <../lines >../fish
     agree fish
-else
-    echo 'skipped: fish'
 fi
 
 # Names that bash takes apart, whole and in part.

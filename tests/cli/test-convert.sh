@@ -8,17 +8,16 @@ check 'palette to RGB' [ "$(tail -c +14 out.ppm | head -c 3 | od -An -tu1 |
     tr -s ' ')" = ' 240 240 230' ]
 
 # 16 bits to 8, and floats to integers, only if asked.
-gives 1 "gimgxf: $samples/f-gray16.png: JPEG cannot hold samples of 16 bits; \
---depth 8 makes them fit" copy "$samples/f-gray16.png" out.jpg
 gives 0 '' --depth 8 copy "$samples/f-gray16.png" out.jpg
-gives 1 "gimgxf: $samples/f.pfm: PNG cannot hold samples of 32 bits; --depth \
-16 makes them fit" copy "$samples/f.pfm" out.png
 gives 0 "gimgxf: $samples/f.pfm: warning: 6368 samples were below 0 or above 1 \
 and are clipped" --depth 8 copy "$samples/f.pfm" out.png
 
-# Alpha only on a background.
-gives 1 "gimgxf: $samples/f-rgba.png: JPEG cannot hold transparency; \
---background COLOR lays it on a color" copy "$samples/f-rgba.png" out.jpg
+# Alpha only on a background; none of these is done unasked.
+refused 1 copy <<END
+$samples/f-gray16.png out.jpg | $samples/f-gray16.png: JPEG cannot hold samples of 16 bits; --depth 8 makes them fit
+$samples/f.pfm out.png | $samples/f.pfm: PNG cannot hold samples of 32 bits; --depth 16 makes them fit
+$samples/f-rgba.png out.jpg | $samples/f-rgba.png: JPEG cannot hold transparency; --background COLOR lays it on a color
+END
 printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'\
 '\377\000\000\377\000\000\000\000' >in.pam
 gives 0 '' --background '#0080ff' copy in.pam out.ppm

@@ -23,35 +23,24 @@ cp "$samples/f-rgb.png" in/picture.png
 cp "$samples/f-sideways.jpg" in/sideways.jpg
 head -c $(($(stat -c %s in/odd1.jpg) / 2)) in/odd1.jpg >in/cut.jpg
 
-# The same outputs and messages, whatever makes them.
-compare() {
-    local status
-    rm -rf cpu device
-    "$program" --backend cpu "$@" -r -d cpu in 2>said.cpu
-    status=$?
-    "$program" --backend "$GIMGXF_BACKEND" "$@" -r -d device in 2>said.device
-    check "status of: $*" [ $? = $status ]
-    check "outputs of: $*" diff -r cpu device
-    check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
-        <(grep -v ' bytes\| [kM]B in' said.device)
-    check "there are outputs of: $*" \
-        [ "$(find device -type f | wc -l)" -ge 40 ]
-}
-
-compare rotate90 --format npy
-compare rotate90 --isolate --format npy
-compare rotate270 --format npy --layout chw
-compare transpose --format npy --layout chw --depth float
-compare upright --format npy --layout hwc --depth float
-compare fliph --format npy --depth 16
-compare flipv --format npy --layout nchw
-compare transverse --format ppm
-compare rotate180 --format pnm --strip
-compare rotate90 --format png --png-level 1
-compare copy --format pfm --depth float
-compare rotate90 --format bmp
-compare copy --format npy --tolerant
-compare rotate90 --format npy --max-memory 200M -j 2
+while read -r call; do
+    on_both 'diff -r' 40 $call
+done <<'END'
+rotate90 --format npy
+rotate90 --isolate --format npy
+rotate270 --format npy --layout chw
+transpose --format npy --layout chw --depth float
+upright --format npy --layout hwc --depth float
+fliph --format npy --depth 16
+flipv --format npy --layout nchw
+transverse --format ppm
+rotate180 --format pnm --strip
+rotate90 --format png --png-level 1
+copy --format pfm --depth float
+rotate90 --format bmp
+copy --format npy --tolerant
+rotate90 --format npy --max-memory 200M -j 2
+END
 
 # One array of all. The first picture decides, also where it is another one.
 stack() {

@@ -25,31 +25,24 @@ head -c $(($(stat -c %s in/whole1.jpg) / 2)) in/whole1.jpg >in/cut.jpg
 } >in/damaged.jpg
 : >in/empty.jpg
 
-# The same outputs, messages and numbers of files, whatever turns them.
-compare() {
-    rm -rf cpu device
-    "$program" --backend cpu "$@" -r -d cpu in 2>said.cpu
-    check "status of: $*" [ $? = 1 ]
-    "$program" --backend "$GIMGXF_BACKEND" "$@" -r -d device in 2>said.device
-    check "status of: $*" [ $? = 1 ]
-    check "outputs of: $*" diff -r cpu device
-    check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
-        <(grep -v ' bytes\| [kM]B in' said.device)
-    check "there are outputs of: $*" \
-        [ "$(find device -name '*.jpg' | wc -l)" -gt 30 ]
-}
-
-for op in rotate90 rotate180 flipv transverse copy upright; do
-    compare "$op"
-done
-compare rotate90 --optimize
-compare rotate270 --no-restart --strip
-compare transverse --edge trim
-compare rotate90 --edge tag -j 1
-compare fliph --tolerant
-compare rotate90 --max-memory 200M -j 3
-compare rotate90 --max-memory 64M -j 3
-compare rotate90 --max-vram 2M
+while read -r call; do
+    on_both 'diff -r' 31 $call
+done <<'END'
+rotate90
+rotate180
+flipv
+transverse
+copy
+upright
+rotate90 --optimize
+rotate270 --no-restart --strip
+transverse --edge trim
+rotate90 --edge tag -j 1
+fliph --tolerant
+rotate90 --max-memory 200M -j 3
+rotate90 --max-memory 64M -j 3
+rotate90 --max-vram 2M
+END
 
 "$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 -r -d out in \
     >answers 2>stderr

@@ -44,27 +44,18 @@ options_of() {
 }
 pages='gimgxf.1 gimgxf-batch.1 gimgxf-check.1 gimgxf-info.1 gimgxf-relate.1 gimgxf-serve.1'
 grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
-# shellcheck disable=SC2086 # several words
 section OPTIONS $pages | grep -A1 '^\.TP' | dashed >got
 agree 'options: the man pages'
-# shellcheck disable=SC2086 # several words
 section OPTIONS $pages | dashed | grep '^--' >got
 grep '^--' want >names
 cp names want
 agree 'options: no others in the man pages'
-options_of bench >want
-section OPTIONS gimgxf-bench.1 | dashed >got
-agree 'options: gimgxf-bench(1)'
-# Those that any command has need no word in its page.
-options_of serve | grep -vxE -- '-.|--help|--version' >want
-section OPTIONS gimgxf-serve.1 | dashed | grep '^--' >got
-agree 'options: gimgxf-serve(1)'
-options_of info | grep -vxE -- '-.|--help|--version' >want
-section OPTIONS gimgxf-info.1 | dashed | grep '^--' | grep -vx -- --help >got
-agree 'options: gimgxf-info(1)'
-options_of check | grep -vxE -- '-.|--help|--version' >want
-section OPTIONS gimgxf-check.1 | dashed | grep '^--' | grep -vx -- --help >got
-agree 'options: gimgxf-check(1)'
+# Those that any command has need no word in the page of another.
+for command in bench serve info check relate; do
+    options_of $command | grep -vxE -- '-.|--help|--version' >want
+    section OPTIONS gimgxf-$command.1 | dashed | grep '^--' | grep -vx -- --help >got
+    agree "options: gimgxf-$command(1)"
+done
 
 # Operations.
 sed -n '/^OP: /,/^INPUT/p' help | sed '$d; s/^OP://' | words >want

@@ -11,12 +11,6 @@ for i in {01..60}; do
     cp "$samples/f.jpg" in/$i.jpg
 done
 
-# field KEY: of the last object in `lines`.
-field() {
-    tail -n 1 lines | python3 -c 'import json, sys
-print(json.load(sys.stdin)[sys.argv[1]])' "$1"
-}
-
 # --fail-after. What is in work is finished.
 mkdir bad
 for i in {001..300}; do
@@ -38,12 +32,9 @@ gimgxf rotate90 -r -d out --fail-after 300 bad 2>said
 check 'all failed anyway' [ "$(grep -c 'ends the batch' said)" = 0 ]
 gives 2 'gimgxf: --fail-after: 0 is out of range; expected 1 to 2147483647' \
     rotate90 -r -d out --fail-after 0 bad
-gimgxf --json -q -j 1 rotate90 -r -d out --fail-after 3 --manifest l bad \
-    >lines 2>said
-for pair in status=ended reason=failures files=300 done=0 skipped=0 \
-    'next=the same call with --resume l goes on'; do
-    check "JSON: ${pair%%=*}" [ "$(field "${pair%%=*}")" = "${pair#*=}" ]
-done
+called 1 --json -q -j 1 rotate90 -r -d out --fail-after 3 --manifest l bad
+holds status=ended reason=failures files=300 done=0 skipped=0 \
+    next='the same call with --resume l goes on'
 
 # The summary: two lines, and a third one by -v.
 gimgxf rotate90 -r -d two in 2>said
@@ -78,16 +69,15 @@ goes on" ]
     cp in/* disk/ # and what is in out
     cp -r in before
     head -c 1M /dev/zero >disk/fill 2>/dev/null
-    gimgxf -q -j 2 rotate90 -i disk/*.jpg 2>said
-    check 'in place: status' [ $? = 1 ]
-    check 'in place: told' grep -q 'no manifest says which files are done' said
+    tells 1 'no manifest says which files are done' -q -j 2 rotate90 -i \
+        disk/*.jpg
     bad=0
     for f in disk/*.jpg; do
         same "$f" before/01.jpg || same "$f" disk/out/01.jpg || bad=$((bad + 1))
     done
     check 'in place: each is the old or the new one' [ $bad = 0 ]
-    gimgxf --json -q rotate90 -i disk/*.jpg >lines 2>said
-    check 'in place: JSON' [ "$(field reason)" = disk_full ]
+    called 1 --json -q rotate90 -i disk/*.jpg
+    holds reason=disk_full
 else
     echo 'skipped: no file system can be mounted'
 fi
@@ -96,7 +86,6 @@ fi
 gimgxf info -r in in in in in in in in 2>said | head -n 1 >/dev/null
 for call in --help 'info -r in' 'rotate90 --dry-run -r -d out in' --version \
     'rotate90 --dry-run --json -r -d out in' 'bench --help' 'serve --help'; do
-    # shellcheck disable=SC2086 # they are words
     { "$program" $call 2>said; echo $? >status; } | :
     check "$call: status $(cat status)" grep -qxE '0|141' status
     check "$call: no word" [ ! -s said ]
@@ -105,24 +94,16 @@ done
 # Wrong usage and devices, in JSON as well.
 for call in '--json --foo' 'rotate90 --qualty 3 a b --json' '--json' \
     '--json rotate90 in/01.jpg out.xyz' '--json rotate90 -r -d in/01.jpg in' \
-    '--json info' '--json rotate90 -i -d x in/01.jpg'; do
-    # shellcheck disable=SC2086 # they are words
-    "$program" $call >lines 2>said
-    check "$call: status" [ $? = 2 ]
-    check "$call: one object" [ "$(wc -l <lines)" = 1 ]
-    check "$call: usage" [ "$(field status)" = usage ]
-    check "$call: the same text" [ "gimgxf: $(field error)" = "$(cat said)" ]
+    '--json info' '--json rotate90 -i -d x in/01.jpg' \
+    '--json rotate90 --quality 0 in/01.jpg -'; do
+    called 2 $call
+    check "$call: one object" lines stdout 1
+    holds status=usage error="$(sed 's/^gimgxf: //' stderr)"
 done
-"$program" --json rotate90 --quality 0 in/01.jpg - >lines 2>said
-check 'before it is known where the picture goes' [ "$(field status)" = usage ]
-"$program" --json --backend cuda --device 1000 rotate90 in/01.jpg o.jpg \
-    >lines 2>said
-check 'device: status' [ $? = 3 ]
-check 'device: JSON' [ "$(field status)" = no_device ]
-"$program" --json --backend cuda --device 1000 rotate90 -d out in/01.jpg \
-    >lines 2>said
-check 'device of a batch: status' [ $? = 3 ]
-check 'device of a batch: JSON' [ "$(field status)" = no_device ]
+for out in o.jpg '-d out'; do
+    GIMGXF_BACKEND=cuda called 3 --json --device 1000 rotate90 in/01.jpg $out
+    holds status=no_device
+done
 
 # --dry-run: what is planned, and what is not.
 mkdir some
@@ -135,21 +116,4 @@ gives 0 'gimgxf: 1 of 2 would be done, 1 left alone' \
 check 'dry-run: planned and skipped' [ "$(grep -o '"status": "[a-z]*"' stdout |
     paste -sd ' ')" = '"status": "skipped" "status": "planned"' ]
 
-# By a signal.
-slow_pictures slow
-set -m # else what runs in the background ignores SIGINT
-"$program" --backend "$GIMGXF_BACKEND" --json rotate90 --format png -r \
-    -d ended --manifest m slow >lines 2>said &
-pid=$!
-for ((i = 0; i < 500; i++)); do
-    [ -n "$(ls ended 2>/dev/null)" ] && break
-    sleep 0.01
-done
-kill -INT $pid
-wait $pid 2>/dev/null
-check 'SIGINT: status' [ $? = 130 ]
-check 'SIGINT: JSON' [ "$(field status) $(field reason) $(field signal)" = \
-    'ended signal SIGINT' ]
-check 'SIGINT: how to go on' grep -qxE \
-    'gimgxf: [0-9]+ left; the same call with --resume m goes on' said
 finish

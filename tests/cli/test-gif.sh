@@ -3,14 +3,13 @@
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 gif=$ROOT/tests/support/gif.py
-ops='copy fliph flipv rotate180 transpose rotate90 rotate270 transverse'
 
 # ---- All kinds, by every turn ----
 
 mkdir in bad
 check 'made' python3 "$gif" make in
 check 'all kinds' [ "$(ls in | wc -l)" = 36 ]
-for op in $ops; do
+for op in copy $turns; do
     gives 0 '' -q $op -d "$op" in/*.gif
     for file in in/*.gif; do
         echo "$op $file $op/${file#in/}"
@@ -24,11 +23,9 @@ check 'a wrong turn is seen' \
 
 # Pillow reads neither codes of 2 bits nor an empty frame, and its releases show
 # frames beyond the screen each in another way.
-if has_tool Pillow; then
+if offers Pillow; then
     grep -v -e /one-bit -e /empty -e beyond list >shown
     check 'as Pillow shows them' [ -z "$(python3 "$gif" pillow <shown)" ]
-else
-    echo 'skipped: Pillow'
 fi
 
 for op in fliph rotate180; do
@@ -40,19 +37,13 @@ check 'twice is not at all' [ ! -s differ ]
 
 # Eight quarter turns are four, byte for byte.
 for file in in/*.gif; do
-    cp "$file" turned.gif
-    for i in 1 2 3 4 5 6 7 8; do
-        gimgxf -q --in-place rotate90 turned.gif
-        [ $i != 4 ] || cp turned.gif four.gif
-    done
-    check "eight turns of $file" same four.gif turned.gif
+    eight_turns "$file" turned.gif
 done
 
 gives 0 '' --threads 1 rotate90 in/many.gif one.gif
-gives 0 '' --threads 5 rotate90 in/many.gif five.gif
-check 'the number of threads does not matter' same one.gif five.gif
+makes one.gif --threads 5 rotate90 in/many.gif five.gif
 
-if has_tool gifsicle; then
+if offers gifsicle; then
     for op in fliph flipv rotate180 rotate90 rotate270; do
         option=$(sed 's/fliph/flip-horizontal/; s/flipv/flip-vertical/
             s/rotate/rotate-/' <<<$op)
@@ -60,8 +51,6 @@ if has_tool gifsicle; then
         echo "copy $op/many.gif theirs-$op.gif"
     done >shown
     check 'as gifsicle turns them' [ -z "$(python3 "$gif" shown <shown)" ]
-else
-    echo 'skipped: gifsicle'
 fi
 
 # ---- What is said ----
@@ -106,17 +95,18 @@ check 'and nothing behind the end' \
 # ---- Damaged ones ----
 
 check 'made' python3 "$gif" bad bad
-refused() {
-    gives 1 "gimgxf: bad/$1.gif: $2" rotate90 "bad/$1.gif" no.gif
-    check "$1: check" [ "$(gimgxf -q check "bad/$1.gif" 2>&1 | grep -c .)" != 0 ]
-}
-refused few-pixels 'frame 1: 190 of its 209 pixels are there'
-refused wrong-code 'frame 1: 40 of its 209 pixels are there; a code behind them is damaged'
-refused no-bits 'frame 1: its pixels have 0 bits; 1 to 11 can be read'
-refused no-picture 'it holds no picture'
-refused garbage 'at byte 215 stands 3f, with which no block begins'
-refused bombs 'frame 1 is cut short: its 4 bytes are too few for 65535 x 65535 pixels'
-refused bomb 'it takes more work than a sound file of its size does'
+while IFS='|' read -r name said; do
+    gives 1 "gimgxf: bad/$name.gif: $said" rotate90 "bad/$name.gif" no.gif
+    check "$name: check" [ "$(gimgxf -q check "bad/$name.gif" 2>&1 | grep -c .)" != 0 ]
+done <<'END'
+few-pixels|frame 1: 190 of its 209 pixels are there
+wrong-code|frame 1: 40 of its 209 pixels are there; a code behind them is damaged
+no-bits|frame 1: its pixels have 0 bits; 1 to 11 can be read
+no-picture|it holds no picture
+garbage|at byte 215 stands 3f, with which no block begins
+bombs|frame 1 is cut short: its 4 bytes are too few for 65535 x 65535 pixels
+bomb|it takes more work than a sound file of its size does
+END
 for file in cut cut-second bits-9; do
     gimgxf rotate90 bad/$file.gif no.gif 2>said
     check "$file" grep -q 'of its 209 pixels are there' said
@@ -140,12 +130,11 @@ done >list
 check 'as PAM, and from PNG' [ -z "$(python3 "$gif" first <list)" ]
 gives 0 'gimgxf: in/animation.gif: warning: frames 2 to 6 of the animation are not converted: only the default image is kept' \
     --strip copy in/animation.gif out.png
-gives 1 "gimgxf: $samples/f-rgb.png: a GIF holds 256 colors, and this picture has more; PNG keeps them" \
-    --strip copy "$samples/f-rgb.png" no.gif
-gives 1 "gimgxf: $samples/f-rgba.png: a GIF holds no half transparent colors; PNG keeps them, and --background COLOR lays them on a color" \
-    copy "$samples/f-rgba.png" no.gif
-gives 1 "gimgxf: $samples/f-gray16.png: GIF cannot hold samples of 16 bits; --depth 8 makes them fit" \
-    copy "$samples/f-gray16.png" no.gif
+refused 1 <<END
+--strip copy "$samples/f-rgb.png" no.gif | $samples/f-rgb.png: a GIF holds 256 colors, and this picture has more; PNG keeps them
+copy "$samples/f-rgba.png" no.gif | $samples/f-rgba.png: a GIF holds no half transparent colors; PNG keeps them, and --background COLOR lays them on a color
+copy "$samples/f-gray16.png" no.gif | $samples/f-gray16.png: GIF cannot hold samples of 16 bits; --depth 8 makes them fit
+END
 gives 0 '' --depth 8 copy "$samples/f-gray16.png" gray.gif
 gives 1 'gimgxf: in/no-palette.gif: its first frame has no palette, so that it can be turned, but not converted' \
     copy in/no-palette.gif no.png

@@ -3,7 +3,7 @@
 # GPU: tests/fake_gpu plays it. GPU_FAULTS=N tries each Nth fault, 1 all.
 . "$ROOT/tests/cli/lib.sh"
 needs python3
-[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it chooses the backend itself'
+cpu_only
 fake=${program%/gimgxf}/fake-gpu/gimgxf
 [ -x "$fake" ] || skip_all 'this build has no CUDA'
 mkdir faults

@@ -29,12 +29,9 @@ agree() {
     shift
     for turn; do
         theirs=${turn#*=}
-        # shellcheck disable=SC2086 # an option and its value
         jpegtran -copy none -perfect ${theirs/\%/ } "$file" >theirs.jpg
         gives 0 '' "${turn%%=*}" "$file" ours.jpg
-        one_form ours.jpg >a.jpg
-        one_form theirs.jpg >b.jpg
-        check "${turn%%=*} of $file" same a.jpg b.jpg
+        check "${turn%%=*} of $file" same <(one_form ours.jpg) <(one_form theirs.jpg)
     done
 }
 
@@ -44,10 +41,8 @@ for sampling in 1x1 2x1 1x2 2x2 4x1 1x4 4x2 3x1 2x1,1x2,1x1 1x2,2x1,2x2; do
     for coding in '-baseline' '-optimize' '-progressive' '-arithmetic' \
         '-restart 1' '-progressive -restart 5B'; do
         n=$((n + 1))
-        # shellcheck disable=SC2086 # options
         cjpeg -quality 80 -sample $sampling $coding in.ppm >"$sampling$n.jpg"
     done
-    # shellcheck disable=SC2086 # words
     agree "${sampling}1.jpg" $turns
     for n in 2 3 4 5 6; do
         agree "$sampling$n.jpg" rotate90=-rotate%90
@@ -56,7 +51,6 @@ done
 cjpeg -grayscale in.ppm >gray.jpg
 cjpeg -rgb in.ppm >rgb.jpg
 for file in gray.jpg rgb.jpg 2x23.jpg 2x14.jpg; do
-    # shellcheck disable=SC2086 # words
     agree $file $turns
 done
 
@@ -86,9 +80,7 @@ for file in 2x25.jpg 2x26.jpg; do
         check "$op of $file: none" eval '! grep -q Restart <(coding out.jpg)'
     done
     gives 0 '' --no-restart copy $file out.jpg
-    one_form $file >a.jpg
-    one_form out.jpg >b.jpg
-    check "$file: its coefficients" same a.jpg b.jpg
+    check "$file: its coefficients" same <(one_form $file) <(one_form out.jpg)
     check "$file: progressive or not" [ "$(scans out.jpg)" = "$(scans $file)" ]
 done
 
@@ -102,7 +94,6 @@ for file in 2x2?.jpg; do
     *5.jpg) option='-restart 1' ;;
     *6.jpg) option='-progressive -restart 5B' ;;
     esac
-    # shellcheck disable=SC2086 # options or none
     jpegtran -rotate 90 -copy all $option "$file" >theirs.jpg
     check "$file is no larger" \
         [ "$(stat -c %s out.jpg)" -le $(($(stat -c %s theirs.jpg) * 1001 / 1000)) ]
@@ -121,41 +112,34 @@ check 'trimmed' [ "$(how --edge trim rotate90 odd.jpg out.jpg)" = trimmed ]
 check 'as jpegtran trims' same out.jpg theirs.jpg
 check 'tagged' [ "$(how --edge tag rotate90 odd.jpg out.jpg)" = tagged ]
 check 'the tag' [ "$(gimgxf info out.jpg | grep -c 'orientation 6')" = 1 ]
-one_form odd.jpg >a.jpg
-one_form out.jpg >b.jpg
-check 'its pixels' same a.jpg b.jpg
+check 'its pixels' same <(one_form odd.jpg) <(one_form out.jpg)
 check 'nothing is left to turn' \
     [ "$(how --edge tag rotate270 out.jpg again.jpg)" = lossless ]
 check 'no tag' [ "$(gimgxf info again.jpg | grep -c 'orientation')" = 0 ]
-rm -f out.jpg
-gives 1 'gimgxf: odd.jpg: 101 x 67 pixels are not whole blocks of 16 x 16, so it'\
-' cannot be turned without loss; --edge says what else to do' \
-    --edge fail rotate90 odd.jpg out.jpg
-check 'no file' absent out.jpg
 check 'transposed' [ "$(how --edge fail transpose odd.jpg out.jpg)" = lossless ]
 picture 100 9 | cjpeg -sample 2x2 >thin.jpg
-gives 1 'gimgxf: thin.jpg: 100 x 9 pixels are less than one block of 16 x 16, so'\
-' --edge trim would leave nothing' --edge trim rotate90 thin.jpg none.jpg
-check 'no file of no rows' absent none.jpg
+refused 1 rotate90 <<END
+--edge fail odd.jpg none.jpg | odd.jpg: 101 x 67 pixels are not whole blocks of 16 x 16, so it cannot be turned without loss; --edge says what else to do
+--edge trim thin.jpg none.jpg | thin.jpg: 100 x 9 pixels are less than one block of 16 x 16, so --edge trim would leave nothing
+END
+check 'no file' absent none.jpg
 check 'the other axis' \
     [ "$(how --edge trim rotate270 thin.jpg out.jpg)" = trimmed ]
 
-gives 2 "gimgxf: --edge: 'crop' is not known; expected reencode, trim, tag or \
-fail" \
-    --edge crop rotate90 odd.jpg out.jpg
-gives 2 'gimgxf: --edge tag sets the orientation that --ignore-orientation leaves' \
-    --edge tag --ignore-orientation rotate90 odd.jpg out.jpg
+refused 2 <<END
+--edge crop rotate90 odd.jpg out.jpg | --edge: 'crop' is not known; expected reencode, trim, tag or fail
+--edge tag --ignore-orientation rotate90 odd.jpg out.jpg | --edge tag sets the orientation that --ignore-orientation leaves
+END
 
 # ---- Four quarter turns -----------------------------------------------------
 
 for file in 2x2?.jpg 4x13.jpg 1x2,2x1,2x21.jpg gray.jpg "$samples/f.jpg"; do
     cp "$file" 0.jpg
-    for i in 0 1 2 3; do
-        gives 0 '' -q rotate90 $i.jpg $((i + 1)).jpg
+    cp "$file" 4.jpg
+    for _ in 1 2 3 4; do
+        gives 0 '' -q -i rotate90 4.jpg
     done
-    one_form 0.jpg >a.jpg
-    one_form 4.jpg >b.jpg
-    check "four turns of ${file##*/}" same a.jpg b.jpg
+    check "four turns of ${file##*/}" same <(one_form 0.jpg) <(one_form 4.jpg)
     check "its coding" [ "$(coding 0.jpg)" = "$(coding 4.jpg)" ]
 done
 finish

@@ -36,7 +36,6 @@ ways=(--in-place '--in-place --backup .old')
 
 # killed MICROSECONDS: runs the batch, and kills it after so long.
 killed() {
-    # shellcheck disable=SC2086
     "$program" --backend "$GIMGXF_BACKEND" -q rotate90 -r $way \
         --manifest manifest --resume manifest place &
     local pid=$! late=$1

@@ -18,7 +18,6 @@ for options in '-d out' '-o out/{dir}/{stem}.{ext}'; do
     rm -rf out outside
     mkdir -p out/a out/z out/in/z outside
     [ "$options" = '-d out' ] && swapped=z || swapped=in/z
-    # shellcheck disable=SC2086
     "$program" -q -j 4 --json rotate90 -r $options in >told 2>stderr &
     exec 9<told
     read -r line <&9
@@ -53,7 +52,6 @@ for roots in tree "$(echo many/*) ./named"; do
         ln -s "$PWD/far.png" tree/y
         cp in.png tree/z
         cp in.png outside-too
-        # shellcheck disable=SC2086
         "$program" -q -j 4 --json rotate90 -r $options $roots >told \
             2>stderr &
         exec 9<told
@@ -94,19 +92,16 @@ if can_be_nobody; then
     other ln -s ../elsewhere/new.png shared/new.png
     other ln -s ../elsewhere shared/folder
     ln -s ../elsewhere/mine.png shared/mine.png
-    planted='is a link that another user put into a directory that all may write
- to; it is not followed'
-    planted=${planted/$'\n'/}
-    for name in file.png new.png; do
-        gives 1 "gimgxf: shared/$name: $name $planted" rotate90 in.png \
-            shared/$name
-    done
-    gives 1 "gimgxf: shared/folder/new.png: folder $planted" rotate90 in.png \
-        shared/folder/new.png
-    gives 2 "gimgxf: shared/folder: folder $planted" -o shared/folder/new.png \
-        rotate90 in.png
-    gives 2 "gimgxf: shared/folder: folder $planted" rotate90 -d shared/folder \
-        in.png
+    planted='is a link that another user put into a directory that all may write to; it is not followed'
+    refused 1 rotate90 in.png <<END
+shared/file.png | shared/file.png: file.png $planted
+shared/new.png | shared/new.png: new.png $planted
+shared/folder/new.png | shared/folder/new.png: folder $planted
+END
+    refused 2 rotate90 in.png <<END
+-o shared/folder/new.png | shared/folder: folder $planted
+-d shared/folder | shared/folder: folder $planted
+END
     check 'what it leads to is as it was' [ "$(cat secret.png)" = secret ]
     check 'its mode, too' [ "$(stat -c %a secret.png)" = 600 ]
     check 'and nothing is new' [ -z "$(ls elsewhere)" ]

@@ -2,7 +2,7 @@
 # goals are done in order, and the help names every target.
 . "$ROOT/tests/cli/lib.sh"
 needs make
-[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
+cpu_only
 # What the make that runs this was given is not for those below.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS V \
     CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL HARDEN DEPS

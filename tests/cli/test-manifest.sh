@@ -53,16 +53,13 @@ all_once() {
 in_use='in use by another run'
 for mode in '' --isolate --sandbox=off; do
     begin $mode
-    gives 2 "gimgxf: --manifest: log: $in_use" \
-        rotate90 -i --manifest log pictures/*.png
-    gives 2 "gimgxf: --manifest: link: $in_use" \
-        rotate90 -i --shard 1/2 --manifest link pictures/*.png
-    gives 2 "gimgxf: --manifest: log: $in_use" \
-        rotate90 -i --manifest log --resume log --isolate pictures/*.png
-    gives 2 "gimgxf: --resume: link: $in_use" \
-        rotate90 -i --resume link pictures/*.png
-    gives 2 "gimgxf: --resume: log: $in_use" \
-        rotate90 -i --resume log --manifest other pictures/*.png
+    refused 2 <<END
+rotate90 -i --manifest log pictures/*.png | --manifest: log: $in_use
+rotate90 -i --shard 1/2 --manifest link pictures/*.png | --manifest: link: $in_use
+rotate90 -i --manifest log --resume log --isolate pictures/*.png | --manifest: log: $in_use
+rotate90 -i --resume link pictures/*.png | --resume: link: $in_use
+rotate90 -i --resume log --manifest other pictures/*.png | --resume: log: $in_use
+END
     check "$mode: no other manifest" absent other
     gimgxf rotate90 -i --dry-run --resume log pictures/*.png >stdout
     check "$mode: a dry run may look" [ $? = 0 ]
@@ -90,8 +87,7 @@ exec 7>&-
 
 # Several may resume from one that nobody writes.
 gives 0 '' -q rotate90 -i --resume log --manifest other pictures/*.png
-library=${program%/gimgxf}/tests/faults.so
-if LD_PRELOAD=$library "$program" --version >/dev/null 2>&1; then
+if loads faults; then
     FAULTS_LOCKS=1 LD_PRELOAD=$library "$program" --backend "$GIMGXF_BACKEND" \
         rotate90 -i --resume log --manifest other pictures/*.png 2>stderr >stdout
     check 'without locks' [ $? = 0 ]

@@ -2,9 +2,6 @@
 # memory. STARVE=N lets about N allocations of each case fail, STARVE=0 all.
 . "$ROOT/tests/cli/lib.sh"
 needs python3 cjpeg
-library=${program%/gimgxf}/tests/starve.so
-
-[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
-LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
-    skip_all 'this build has an allocator of its own'
+cpu_only
+loads starve || skip_all 'this build has an allocator of its own'
 python3 "$ROOT/tests/support/starve.py" "$program" "$library" "$PLACE" "${STARVE-9}"

@@ -108,8 +108,7 @@ if xattr x.png user.note kept 2>/dev/null &&
     python3 attributes.py give-acl x.png access 2>/dev/null; then
     chmod u=rw,o= x.png
     before=$(acl x.png)
-    gives 0 '' rotate90 in.png x.png
-    check 'replaced' same want.png x.png
+    makes want.png rotate90 in.png x.png
     check 'its list' [ "$(acl x.png)" = "$before" ]
     check 'its attribute' [ "$(xattr x.png user.note)" = kept ]
     gives 0 '' -q rotate90 -i x.png

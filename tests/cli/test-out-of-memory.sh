@@ -4,7 +4,7 @@
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 
-[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
+cpu_only
 if [ -d /sys/fs/cgroup/memory ]; then
     group=/sys/fs/cgroup/memory/gimgxf-$$ limit=memory.limit_in_bytes
 else

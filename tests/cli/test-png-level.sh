@@ -80,15 +80,13 @@ for value in 10 -1 large '' 1x; do
         --png-level "$value" copy wide-0.png out.png
 done
 
-if has_tool pngcheck; then
+if offers pngcheck; then
     for level in 0 fast default small; do
         check "pngcheck of level $level" pngcheck -q wide-$level.png
     done
-else
-    echo 'skipped: pngcheck'
 fi
 
-if has_tool Pillow; then
+if offers Pillow; then
     cat >same.py <<'EOF'
 import sys
 from PIL import Image
@@ -99,8 +97,6 @@ EOF
         check "Pillow of level $level" \
             python3 same.py wide-$level.png turned.ppm
     done
-else
-    echo 'skipped: Pillow'
 fi
 
 finish

@@ -65,31 +65,22 @@ refuses() {
 : >said
 : >stdout
 
-title='the same directory'
-fresh
-goes_on tree -r photos
-photos tree/photos
-check "$title: the directory is noted" [ "$(grep -c "\"directory\": \"$PWD/tree\"" \
-    log)" = "$(wc -l <log)" ]
-
-title='the directory above'
-fresh
-goes_on . -r tree/photos
-photos tree/photos
-
-title='the directory itself'
-fresh
-goes_on tree/photos -r .
-photos tree/photos
+ln -s tree/photos link
+while read -r from photos; do
+    title="photos as $photos, from $from"
+    fresh
+    goes_on $from -r $photos
+    photos tree/photos
+    check "$title: the directory is noted" [ "$(grep -c "\"directory\": \"$PWD/tree\"" \
+        before)" = "$(wc -l <before)" ]
+done <<'END'
+tree photos
+. tree/photos
+tree/photos .
+. link
+END
 (cd / && gimgxf -q rotate90 -r -i --resume "$PLACE/log" "$PLACE/tree")
 photos tree/photos
-
-title='by way of a link'
-fresh
-ln -s tree/photos link
-goes_on . -r link
-photos tree/photos
-rm link
 
 title='what was moved'
 fresh
@@ -110,12 +101,9 @@ check "$title: turned" same c.jpg other/d.jpg
 check "$title: noted" [ "$(wc -l <log)" -gt "$(wc -l <before)" ]
 
 title='another operation'
-fresh
 rm -r tree
-cp "$samples/f.jpg" other/d.jpg
 (cd other && gimgxf -q rotate270 -i --resume ../log d.jpg)
-check "$title: done" gimgxf rotate90 other/d.jpg other/e.jpg
-check "$title: turned" cmp -s <(gimgxf copy other/e.jpg -) "$samples/f.jpg"
+check "$title: turned back" same "$samples/f.jpg" other/d.jpg
 
 # ---- What was ended on the way ----
 
@@ -233,53 +221,43 @@ for way in -q -p; do
     is_left p/b.ppm "$old"
 done
 
-title='another operation of the same manifest'
+title='another operation of the same manifest, and what is before it'
 again
 gimgxf -q fliph -r -i --manifest log2 p
-gimgxf fliph -r -i --resume log2 p 2>said
-check "$title: $(cat said)" grep -q '^gimgxf: 0 of 2 done, 2 skipped' said
-title='and what is before it'
-gimgxf rotate90 -r -i --resume log2 p 2>said
-check "$title: $(cat said)" grep -q 'p/a.jpg: rotate90 was done, but the file has' \
-    said
+tells 0 '^gimgxf: 0 of 2 done, 2 skipped' fliph -r -i --resume log2 p
+tells 1 'p/a.jpg: rotate90 was done, but the file has' rotate90 -r -i --resume log2 p
 
 rm -rf p keep log2 copy alone.jpg
 
 # ---- The file that is resumed ----
 
-title='a manifest that is not there'
 cd "$PLACE" || exit 1
 cp "$samples/f.jpg" d.jpg
-gives 2 'gimgxf: --resume: none: No such file or directory; add --manifest '\
-'none to begin one' rotate90 -d out --resume none d.jpg
-gives 2 'gimgxf: --resume: none: No such file or directory; leave --resume out '\
-'to begin' rotate90 -d out --resume none --manifest other.log d.jpg
-gives 2 'gimgxf: --resume: none: No such file or directory; add --manifest '\
-'none to begin one' rotate90 -d out --dry-run --resume none d.jpg
-check "$title: nothing is done" absent out
-check "$title: none is made" absent none
+cp "$samples/f.ppm" picture.ppm
+cp "$samples/make-samples" script
+sed 's/"directory": "/&./' before >relative
+none='--resume: none: No such file or directory;'
+for file in d.jpg picture.ppm script; do
+    cksum $file
+done >sums
+refused 2 rotate90 -d out d.jpg <<END
+--resume none | $none add --manifest none to begin one
+--resume none --manifest other.log | $none leave --resume out to begin
+--dry-run --resume none | $none add --manifest none to begin one
+--resume d.jpg | --resume: d.jpg: not a manifest
+--resume picture.ppm | --resume: picture.ppm: not a manifest
+--resume script | --resume: script: not a manifest
+--manifest log --resume . | --resume: .: Is a directory
+--resume . | --resume: .: not a regular file; --manifest must say where to go on
+--resume relative | --resume: relative: line 1: directory is not an absolute name
+END
+check 'nothing is done' absent out
+check 'none is made' absent none
+check 'what is no manifest stays' diff sums <(cksum d.jpg; cksum picture.ppm; cksum script)
 gives 0 '' -q rotate90 -d out --resume new --manifest ./new d.jpg
-check "$title: unless it is the one that is written" \
-    [ "$(grep -c '"done"' new)" = 1 ]
-
-title='no manifest'
-for file in d.jpg "$samples/f.ppm" "$samples/make-samples"; do
-    cp "$file" file
-    gimgxf rotate90 -d out --resume file d.jpg 2>said
-    check "$title: $file" [ $? = 2 ]
-    check "$title: $(cat said)" [ "$(cat said)" = \
-        'gimgxf: --resume: file: not a manifest' ]
-    check "$title: it stays" same "$file" file
-done
-gives 2 'gimgxf: --resume: .: Is a directory' \
-    rotate90 -d out --manifest log --resume . d.jpg
-gives 2 'gimgxf: --resume: .: not a regular file; --manifest must say '\
-'where to go on' rotate90 -d out --resume . d.jpg
+check 'unless it is the one that is written' [ "$(grep -c '"done"' new)" = 1 ]
 gimgxf rotate90 -d out --resume <(cat new) d.jpg 2>said
-check "$title: a pipe" grep -q 'not a regular file' said
+check 'a pipe' grep -q 'not a regular file' said
 gimgxf rotate90 -d out --manifest log --resume <(cat new) d.jpg 2>said
-check "$title: a pipe, with a manifest" grep -q '0 of 1 done' said
-sed 's/"directory": "/&./' new >file
-gives 2 'gimgxf: --resume: file: line 1: directory is not an absolute name' \
-    rotate90 -d out --resume file d.jpg
+check 'a pipe, with a manifest' grep -q '0 of 1 done' said
 finish

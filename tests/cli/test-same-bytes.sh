@@ -34,11 +34,9 @@ written() {
 }
 
 while read -r options; do
-    # shellcheck disable=SC2086 # they are words
     written out1 0 1 names $options
-    pick 1 2 7
+    pick 1 2 7 1024
     for threads in $picked; do
-        # shellcheck disable=SC2086
         written out$threads 85 $threads backwards $options
         check "$options: on $threads threads, backwards" diff -r out1 out$threads
     done

@@ -37,7 +37,6 @@ gimgxf -v rotate90 fits.ppm turned.ppm 2>said
 check 'what fits goes through no file' eval '! grep -q "temporary file of" said'
 rm fits.ppm turned.ppm
 
-turns='rotate90 fliph rotate180 flipv transpose rotate270 transverse'
 pick 2 $turns
 for op in $picked; do
     through a.ppm ppm $op
@@ -146,16 +145,8 @@ if has_tool python3; then
 fi
 
 # Arrays, as numpy turns them.
-if ! has_tool numpy; then
-    echo 'skipped the arrays: numpy is not there'
-else
-    python3 "$ROOT/tests/support/large_arrays.py" "$program" \
-        --backend "$GIMGXF_BACKEND" >log
-    check "arrays: $(grep FAIL log | head -n 5)" \
-        grep -q '^[0-9]* passed, 0 failed$' log
-    passed=$((passed + $(sed -n 's/^\([0-9]*\) passed.*/\1/p' log)))
-    rm -f ./*.npy
-fi
+judged large_arrays.py "$program" --backend "$GIMGXF_BACKEND"
+rm -f ./*.npy
 
 # In and out of pipes, and in place.
 gimgxf rotate90 a.ppm whole.ppm
@@ -169,8 +160,7 @@ check 'in place: its mode' [ "$(stat -c %a b.ppm)" = 640 ]
 check 'in place: its backup' same a.ppm b.ppm.old
 echo old >old.ppm
 chmod 604 old.ppm
-gives 0 '' --max-memory 16M rotate90 a.ppm old.ppm
-check 'an old file: the same' same whole.ppm old.ppm
+makes whole.ppm --max-memory 16M rotate90 a.ppm old.ppm
 check 'an old file: its mode' [ "$(stat -c %a old.ppm)" = 604 ]
 check 'an old file: nothing is left' no_temporary .
 # A new file has the mode, and with -p the times, of its input.

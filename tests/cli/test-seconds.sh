@@ -2,11 +2,8 @@
 # leaps once, at another moment of a batch.
 . "$ROOT/tests/cli/lib.sh"
 needs python3
-library=${program%/gimgxf}/tests/hurries.so
-
-[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
-LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
-    skip_all 'nothing can be loaded before this build'
+cpu_only
+loads hurries || skip_all 'nothing can be loaded before this build'
 
 # A PNG of many bands, an animation, an archive, and JPEGs that libjpeg and our own
 # coder write.

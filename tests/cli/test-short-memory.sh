@@ -4,7 +4,7 @@
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 
-[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
+cpu_only
 
 # short KB ARGUMENTS...: gimgxf with so much address space.
 short() {

@@ -12,7 +12,6 @@ check 'made' python3 "$ROOT/tests/support/short_metadata.py" odd.jpg odd.png in
 count=$(ls in | wc -l)
 while read -r left args; do
     rm -rf out
-    # shellcheck disable=SC2086 # several arguments
     gimgxf -q -r -d out $args in 2>stderr
     check "nothing else is said: $args" [ "$(grep -c . stderr)" = \
         "$(grep -c 'EXIF is damaged or full' stderr)" ]

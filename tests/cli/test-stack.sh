@@ -67,8 +67,6 @@ gives 0 '' -q copy --stack want.npy 1.ppm 2.ppm
 check 'an array is a picture' same want.npy out.npy
 gives 0 '' -q --layout nchw copy 1.ppm 4.npy
 gives 0 '' -q --layout nchw copy --stack out.npy 1.ppm 2.ppm
-gives 2 'gimgxf: --layout: '\''no'\'' is not known; expected auto, hwc, chw, nhw, nhwc or nchw' \
-    --layout no copy --stack out.npy 1.ppm
 npy "'|u1'" True '(20, 30, 3)' 1800 >fortran.npy
 gives 1 'gimgxf: no.npy: fortran.npy: an array in Fortran order cannot be a part of a stack; numpy.ascontiguousarray changes the order
 gimgxf: no.npy: not written, since 1 of 1 pictures are missing' \
@@ -103,31 +101,27 @@ check 'nothing is written' absent no.npy
 check 'nothing is left' no_temporary .
 
 # Where it goes.
-gives 2 "gimgxf: --stack writes NPY, not 'png': give it a name that ends in .npy" \
-    copy --stack out.png 1.ppm
-gives 2 "gimgxf: --stack writes NPY, not '': give it a name that ends in .npy" \
-    copy --stack out 1.ppm
+refused 2 copy <<END
+--stack out.png 1.ppm | --stack writes NPY, not 'png': give it a name that ends in .npy
+--stack out 1.ppm | --stack writes NPY, not '': give it a name that ends in .npy
+--stack - 1.ppm | --stack: '-' is not a file; a file that is called - is ./-
+--layout no --stack out.npy 1.ppm | --layout: 'no' is not known; expected auto, hwc, chw, nhw, nhwc or nchw
+--stack 1.npy 1.ppm 1.npy | 1.npy, what 1.ppm becomes, is itself an input; only -i (--in-place) replaces inputs
+END
 gives 0 '' -q --format npy copy --stack out 1.ppm
-gives 2 "gimgxf: --stack: '-' is not a file; a file that is called - is ./-" \
-    copy --stack - 1.ppm
 for option in '-d out' '-o {stem}.npy' -i -u -p '--manifest log' '--resume log' --tag-only; do
-    # shellcheck disable=SC2086 # an option and its value
-    gimgxf copy $option --stack out.npy 1.ppm 2>stderr
-    check "$option is refused" [ $? = 2 ]
-    check "$option is named" grep -q ': has no meaning with --stack' stderr
+    tells 2 ': has no meaning with --stack' copy $option --stack out.npy 1.ppm
 done
-gives 2 'gimgxf: 1.npy, what 1.ppm becomes, is itself an input; only -i (--in-place) replaces inputs' \
-    copy --stack 1.npy 1.ppm 1.npy
 cp old out.npy
 gives 0 'gimgxf: out.npy: exists, so it is left alone' \
     -n copy --stack out.npy 1.ppm
 check 'it is left alone' same old out.npy
 mkdir dir.npy
-gives 1 'gimgxf: dir.npy: is a directory' copy --stack dir.npy 1.ppm
-gives 1 'gimgxf: /dev/full: not a regular file' \
-    --format npy copy --stack /dev/full 1.ppm
-gives 1 'gimgxf: sub/dir/out.npy: its directory does not exist' \
-    copy --stack sub/dir/out.npy 1.ppm 2.ppm
+refused 1 copy --format npy <<END
+--stack dir.npy 1.ppm | dir.npy: is a directory
+--stack /dev/full 1.ppm | /dev/full: not a regular file
+--stack sub/dir/out.npy 1.ppm 2.ppm | sub/dir/out.npy: its directory does not exist
+END
 mkdir -p sub/dir
 gives 0 '' -q copy --stack sub/dir/out.npy 1.ppm 2.ppm
 ln -s sub/dir/out.npy link.npy
@@ -146,7 +140,7 @@ check 'verbose' grep -q \
     '^gimgxf: out.npy: shape (3, 20, 30, 3), type |u1, 5528 bytes$' stderr
 gimgxf -q --json copy --stack out.npy {1..3}.ppm >stdout
 check 'an object for each, and one for the array' lines stdout 4
-check 'json' [ "$(tail -n 1 stdout)" = '{"output": "out.npy", "status": "stacked", "type": "|u1", "shape": [3, 20, 30, 3], "bytes": 5528}' ]
+check 'JSON' [ "$(tail -n 1 stdout)" = '{"output": "out.npy", "status": "stacked", "type": "|u1", "shape": [3, 20, 30, 3], "bytes": 5528}' ]
 check 'bytes of a picture' grep -q '"bytes_out": 1800,' stdout
 gimgxf -q --json copy --stack out.npy 1.ppm odd.ppm >stdout 2>/dev/null
 check 'json of a failure' [ "$(tail -n 1 stdout)" = '{"output": "out.npy", "status": "failed", "error": "not written, since 1 of 2 pictures are missing"}' ]

@@ -1,34 +1,7 @@
-# The output is the same on any number of threads; and as many as are asked for
-# work, also in the sandbox.
+# As many threads as are asked for work, also in the sandbox; and what cannot be started
+# is done without. (That the output is the same is in test-same-bytes.)
 . "$ROOT/tests/cli/lib.sh"
 needs python3
-
-# 3.9 MB: more than one thread turns alone.
-printf 'P6\n1301 1009\n255\n' >in.ppm
-for ((i = 0; i < 400; i++)); do
-    cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
-done | head -c $((1301 * 1009 * 3)) >>in.ppm
-
-for op in rotate90 rotate180 transverse; do
-    gives 0 '' -j 1 "$op" in.ppm one.ppm
-    gives 0 '' -j3 "$op" in.ppm three.ppm
-    gives 0 '' --threads=1024 "$op" in.ppm many.ppm
-    gives 0 '' "$op" in.ppm all.ppm
-    check "$op: 3 threads" same one.ppm three.ppm
-    check "$op: 1024 threads" same one.ppm many.ppm
-    check "$op: as many as there are processors" same one.ppm all.ppm
-done
-check 'it is another picture' [ "$(cmp one.ppm in.ppm | wc -l)" = 1 ]
-gives 0 '' -j 3 transverse all.ppm back.ppm
-check 'there and back' same in.ppm back.ppm
-
-# One thread reads a JPEG by libjpeg, several by our own decoder.
-gimgxf -q copy in.ppm in.jpg
-for op in copy rotate90 rotate180; do
-    gives 0 '' -q -j 1 "$op" in.jpg one.npy
-    gives 0 '' -q -j 5 "$op" in.jpg five.npy
-    check "$op of a JPEG: 5 threads" same one.npy five.npy
-done
 
 # ---- How many work ----
 
@@ -94,8 +67,7 @@ check '-v: workers' grep -qE ', [12] workers? together$' stderr
 
 # ---- Threads that cannot be started ----
 
-library=${program%/gimgxf}/tests/faults.so
-if ! LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
+if ! loads faults ||
     nm -D "$program" 2>/dev/null | grep -q __tsan_init; then # it starts threads itself
     echo 'skipped: nothing can be loaded before what starts threads in this build'
     finish

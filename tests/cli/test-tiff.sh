@@ -11,7 +11,6 @@ fi
 if ! gimgxf -q copy "$samples/f.ppm" any.tif 2>stderr; then
     grep -q 'built without\|is missing' stderr && finish
 fi
-turns='rotate90 fliph rotate180 transpose flipv transverse rotate270'
 
 # ---- All kinds of samples, cuts and tags ----
 
@@ -31,15 +30,10 @@ for name in bits two four ten twelve fourteen gray rgb rgba five rgb16 wide floa
         gives 0 '' upright tagged.tif made.tif
         check "upright $name with tag $tag" $oracle check copy tagged.tif made.tif
     done
-    cp $name.tif 0.tif
-    for i in 1 2 3 4 5 6 7 8; do
-        gimgxf -q rotate90 $((i - 1)).tif $i.tif
-    done
-    check "eight quarter turns of $name are four" same 4.tif 8.tif
-    check "four quarter turns of $name are none" $oracle check copy 0.tif 4.tif
+    eight_turns $name.tif at.tif
+    check "four quarter turns of $name are none" $oracle check copy $name.tif four
 done
-gives 0 '' copy pages.tif made.tif
-check 'nothing to be done' same pages.tif made.tif
+makes pages.tif copy pages.tif made.tif
 gives 0 '' --ignore-orientation fliph tagged.tif made.tif
 check 'as stored' [ "$($oracle field 274 made.tif)" = "$($oracle field 274 tagged.tif)" ]
 gimgxf -q rotate90 pages.tif one.tif --threads 1
@@ -71,14 +65,13 @@ check 'XMP as numbers of two bytes' [ "$($oracle field 700 made.tif)" = '[66, 65
 
 # ---- What is refused ----
 
-refused() {
-    gives 1 "gimgxf: $1.tif: $2" rotate90 $1.tif no.tif
-}
 own='its own tags would no longer be true, so it is not turned'
-refused rpc "a map by rational polynomials (RPC): $own"
-refused stk "a stack of MetaMorph (STK): $own"
-refused imagej 'an ImageJ stack, whose pictures are not pages of the file; save it as BigTIFF'
-refused loop 'its directories lead back to each other'
+refused 1 rotate90 <<END
+rpc.tif no.tif | rpc.tif: a map by rational polynomials (RPC): $own
+stk.tif no.tif | stk.tif: a stack of MetaMorph (STK): $own
+imagej.tif no.tif | imagej.tif: an ImageJ stack, whose pictures are not pages of the file; save it as BigTIFF
+loop.tif no.tif | loop.tif: its directories lead back to each other
+END
 gimgxf rotate90 cut.tif no.tif 2>stderr
 check 'a chain that is cut' grep -q 'its directory (IFD) at byte [0-9]* is missing or damaged' stderr
 gives 0 "gimgxf: cut.tif: warning: $(sed 's/^gimgxf: cut.tif: //' stderr): what follows is lost" \
@@ -152,7 +145,7 @@ for name in gray color; do
         fi
     done
 done
-if has_tool tiffcp; then
+if offers tiffcp; then
     for how in lzw lzw:2 zip:2 zstd lzma g4 g3:1d g3:2d:fill; do
         name=rgb
         case $how in g*) name=reversed ;; esac
@@ -167,7 +160,5 @@ if has_tool tiffcp; then
                 "$($oracle field 259 coded.tif)" ]
         done
     done
-else
-    echo 'skipped: compressions of libtiff, since there is no tiffcp'
 fi
 finish
