@@ -3,7 +3,7 @@
 #   make check-all     also the whole corpus, clang, CUDA=0 and sanitizers, after make
 #                      deps-all: check-whole check-clang check-cpu check-sanitize
 #                      check-ubsan check-tsan check-levels check-valgrind
-#                      check-analyze check-locale check-man check-deb
+#                      check-analyze check-locale check-man check-deb check-dist
 #   make check-faults  all that is let fail, of which check takes a part
 #   make check-gpu     on a machine with a GPU, also under compute-sanitizer
 #   make check-i386 check-s390x check-arm64
@@ -11,13 +11,15 @@
 #   make check-engines the scripts for many machines, on Slurm, sshd and GNU
 #                      parallel, which it installs and starts; as root
 #   make check-bare    in fresh Debians, as root and others; as root
+#   make tiers         all of these one after the other, and check-dist, and the table
+#                      of TESTING.md; TIERS="man deb": only some
 #   make fuzz          each fuzz target for FUZZ=60 seconds; fuzz-TARGET: this one;
 #                      fuzz-coverage: what they reach
 
 .PHONY: check-all check-whole check-faults check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze \
         check-i386 check-s390x check-arm64 check-gpu check-engines check-man \
-        check-bare check-locale fuzz fuzz-coverage
+        check-bare check-locale tiers fuzz fuzz-coverage
 
 # All that check does, over the whole corpus; then with gcc and clang, with and
 # without CUDA, warnings being errors; then with the sanitizers.
@@ -25,7 +27,7 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
 check-all:
 	@for tier in whole clang cpu sanitize ubsan tsan levels valgrind analyze locale \
-	    man deb; do \
+	    man deb dist; do \
 	    $(MAKE) check-$$tier || exit; \
 	done
 check-whole: $(BUILD)/gimgxf tests
@@ -150,11 +152,17 @@ check-locale: $(BUILD)/gimgxf tests
 	    env -u LANG -u LC_ALL LOCPATH=$(abspath $(BUILD))/locale $$locale \
 	        BUILD=$(BUILD) tests/run rules test- || exit; \
 	done
+# Each page is clean for groff and mandoc, and has a line that whatis can read.
 check-man:
 	for page in $(MAN_PAGES); do \
 	    man --warnings -E UTF-8 -l -Tutf8 $$page 2>&1 >/dev/null | \
 	        (! grep .) || exit; \
+	    ! command -v mandoc >/dev/null || mandoc -Tlint -W warning $$page || exit; \
+	    lexgrog $$page || exit; \
 	done
+# All tiers, and what came of each into TESTING.md.
+tiers: $(BUILD)/gimgxf
+	+@BUILD=$(BUILD) tests/tiers $(TIERS)
 
 # Looks for inputs that break the code: each fuzz target for FUZZ seconds. They go
 # on from what FUZZ_CORPUS keeps, and begin with the samples, the corpus of
