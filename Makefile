@@ -67,7 +67,7 @@ NVCC := $(or $(shell command -v nvcc 2>/dev/null),$(wildcard /usr/local/cuda/bin
 CUDA ?= $(if $(NVCC),1,0)
 ARCHS ?= 75 80 86 89 90 100 120
 
-BUILDS := $(filter-out deps deps-% deb clean format uninstall help,$(GOALS))
+BUILDS := $(filter-out deps deps-% dist deb clean format uninstall help,$(GOALS))
 
 ifneq ($(filter-out 0 1,$(CUDA)),)
 $(error CUDA=$(CUDA): it is 0 or 1)
@@ -127,6 +127,8 @@ knows = $(shell $(1) -Werror $(2) -E -x c /dev/null >/dev/null 2>&1 && echo $(2)
 # to 1 % of the time of a batch. So it does not depend on what stands before it.
 ifneq ($(BUILDS),)
 ALIGNED := $(foreach flag,-falign-functions=64 -falign-loops=64,$(call knows,$(CC),$(flag)))
+# Nor does an object say where it was built: two builds are byte for byte the same.
+PLACELESS := $(call knows,$(CC),-ffile-prefix-map=$(CURDIR)=.)
 endif
 
 # What makes a fault harder to exploit, as far as the compilers know it. CFLAGS
@@ -145,7 +147,7 @@ HARD_LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 endif
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -I. $(WARNINGS) $(DEPS_CFLAGS) \
              $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' $(DEFINES) \
-             -MMD -MP $(ALIGNED) $(HARD_CFLAGS) $(CFLAGS)
+             -MMD -MP $(ALIGNED) $(PLACELESS) $(HARD_CFLAGS) $(CFLAGS)
 LINK_FLAGS = $(HARD_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 ALL_LIBS = $(DEPS_LIBS) $(LIB_LIBS) -lm -lpthread -ldl
 
@@ -266,6 +268,7 @@ demo: $(BUILD)/gimgxf
 	@echo 'samples/f-rgb.png, turned, is $(BUILD)/f-turned.png'
 
 DATA = $(DESTDIR)$(PREFIX)/share
+ZSH_DIR = $(DATA)/zsh/site-functions
 MAN_PAGES := $(wildcard man/*.1 man/*.7)
 MAN_INSTALLED = $(patsubst man/%.1,$(DATA)/man/man1/%.1,\
                 $(patsubst man/%.7,$(DATA)/man/man7/%.7,$(MAN_PAGES)))
@@ -277,13 +280,13 @@ install: $(BUILD)/gimgxf
 	install -m644 $(filter %.7,$(MAN_PAGES)) $(DATA)/man/man7
 	sed -i '/^\.TH/s/"gimgxf"/"gimgxf $(VERSION)"/' $(MAN_INSTALLED)
 	install -Dm644 man/gimgxf.bash $(DATA)/bash-completion/completions/gimgxf
-	install -Dm644 man/_gimgxf $(DATA)/zsh/site-functions/_gimgxf
+	install -Dm644 man/_gimgxf $(ZSH_DIR)/_gimgxf
 	install -Dm644 man/gimgxf.fish \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gimgxf $(MAN_INSTALLED) \
 	    $(DATA)/bash-completion/completions/gimgxf \
-	    $(DATA)/zsh/site-functions/_gimgxf \
+	    $(ZSH_DIR)/_gimgxf \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
 
 clean:
