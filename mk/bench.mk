@@ -14,13 +14,16 @@
 #   make bench-family BEFORE=OTHER/gimgxf
 #                      sizes and times of 300 PNGs that no benchmark was tuned for
 #   make bench-tables  the tables of BENCHMARKS.md about whole processes
+#   make figures       all of these in one sitting: the tables and the chart that are
+#                      written by scripts, and in build/figures, with the machine's
+#                      name, what the others are made of
 #   make turns chart-kernels chart-files
 #                      the pictures of the README; the second also those of all
 #                      kernels, on a GPU
 
 .PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
         bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard \
-        bench-family bench-tables
+        bench-family bench-tables figures
 
 # The pictures of the README: the turns of a sample, the kernels on a GPU (all as they
 # are measured, the best as BENCHMARKS.md has them), and whole processes beside those
@@ -53,6 +56,17 @@ bench-sandbox: $(BUILD)/gimgxf
 # All tables of BENCHMARKS.md about whole processes on a small machine, and the chart.
 bench-tables: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/tables
+# The tables, and what those of BENCHMARKS.md that no script writes are made of.
+FIGURES := $(BUILD)/tests/bench/rivals $(addprefix tests/bench/,png-levels sandbox bad-files)
+figures: bench-tables turns $(BUILD)/tests/bench/rivals $(BUILD)/tests/bench/png_encode
+	@mkdir -p $(BUILD)/figures; failed=0; export BUILD=$(BUILD); \
+	gpu=$$($(BUILD)/gimgxf --version | grep '^GPU [0-9]'); \
+	for command in $(FIGURES) '$(BUILD)/gimgxf bench' $${gpu:+tests/bench/batch-gpu}; do \
+	    out=$(BUILD)/figures/$$(basename "$$command"); \
+	    { date +%Y-%m-%d; nproc; sed -n 's/^model name.*: //p' /proc/cpuinfo | sort -u; \
+	      echo "$$gpu"; uptime; $$command; } >"$$out" 2>&1 && echo "made $$out" || \
+	    { failed=1; echo "$$command failed: $$out says why"; }; \
+	done; exit $$failed
 # Beside another build, BEFORE=OTHER/gimgxf.
 bench-guard: $(BUILD)/gimgxf
 	@$(if $(BEFORE),,$(error bench-guard needs BEFORE=OTHER/gimgxf))
