@@ -27,8 +27,7 @@ static void add(struct digest *d, const void *data, size_t size)
     sha256_update(&d->sum, size, data);
 }
 
-/* Puts row y of a plane as it is after t. The low
- * byte comes first. */
+/* Puts row y of a plane as it is after t. The low byte comes first. */
 static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
                     const struct turned_block *shown, enum xform t, uint32_t y)
 {

@@ -7,8 +7,8 @@
  *    row with DCT_INVERSE_LAST_PASS, then dct_sample().
  * 2. A component gets full resolution along an axis that does not end with a
  *    whole sample of it, as samples_choose_full() says: first along rows, then
- * along columns, every sample is upsample_across() of those at chroma_at() and
- *    chroma_next().
+ *    along columns, every sample is upsample_across() of those at chroma_at()
+ *    and chroma_next().
  * 3. The planes of samples are turned.
  * 4. They become blocks: of samples less DCT_MIDDLE, dct_forward_pass() of each
  *    row with DCT_FIRST_PASS, then of each column with DCT_FORWARD_LAST_PASS.

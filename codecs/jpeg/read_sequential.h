@@ -49,9 +49,9 @@ bool read_sequential_offer(const struct jpeg_parameters *p,
 
 /* ---- Pixels (pixels.c) ----
  *
- * From coefficients to the samples of pixels, without libjpeg, whose
- *samples these are, bit for bit: the integer transform (dct.h), "fancy"
- *upsampling , and YCbCr to RGB (arithmetic.h). */
+ * From coefficients to the samples of pixels, without libjpeg, whose samples
+ * these are, bit for bit: the integer transform (dct.h), "fancy" upsampling, and
+ * YCbCr to RGB (arithmetic.h). */
 
 /* Returns whether a picture of such components can be read so. */
 bool pixels_suit(const struct sequential *s);

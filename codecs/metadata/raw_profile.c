@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/base/account.h"
+#include "codecs/metadata/xmp.h"
 
 /* Digits take longer than other bytes that are looked at. */
 enum { DIGIT_LOOKS = 2 };
@@ -16,15 +17,10 @@ struct hex_text {
     size_t size, at;
 };
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Returns the next byte that is not blank; 0 at the end. */
 static uint8_t peek(struct hex_text *text)
 {
-    while (text->at < text->size && is_blank(text->data[text->at]))
+    while (text->at < text->size && xml_is_blank(text->data[text->at]))
         text->at++;
     return text->at < text->size ? text->data[text->at] : 0;
 }
@@ -52,7 +48,7 @@ static size_t read_head(struct hex_text *text, size_t *number)
         text->at++;
     peek(text);
     *number = text->at;
-    while (text->at < text->size && !is_blank(text->data[text->at])) {
+    while (text->at < text->size && !xml_is_blank(text->data[text->at])) {
         int digit = digit_value(text->data[text->at++]);
         if (digit < 0 || digit > 9)
             return 0;

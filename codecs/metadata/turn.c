@@ -333,21 +333,6 @@ static int turn_blocks(unsigned kinds, const struct turned *t, struct err *err)
 
 /* ---- All of it ------------------------------------------------------------*/
 
-/* Signed files are changed like any other; what reads them will say so. What is
- * not understood may tell a place, and stays. */
-static void warn_of_signature(const struct turned *t)
-{
-    const struct meta *meta = t->img->meta;
-    for (size_t i = 0; i < meta->nblocks; i++)
-        if (!meta->block[i].dropped && meta->block[i].kind == BLOCK_JUMBF &&
-            t->img->turned != XFORM_NONE) {
-            warn(t->opts->warnings,
-                 "what JUMBF (C2PA) says of the pixels, such as a "
-                 "signature, no longer holds");
-            return;
-        }
-}
-
 /* Makes the first block of EXIF, or one that is put in, say the orientation. */
 static int add_tag(const struct turned *t, size_t at, struct err *err)
 {
@@ -377,6 +362,8 @@ static int add_tag(const struct turned *t, size_t at, struct err *err)
     return status;
 }
 
+/* Signed files are changed like any other; what reads them will say so. What is
+ * not understood may tell a place, and stays. */
 static int turn_all(struct turned *t, struct err *err)
 {
     const unsigned first =
@@ -384,12 +371,14 @@ static int turn_all(struct turned *t, struct err *err)
         1u << BLOCK_JFIF | 1u << BLOCK_JFXX | 1u << BLOCK_ORIENTATION |
         1u << BLOCK_AXES | 1u << BLOCK_CANVAS | 1u << BLOCK_SCALE;
     struct meta *meta = t->img->meta;
+    bool is_signed = false;
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
         bool to_file = block->kind == BLOCK_TIED_TO_FILE;
         bool to_pixels =
             block->kind == BLOCK_TIED && t->img->turned != XFORM_NONE;
         block->dropped = is_left_out(block, t->opts);
+        is_signed |= !block->dropped && block->kind == BLOCK_JUMBF;
         if (block->dropped || (!to_file && !to_pixels))
             continue;
         warn(t->opts->warnings,
@@ -399,18 +388,18 @@ static int turn_all(struct turned *t, struct err *err)
     }
     if (turn_blocks(first, t, err))
         return -1;
-    warn_of_signature(t);
+    if (is_signed && t->img->turned != XFORM_NONE)
+        warn(t->opts->warnings, "what JUMBF (C2PA) says of the pixels, such as "
+                                "a signature, no longer holds");
     if (trailing_pictures_turn(t, err) ||
         turn_blocks(1u << BLOCK_XMP, t, err) || xmp_extended_turn(t, err))
         return -1;
-    if (!t->opts->inner) {
-        for (size_t i = 0; i < meta->nblocks && t->opts->drop & DROP_GPS; i++) {
-            const struct metadata_block *block = &meta->block[i];
-            if (!block->dropped && xmp_tells_place(block->data, block->size))
-                warn(t->opts->warnings,
-                     "%s seems to contain coordinates, and is kept",
-                     block->name);
-        }
+    for (size_t i = 0; i < meta->nblocks && t->opts->drop & DROP_GPS; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (!t->opts->inner && !block->dropped &&
+            xmp_tells_place(block->data, block->size))
+            warn(t->opts->warnings,
+                 "%s seems to contain coordinates, and is kept", block->name);
     }
     return t->opts->orientation > 1 ? add_tag(t, 0, err) : 0;
 }
@@ -437,19 +426,6 @@ static void warn_of_frames(struct meta *meta, const struct codec *to,
     meta->animation = (struct animation){ 0 };
 }
 
-/* Puts blocks of `to` in the place of those of another format. */
-static int make_blocks(struct meta *meta, const struct codec *to,
-                       const struct save_opts *opts, struct err *err)
-{
-    struct meta *made = meta_new(to);
-    if (!made)
-        return fail_memory(err, "no memory for the metadata");
-    int status = to->blocks->from_portable(made, meta, opts->warnings, err);
-    meta_swap_blocks(meta, made);
-    meta_free(made);
-    return status;
-}
-
 static int turn_metadata(struct image *img, const struct codec *to,
                          const struct save_opts *opts, struct err *err)
 {
@@ -465,8 +441,18 @@ static int turn_metadata(struct image *img, const struct codec *to,
         meta->density.unit = DENSITY_NONE;
     if (opts->strip == STRIP_ALL)
         bytes_free(&meta->icc);
-    if (to->blocks && meta->codec != to && make_blocks(meta, to, opts, err))
-        return -1;
+    if (to->blocks && meta->codec != to) {
+        /* Its blocks come in the place of those of the other format. */
+        struct meta *made = meta_new(to);
+        int failed =
+            made ? to->blocks->from_portable(made, meta, opts->warnings, err)
+                 : fail_memory(err, "no memory for the metadata");
+        if (made)
+            meta_swap_blocks(meta, made);
+        meta_free(made);
+        if (failed)
+            return -1;
+    }
     if (xform_transposes(img->turned))
         meta->density = (struct density){ meta->density.unit, meta->density.y,
                                           meta->density.x };
