@@ -26,29 +26,37 @@ enum {
 
 enum idat_step { INFLATE, UNFILTER, TURN, STEPS };
 
-struct idat_pass {
-    size_t row;          /* bytes, with the filter's type */
-    uint32_t per_slot;   /* rows */
-    uint32_t first, end; /* slots */
-};
-
-struct idat_reader {
-    struct pass_rows rows;
-    unsigned pixel; /* bytes of a pixel */
+/* What the chunks IDAT hold. */
+struct idat_stream {
     const struct flate *flate;
     void *inflater;
     struct bytes idats;         /* the chunks that are left */
     struct bytes_passed passed; /* of all */
     const uint8_t *rest;        /* of the chunk that is being inflated */
     size_t rest_size;
-    bool ended; /* the stream has ended */
+    bool ended;
+};
 
+struct idat_pass {
+    size_t row;          /* bytes, with the filter's type */
+    uint32_t per_slot;   /* rows */
+    uint32_t first, end; /* slots */
+};
+
+/* How the rows of all passes lie in slots, and those that are in memory. */
+struct idat_slots {
     struct idat_pass pass[ADAM7_PASSES];
-
-    size_t slot_size;
-    uint32_t slots;   /* of the picture */
+    uint32_t count;   /* of the picture */
     uint32_t in_ring; /* of them: as many as fit into */
     uint8_t *ring;
+    size_t size; /* bytes of each */
+};
+
+struct idat_reader {
+    struct pass_rows rows;
+    unsigned pixel; /* bytes of a pixel */
+    struct idat_stream stream;
+    struct idat_slots slots;
     uint8_t *prior; /* the last row whose filter was undone; zeros above the
                        first one of a pass */
 
@@ -62,50 +70,50 @@ struct idat_reader {
 /* ---- Inflating ---------------------------------------------------------- */
 
 /* Returns whether the CRC of a chunk, which may be all of a file, is right. */
-static bool is_sound(struct idat_reader *r, const struct chunk *chunk)
+static bool is_sound(struct idat_stream *s, const struct chunk *chunk)
 {
     const uint8_t *at = chunk->type, *end = chunk->data + chunk->size;
     uint32_t crc = 0;
     for (size_t n; at < end; at += n) {
         n = (size_t)(end - at) < SLOT ? (size_t)(end - at) : SLOT;
-        crc = r->flate->crc32(crc, at, n);
-        bytes_pass(&r->passed, at);
+        crc = s->flate->crc32(crc, at, n);
+        bytes_pass(&s->passed, at);
     }
     return crc == read_be32(end);
 }
 
 /* Goes to the next chunk, whose CRC must be right. */
-static bool next_chunk(struct idat_reader *r)
+static bool next_chunk(struct idat_stream *s)
 {
     struct chunk chunk;
-    if (!chunk_next(&chunk, &r->idats) || !is_sound(r, &chunk))
+    if (!chunk_next(&chunk, &s->idats) || !is_sound(s, &chunk))
         return false;
-    r->rest = chunk.data;
-    r->rest_size = chunk.size;
+    s->rest = chunk.data;
+    s->rest_size = chunk.size;
     return true;
 }
 
 /* Inflates up to *size bytes, fewer if the stream ends. Returns false if it is
  * damaged. A library that has taken all of a chunk may hold bytes of it back
  * until there is room: so the next chunk has to come only if nothing does. */
-static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
+static bool inflate_some(struct idat_stream *s, uint8_t *out, size_t *size)
 {
     struct flate_io io = { .out = out, .out_size = *size };
-    while (io.out_size && !r->ended) {
+    while (io.out_size && !s->ended) {
         const size_t room = io.out_size;
-        if (!r->rest && !next_chunk(r))
+        if (!s->rest && !next_chunk(s))
             return false;
-        io.in = r->rest;
-        io.in_size = r->rest_size;
-        enum flate_status status = r->flate->inflate(r->inflater, &io);
+        io.in = s->rest;
+        io.in_size = s->rest_size;
+        enum flate_status status = s->flate->inflate(s->inflater, &io);
         if (status == FLATE_BAD)
             return false;
-        r->ended = status == FLATE_END;
-        r->rest = io.in;
-        r->rest_size = io.in_size;
-        bytes_pass(&r->passed, r->rest);
-        if (io.out_size == room && !r->ended && r->rest_size == 0 &&
-            !next_chunk(r))
+        s->ended = status == FLATE_END;
+        s->rest = io.in;
+        s->rest_size = io.in_size;
+        bytes_pass(&s->passed, s->rest);
+        if (io.out_size == room && !s->ended && s->rest_size == 0 &&
+            !next_chunk(s))
             return false;
     }
     *size -= io.out_size;
@@ -113,18 +121,18 @@ static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
 }
 
 /* Returns whether the stream ends here, and the chunks with it. */
-static bool at_end(struct idat_reader *r)
+static bool at_end(struct idat_stream *s)
 {
     uint8_t more;
     size_t size = 1;
-    return inflate_some(r, &more, &size) && size == 0 && r->ended &&
-           r->rest_size == 0 && r->idats.size == 0;
+    return inflate_some(s, &more, &size) && size == 0 && s->ended &&
+           s->rest_size == 0 && s->idats.size == 0;
 }
 
 static const struct idat_pass *pass_of(const struct idat_reader *r,
                                        uint32_t slot)
 {
-    const struct idat_pass *pass = r->pass;
+    const struct idat_pass *pass = r->slots.pass;
     while (slot >= pass->end)
         pass++;
     return pass;
@@ -137,13 +145,13 @@ static uint32_t rows_of(const struct idat_reader *r,
                         uint32_t *first)
 {
     *first = (slot - pass->first) * pass->per_slot;
-    uint32_t left = r->rows.pass[pass - r->pass].height - *first;
+    uint32_t left = r->rows.pass[pass - r->slots.pass].height - *first;
     return left < pass->per_slot ? left : pass->per_slot;
 }
 
 static uint8_t *slot_at(const struct idat_reader *r, uint32_t slot)
 {
-    return r->ring + slot % r->in_ring * r->slot_size;
+    return r->slots.ring + slot % r->slots.in_ring * r->slots.size;
 }
 
 static bool inflate_slot(struct idat_reader *r)
@@ -152,8 +160,8 @@ static bool inflate_slot(struct idat_reader *r)
     const struct idat_pass *pass = pass_of(r, slot);
     uint32_t first;
     size_t want = rows_of(r, pass, slot, &first) * pass->row, size = want;
-    return inflate_some(r, slot_at(r, slot), &size) && size == want &&
-           (slot + 1 < r->slots || at_end(r));
+    return inflate_some(&r->stream, slot_at(r, slot), &size) && size == want &&
+           (slot + 1 < r->slots.count || at_end(&r->stream));
 }
 
 /* ---- Undoing filters ----------------------------------------------------- */
@@ -171,13 +179,13 @@ static bool unfilter_slot(struct idat_reader *r)
         memset(r->prior, 0, size);
     for (uint32_t i = 0; i < n; i++, row += pass->row) {
         if (!filter_undo_row(row[0], row + 1, prior, size, r->pixel) ||
-            pass_rows_put(&r->rows, (unsigned)(pass - r->pass), first + i,
+            pass_rows_put(&r->rows, (unsigned)(pass - r->slots.pass), first + i,
                           row + 1, &err))
             return false;
         prior = row + 1;
     }
     memcpy(r->prior, prior, size); /* the slot is about to be reused */
-    return slot + 1 < r->slots || pass_rows_end(&r->rows, &err) == 0;
+    return slot + 1 < r->slots.count || pass_rows_end(&r->rows, &err) == 0;
 }
 
 /* ---- All steps ----------------------------------------------------------- */
@@ -192,7 +200,8 @@ static bool can_do(const struct idat_reader *r, enum idat_step step)
 {
     const uint32_t ready = r->inflated - r->unfiltered;
     return !r->busy[step] &&
-           (step == INFLATE    ? r->inflated < r->slots && ready < r->in_ring
+           (step == INFLATE
+                ? r->inflated < r->slots.count && ready < r->slots.in_ring
             : step == UNFILTER ? ready > 0
                                : row_sink_has_waiting(r->rows.rows));
 }
@@ -214,16 +223,16 @@ static void do_step(struct idat_reader *r, enum idat_step step)
     r->unfiltered += step == UNFILTER;
     const uint32_t ready = r->inflated - r->unfiltered;
     if (r->failed || step == TURN || row_sink_has_waiting(r->rows.rows) ||
-        (step == INFLATE
-             ? ready >= (r->in_ring + 1) / 2 || r->inflated == r->slots
-             : ready <= r->in_ring / 2))
+        (step == INFLATE ? ready >= (r->slots.in_ring + 1) / 2 ||
+                               r->inflated == r->slots.count
+                         : ready <= r->slots.in_ring / 2))
         pthread_cond_broadcast(&r->change);
 }
 
 static bool is_done(const struct idat_reader *r)
 {
-    return r->failed ||
-           (r->unfiltered == r->slots && !row_sink_has_waiting(r->rows.rows));
+    return r->failed || (r->unfiltered == r->slots.count &&
+                         !row_sink_has_waiting(r->rows.rows));
 }
 
 /* The first thread prefers to inflate and the second to undo filters, so that
@@ -252,36 +261,37 @@ static void read_slots(void *context, size_t i)
  */
 static bool fits_window(const struct idat_reader *r)
 {
-    struct bytes idats = r->idats;
+    struct bytes idats = r->stream.idats;
     struct chunk chunk;
     if (!chunk_next(&chunk, &idats) || chunk.size < 2)
         return false;
     unsigned bits = 8 + (chunk.data[0] >> 4);
     size_t raw = 0;
     for (unsigned i = 0; i < r->rows.passes; i++)
-        raw += r->pass[i].row * r->rows.pass[i].height;
+        raw += r->slots.pass[i].row * r->rows.pass[i].height;
     return bits == 15 || (bits < 15 && raw <= (size_t)1 << bits);
 }
 
 /* Cuts the passes into slots. `img` is a picture with the kind of samples. */
-static void cut_slots(struct idat_reader *r, const struct image *img)
+static void cut_slots(struct idat_slots *slots, const struct pass_rows *rows,
+                      const struct image *img)
 {
     struct image one = *img;
-    for (unsigned i = 0; i < r->rows.passes; i++) {
-        const struct adam7_pass *of = &r->rows.pass[i];
-        struct idat_pass *pass = &r->pass[i];
+    for (unsigned i = 0; i < rows->passes; i++) {
+        const struct adam7_pass *of = &rows->pass[i];
+        struct idat_pass *pass = &slots->pass[i];
         one.width = of->width;
         pass->row = scanline_size(&one) + 1;
         pass->per_slot = pass->row < SLOT ? (uint32_t)(SLOT / pass->row) : 1;
         if (pass->per_slot > of->height)
             pass->per_slot = of->height;
-        pass->first = r->slots;
+        pass->first = slots->count;
         pass->end = pass->first + (of->height - 1) / pass->per_slot + 1;
-        r->slots = pass->end;
+        slots->count = pass->end;
         size_t size = pass->per_slot * pass->row;
-        r->slot_size = size > r->slot_size ? size : r->slot_size;
+        slots->size = size > slots->size ? size : slots->size;
     }
-    r->in_ring = r->slots < SLOTS ? r->slots : SLOTS;
+    slots->in_ring = slots->count < SLOTS ? slots->count : SLOTS;
 }
 
 bool idat_read(struct row_sink *rows, struct bytes idats,
@@ -294,28 +304,27 @@ bool idat_read(struct row_sink *rows, struct bytes idats,
     struct err err; /* libpng gives the reason */
     struct idat_reader r = {
         .pixel = scanline_pixel(img),
-        .flate = flate,
-        .idats = idats,
-        .passed = bytes_passed_begin(idats),
+        .stream = { .flate = flate,
+                    .idats = idats,
+                    .passed = bytes_passed_begin(idats) },
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .change = PTHREAD_COND_INITIALIZER,
     };
     bool open = pass_rows_open(&r.rows, rows, interlaced, &err) == 0;
-    cut_slots(&r, img);
-    if (!open || !fits_window(&r)) {
-        pass_rows_close(&r.rows);
-        return false;
+    cut_slots(&r.slots, &r.rows, img);
+    if (open && fits_window(&r)) {
+        r.stream.inflater = flate->inflate_open(false);
+        r.slots.ring = memory_alloc(r.slots.in_ring * r.slots.size);
+        r.prior = memory_alloc(scanline_size(img) + 1);
     }
-    r.inflater = flate->inflate_open(false);
-    r.ring = memory_alloc(r.in_ring * r.slot_size);
-    r.prior = memory_alloc(scanline_size(img) + 1);
-    if (thread_pool_threads(pool) > 1)
-        row_sink_open_second(rows);
-    if (r.inflater && r.ring && r.prior)
+    if (r.stream.inflater && r.slots.ring && r.prior) {
+        if (thread_pool_threads(pool) > 1)
+            row_sink_open_second(rows);
         thread_pool_run(pool, read_slots, &r, 2);
+    }
     pass_rows_close(&r.rows);
     memory_free(r.prior);
-    memory_free(r.ring);
-    flate->inflate_close(r.inflater);
-    return !r.failed && r.unfiltered == r.slots;
+    memory_free(r.slots.ring);
+    flate->inflate_close(r.stream.inflater);
+    return !r.failed && r.unfiltered == r.slots.count;
 }

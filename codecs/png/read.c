@@ -23,8 +23,7 @@
 struct png_reader {
     png_structp png;
     png_infop info;
-    const struct reader *of;
-    struct image *img;
+    struct reader *of;  /* whose picture gets what is read */
     struct bytes idats; /* that bypass libpng; none: it reads all */
     struct bytes left;  /* the bytes that have yet to be read */
     struct row_sink rows;
@@ -76,9 +75,9 @@ static void keep_chunk(struct png_reader *r, const void *type, unsigned where,
         snprintf(text, sizeof text, "unknown critical chunk %s", name);
         png_error(r->png, text);
     }
-    if (chunks_add(r->img->meta, name, where, data, size))
+    if (chunks_add(r->of->img.meta, name, where, data, size))
         return;
-    r->starved = !meta_is_full(r->img->meta);
+    r->starved = !meta_is_full(r->of->img.meta);
     png_error(r->png, r->starved
                           ? "no memory for a chunk"
                           : "more than 65536 chunks, which is the limit");
@@ -126,7 +125,7 @@ static void shape(struct png_reader *r)
         [PNG_COLOR_TYPE_RGB] = COLOR_RGB,
         [PNG_COLOR_TYPE_RGB_ALPHA] = COLOR_RGB,
     };
-    struct image *img = r->img;
+    struct image *img = &r->of->img;
     unsigned type = png_get_color_type(r->png, r->info);
     unsigned bits = png_get_bit_depth(r->png, r->info);
     img->width = png_get_image_width(r->png, r->info);
@@ -142,7 +141,7 @@ static void shape(struct png_reader *r)
 
 static void read_palette(struct png_reader *r)
 {
-    struct meta *meta = r->img->meta;
+    struct meta *meta = r->of->img.meta;
     png_colorp colors;
     int n;
     if (!png_get_PLTE(r->png, r->info, &colors, &n))
@@ -156,21 +155,22 @@ static void read_palette(struct png_reader *r)
     }
 }
 
-static int open_rows(struct row_sink *rows, struct image *img,
-                     const struct reader *reader, struct err *err)
+static int open_rows(struct row_sink *rows, struct reader *reader,
+                     struct err *err)
 {
     const struct row_sink_opts sink = { .t = reader->plan->turn,
                                         .turner = reader->plan->turner,
                                         .limits = &reader->opts->limits,
                                         .mem = reader->opts->mem,
-                                        .in_passes = img->meta->interlaced };
-    return row_sink_open(rows, img, &sink, err);
+                                        .in_passes =
+                                            reader->img.meta->interlaced };
+    return row_sink_open(rows, &reader->img, &sink, err);
 }
 
 /* Pixels that are not in a damaged picture are black. */
 static void read_rows(struct png_reader *r)
 {
-    struct image *img = r->img;
+    struct image *img = &r->of->img;
     const struct meta *meta = img->meta;
     r->row =
         memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
@@ -178,7 +178,7 @@ static void read_rows(struct png_reader *r)
     if (r->starved)
         png_error(r->png, "no memory for a row");
     png_read_update_info(r->png, r->info);
-    if (open_rows(&r->rows, img, r->of, r->err) ||
+    if (open_rows(&r->rows, r->of, r->err) ||
         pass_rows_open(&r->passes, &r->rows, meta->interlaced, r->err))
         png_longjmp(r->png, 1);
     pass_rows_blacken(&r->passes);
@@ -292,7 +292,7 @@ static void warn_of_damage(const struct png_reader *r)
 static int read_on(struct png_reader *r)
 {
     const struct err damage = *r->err;
-    struct meta *meta = r->img->meta;
+    struct meta *meta = r->of->img.meta;
     r->of->opts->warnings->count = r->warned;
     for (size_t i = 0; i < meta->nblocks; i++)
         meta->block[i].dropped = meta->block[i].where == PNG_PLACE_AFTER_IDAT;
@@ -330,7 +330,6 @@ static int run_libpng(struct reader *reader, struct bytes idats,
                       void (*read)(struct png_reader *), struct err *err)
 {
     struct png_reader r = { .of = reader,
-                            .img = &reader->img,
                             .idats = idats,
                             .left = reader->file,
                             .warned = reader->opts->warnings->count,
@@ -485,7 +484,7 @@ static int read_idats(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
     struct row_sink rows = { 0 };
-    int status = open_rows(&rows, &reader->img, reader, err);
+    int status = open_rows(&rows, reader, err);
     if (status == 0 &&
         !idat_read(&rows, state->idats, flates[0], reader->opts->pool))
         status = fail(err, "the image data is damaged");
