@@ -44,12 +44,6 @@ int tiff_load(struct err *err)
     return shared_library_load(&library, err);
 }
 
-bool strips_have_blocks(const struct coding *c)
-{
-    return c->photometric == MEANS_YCC && !c->separate &&
-           (c->sub_x > 1 || c->sub_y > 1) && c->compression != CODED_JPEG;
-}
-
 /* ---- A file in memory ---------------------------------------------------- */
 
 struct tiff_handle {

@@ -31,9 +31,7 @@ static struct unit unit_of(const struct coding *c, uint64_t bits)
 {
     const uint64_t bytes = bits / 8;
     struct unit unit = { .cell = CELL_U8, .count = 1, .bits = 8 };
-    if (strips_have_blocks(c)) {
-        unit.count = c->sub_x * c->sub_y + 2;
-    } else if (bits % 8 == 0) {
+    if (bits % 8 == 0) {
         unit.cell = bytes % 4 == 0   ? CELL_F32
                     : bytes % 2 == 0 ? CELL_U16
                                      : CELL_U8;
@@ -54,8 +52,7 @@ int strips_measure(struct tiff_strips *s, struct err *err)
     const struct coding *c = &s->coding;
     struct cut *cut = &s->cut;
     const uint64_t samples = c->separate ? 1 : c->samples;
-    uint64_t bits = strips_have_blocks(c) ? 8 * (c->sub_x * c->sub_y + 2)
-                                          : samples * c->bits;
+    uint64_t bits = samples * c->bits;
     if (cut->width == 0 || cut->height == 0 || c->bits == 0 ||
         c->samples == 0 || cut->chunk_height == 0 ||
         (cut->tiled && cut->chunk_width == 0))
@@ -82,13 +79,13 @@ int strips_measure(struct tiff_strips *s, struct err *err)
 
 int strips_show(struct tiff_strips *s, struct err *err)
 {
-    const bool gray = s->coding.photometric <= MEANS_BLACK_IS_ZERO;
+    const struct coding was = s->coding;
+    const bool gray = was.photometric <= MEANS_BLACK_IS_ZERO,
+               old = was.compression == CODED_OLD_JPEG;
     s->shown = true;
-    s->cut.width = s->width;
-    s->cut.height = s->height;
     s->coding = (struct coding){
-        .compression = CODED_DEFLATE,
-        .predictor = 2,
+        .compression = old ? CODED_DEFLATE : was.compression,
+        .predictor = old ? 2 : was.predictor,
         .photometric = gray ? MEANS_BLACK_IS_ZERO : MEANS_RGB,
         .bits = 8,
         .samples = gray ? 1 : 3,
@@ -96,7 +93,7 @@ int strips_show(struct tiff_strips *s, struct err *err)
         .fill_order = 1,
         .sub_x = 1,
         .sub_y = 1,
-        .big_endian = s->coding.big_endian,
+        .big_endian = was.big_endian,
     };
     return strips_measure(s, err);
 }
@@ -122,24 +119,17 @@ int strips_open(struct tiff_strips *s, struct image *img,
                                 "not turned");
     s->width = cut->width;
     s->height = cut->height;
-    if (c->compression != CODED_OLD_JPEG && strips_have_blocks(c)) {
-        if (c->bits != 8 || c->samples != 3 || c->sub_x > 4 || c->sub_y > 4)
-            return fail_unread(err, "subsampled chroma of %u x %u bits",
-                               c->samples, c->bits);
-        cut->width = divide_up(cut->width, c->sub_x);
-        cut->height = divide_up(cut->height, c->sub_y);
-        cut->chunk_width = divide_up(cut->chunk_width, c->sub_x);
-        cut->chunk_height = divide_up(cut->chunk_height, c->sub_y);
-    }
-    if (c->compression == CODED_OLD_JPEG ? strips_show(s, err)
-                                         : strips_measure(s, err))
+    const bool blocks = c->photometric == MEANS_YCC &&
+                        (c->sub_x > 1 || c->sub_y > 1) &&
+                        c->compression != CODED_JPEG;
+    if (blocks || c->compression == CODED_OLD_JPEG ? strips_show(s, err)
+                                                   : strips_measure(s, err))
         return -1;
-    const bool blocks = strips_have_blocks(c);
     *img = (struct image){ .cell = s->unit.cell,
                            .color = COLOR_OTHER,
                            .width = s->width,
                            .height = s->height,
-                           .nplanes = blocks ? 3 : s->unit.count * cut->planes,
+                           .nplanes = s->unit.count * cut->planes,
                            .orientation = 1,
                            .meta = img->meta };
     return image_check(s->width, s->height,
@@ -294,22 +284,6 @@ static struct image plane_view(const struct tiff_strips *s,
     return view;
 }
 
-/* Makes a row of pixels of a row of blocks. */
-static void spread_row(const struct tiff_strips *s, const struct image *to,
-                       uint32_t row, unsigned y, const uint8_t *from)
-{
-    const unsigned w = s->coding.sub_x, luma = w * s->coding.sub_y;
-    uint8_t *plane[3];
-    for (unsigned i = 0; i < 3; i++)
-        plane[i] = plane_row(&to->plane[i], row);
-    for (uint32_t x = 0; x < to->width; x++) {
-        const uint8_t *block = from + (size_t)(x / w) * (luma + 2);
-        plane[0][x] = block[y * w + x % w];
-        plane[1][x] = block[luma];
-        plane[2][x] = block[luma + 1];
-    }
-}
-
 /* ---- Reading ----------------------------------------------------------- */
 
 struct strips_reading {
@@ -366,11 +340,6 @@ static void put_row(const struct strips_reading *r, const struct image *to,
 {
     const struct tiff_strips *s = r->s;
     const struct unit *unit = &s->unit;
-    if (strips_have_blocks(&s->coding)) {
-        const unsigned height = s->coding.sub_y;
-        spread_row(s, to, row, y % height, row_at(r, 0, y / height));
-        return;
-    }
     for (unsigned p = 0; p < s->cut.planes; p++) {
         const struct image view = plane_view(s, to, p);
         const void *from = row_at(r, p, y);
@@ -410,21 +379,18 @@ static void put_band(void *context, size_t i)
 static void put_bands(struct strips_reading *r, struct thread_pool *pool)
 {
     const struct row_sink *sink = r->sink;
-    const uint32_t spread =
-        strips_have_blocks(&r->s->coding) ? r->s->coding.sub_y : 1;
-    const uint64_t rows = (uint64_t)r->end * spread;
     const uint32_t first = sink && sink->turner ? sink->end : BAND_ROWS;
     uint32_t kept = r->end;
     if (sink) {
-        size_t bands = rows >= sink->height ? row_sink_bands(sink)
-                       : rows < first       ? 0
-                                            : 1 + (rows - first) / sink->step;
+        size_t bands = r->end >= sink->height ? row_sink_bands(sink)
+                       : r->end < first       ? 0
+                                        : 1 + (r->end - first) / sink->step;
         const bool parallel = !sink->turner || sink->turner->parallel;
         thread_pool_run(parallel ? pool : NULL, put_band, r, bands - r->band);
         r->band = bands;
         const uint64_t done =
             bands ? first + (uint64_t)(bands - 1) * sink->step : 0;
-        kept = least(done / spread, r->end);
+        kept = least(done, r->end);
     }
     for (unsigned p = 0; p < r->s->cut.planes && kept < r->end; p++)
         memmove(r->rows + (size_t)p * r->room * r->row, row_at(r, p, kept),

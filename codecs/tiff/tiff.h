@@ -7,9 +7,8 @@
  * makes what it says of them true, tiff.c is the codec.
  *
  * Samples are bits that are moved: a pixel is a few cells of a picture
- * (codecs/image), whatever its samples mean. Subsampled chroma lies in the file
- * in blocks of luma with their chroma, which are what struct cut counts then;
- * each pixel gets the sample that it is shown with. */
+ * (codecs/image), whatever its samples mean. Only JPEG in the old style and
+ * subsampled chroma are read as libtiff shows them. */
 #ifndef CODECS_TIFF_TIFF_H
 #define CODECS_TIFF_TIFF_H
 
@@ -77,9 +76,6 @@ struct tiff_strips {
     const struct load_opts *opts;
 };
 
-/* Returns whether chroma is subsampled in the file, in blocks. */
-bool strips_have_blocks(const struct coding *coding);
-
 /* Reads how the picture of a directory lies in the file, and the shape of img:
  * size, cells and planes, without a meaning. */
 int strips_open(struct tiff_strips *s, struct image *img,
@@ -87,8 +83,7 @@ int strips_open(struct tiff_strips *s, struct image *img,
                 struct err *err);
 
 /* Lets the samples be read as libtiff shows them, as 8 bits of gray or of red,
- * green and blue, and coded by Deflate. What is JPEG in the old style is read
- * so in any case. */
+ * green and blue. JPEG in the old style is coded by Deflate then. */
 int strips_show(struct tiff_strips *s, struct err *err);
 
 /* Returns how many rows of so many bytes make a strip of ours. */

@@ -13,8 +13,9 @@ struct tiff_turning {
     const struct load_opts *opts;
     uint64_t pages;
     bool changes;
-    unsigned lossy;      /* pictures that are encoded anew with loss */
-    unsigned shown;      /* pictures that were JPEG in the old style */
+    unsigned lossy; /* pictures that are encoded anew with loss */
+    unsigned
+        shown[2]; /* pictures of subsampled chroma, or JPEG in the old style */
     unsigned thumbnails; /* that were not kept */
 };
 
@@ -83,11 +84,6 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     const bool flip = xform_transposes(t);
     uint32_t width = s->width, height = s->height,
              chunk_width = cut->chunk_width, chunk_height = cut->chunk_height;
-    if (strips_have_blocks(c)) {
-        chunk_width *= c->sub_x;
-        chunk_height *= c->sub_y;
-        c->sub_x = c->sub_y = 1;
-    }
     const uint32_t multiple =
         c->compression == CODED_JPEG ? 8 * (flip ? c->sub_x : c->sub_y) : 1;
     cut->width = s->width = flip ? height : width;
@@ -101,7 +97,7 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     }
     if (cut->tiled)
         return;
-    if (s->shown)
+    if (s->shown && rows >= height)
         rows = strips_usual_rows((uint64_t)cut->width * c->samples);
     else if (rows >= height)
         rows = cut->height;
@@ -142,12 +138,15 @@ static void set_shape(struct directory *dir, const struct tiff_strips *s)
 /* Says what is lost where samples are encoded anew, which the options may
  * refuse. */
 static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
-                     struct err *err)
+                     const struct directory *dir, struct err *err)
 {
     const struct save_opts *save = w->opts->save;
-    if (s->shown && w->shown++ == 0)
-        warn(save->warnings, "JPEG in the old style is decoded, and stored as "
-                             "Deflate, which takes more bytes");
+    const bool old =
+        directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG;
+    if (s->shown && w->shown[old]++ == 0)
+        warn(save->warnings, "%s, which takes more bytes",
+             old ? "JPEG in the old style is decoded, and stored as Deflate"
+                 : "subsampled YCbCr is stored as RGB");
     if (s->coding.compression != CODED_JPEG)
         return 0;
     if (save->lossless)
@@ -174,14 +173,11 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
     struct row_sink sink = { 0 };
     turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
              dir->turn);
-    if (strips_have_blocks(&in->coding))
-        warn(opts->save->warnings, "chroma is stored at full resolution, not "
-                                   "subsampled as in the input");
     int status = strips_measure(&out, err) ||
                          row_sink_open(&sink, img, &how, err) ||
                          strips_read(in, &sink, err)
                      ? -1
-                     : note_loss(w, &out, err);
+                     : note_loss(w, &out, dir, err);
     if (status == 0 &&
         (image_has_bands(img) ||
          (opts->limits.scratch && img->pixels.rows.size >= FLUSHED)))

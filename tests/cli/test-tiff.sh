@@ -108,8 +108,7 @@ check 'no other format has such samples' grep -q 'no other format holds them' st
 # ---- Blocks of luma, and what libtiff alone codes ----
 
 for op in transpose rotate90; do
-    gives 0 'gimgxf: blocks.tif: warning: chroma is stored at full resolution, not '\
-'subsampled as in the input' \
+    gives 0 'gimgxf: blocks.tif: warning: subsampled YCbCr is stored as RGB, which takes more bytes' \
         "$op" blocks.tif made.tif
     gimgxf -q "$op" blocks.tif want.png
     gimgxf -q copy made.tif got.png
