@@ -5,8 +5,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codecs/png/filter.h"
 #include "tests/support/must.h"
+#include "tests/support/oracle.h"
+#include "tests/support/png_file.h"
 
 enum { JOBS = 24, ROOM = 8 << 20 };
 
@@ -78,10 +79,13 @@ static void encode(struct picture *p)
     uint8_t *rows = malloc(all), *zeros = calloc(1, row);
     z_stream z = { .zalloc = NULL };
     must(rows && zeros);
-    for (uint32_t y = 0; y < p->turn.height; y++)
-        filter_row_with(
-            one < 5 ? one : below(5), rows + y * (row + 1), p->pixels + y * row,
-            y ? p->pixels + (y - 1) * row : zeros, row, p->turn.pixel);
+    for (uint32_t y = 0; y < p->turn.height; y++) {
+        uint8_t *to = rows + y * (row + 1);
+        *to = (uint8_t)(one < 5 ? one : below(5));
+        plain_filter(*to, false, p->pixels + y * row,
+                     y ? p->pixels + (y - 1) * row : zeros, row, p->turn.pixel,
+                     to + 1);
+    }
     must(deflateInit2(&z, (int)below(10), Z_DEFLATED, 15, 2 + (int)below(8),
                       strategies[below(5)]) == Z_OK);
     const size_t room = deflateBound(&z, all) + all / 16 + 4096;
@@ -130,9 +134,11 @@ static uint8_t *decode(const uint8_t *coded, size_t size, uint32_t height,
                  z.avail_in == 0;
     inflateEnd(&z);
     for (uint32_t y = 0; y < height && right; y++) {
-        memcpy(out + y * row, rows + y * (row + 1) + 1, row);
-        right = filter_undo_row(rows[y * (row + 1)], out + y * row,
-                                y ? out + (y - 1) * row : zeros, row, pixel);
+        const uint8_t *from = rows + y * (row + 1);
+        right = *from < 5;
+        if (right)
+            plain_filter(*from, true, from + 1, y ? out + (y - 1) * row : zeros,
+                         row, pixel, out + y * row);
     }
     free(rows);
     free(zeros);
@@ -142,22 +148,18 @@ static uint8_t *decode(const uint8_t *coded, size_t size, uint32_t height,
     return NULL;
 }
 
-static bool is_turned(const struct picture *p, const uint8_t *pixels,
-                      const uint8_t *turned)
+static bool is_right(const struct picture *p, const uint8_t *pixels,
+                     const uint8_t *turned)
 {
     const enum xform t = p->turn.turn;
     const uint32_t w = p->turn.width, h = p->turn.height;
-    const unsigned n = p->turn.pixel;
-    const uint32_t across = xform_transposes(t) ? h : w;
-    const uint32_t down = xform_transposes(t) ? w : h;
-    for (uint32_t y = 0; y < down; y++)
+    const size_t n = p->turn.pixel, across = oracle[t].xy ? h : w;
+    uint32_t sx, sy;
+    for (uint32_t y = 0; y < (oracle[t].xy ? w : h); y++)
         for (uint32_t x = 0; x < across; x++) {
-            const uint32_t u = t & XFORM_MIRROR_X ? across - 1 - x : x;
-            const uint32_t v = t & XFORM_MIRROR_Y ? down - 1 - y : y;
-            const size_t from =
-                t & XFORM_TRANSPOSE ? (size_t)u * w + v : (size_t)v * w + u;
-            if (memcmp(turned + ((size_t)y * across + x) * n, pixels + from * n,
-                       n) != 0)
+            turn_source(t, w, h, x, y, &sx, &sy);
+            if (memcmp(turned + (y * across + x) * n,
+                       pixels + ((size_t)sy * w + sx) * n, n) != 0)
                 return false;
         }
     return true;
@@ -179,7 +181,7 @@ static bool check(const struct picture *p, const struct scan_job *job,
     uint8_t *turned = decode(out + job->out, job->out_size, exchanges ? w : h,
                              (size_t)(exchanges ? h : w) * n, n);
     CHECK(turned, "what picture %u became is no stream", number);
-    CHECK(!pixels || !turned || is_turned(p, pixels, turned),
+    CHECK(!pixels || !turned || is_right(p, pixels, turned),
           "picture %u of %u x %u, %u bytes, turn %d", number, w, h, n,
           p->turn.turn);
     free(pixels);

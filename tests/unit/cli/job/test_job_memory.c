@@ -1,7 +1,10 @@
 /* What a job takes is counted, down to the last byte, whatever library takes
  * it: once it is done nothing is left but the output. And a job that may not
- * take so much fails at any block, and says why. */
+ * take so much fails at any block, and says why; and what a job decodes again
+ * leaves no file behind. */
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "cli/job/stages.h"
 #include "cli/options/options.h"
@@ -112,7 +115,9 @@ static const struct {
     { "samples/f.bmp", "--format hdr" },
 };
 
-TEST(nothing_is_left_but_the_output)
+/* Calls check with each case, and with what it becomes. */
+static void each_case(void (*check)(const struct ready *ready, const char *name,
+                                    struct bytes want))
 {
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct ready ready;
@@ -121,32 +126,63 @@ TEST(nothing_is_left_but_the_output)
         make_ready(&ready, cases[i].input, cases[i].options);
         struct bytes want = run(&ready, -1, name);
         CHECK(want.size > 0, "%s", name);
+        check(&ready, name, want);
         bytes_free(&want);
         backend_cpu.close(ready.job.tools.lane);
     }
 }
 
 /* Samples are beyond what may be left, so none may be enough. */
-TEST(a_job_that_may_not_take_more_says_so)
+static void check_less(const struct ready *ready, const char *name,
+                       struct bytes want)
 {
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct ready ready;
-        char name[128];
-        snprintf(name, sizeof name, "%s %s", cases[i].input, cases[i].options);
-        make_ready(&ready, cases[i].input, cases[i].options);
-        struct bytes want = run(&ready, -1, name), got = { 0 };
-        bool failed = false;
-        for (long long left = 0; got.size == 0 && left < 1 << 26;
-             left += left / 8 + 64) {
-            got = run(&ready, left, name);
-            failed = failed || got.size == 0;
-        }
-        CHECK(failed, "%s: it takes something", name);
-        CHECK(got.size == want.size &&
-                  memcmp(got.data, want.data, got.size) == 0,
-              "%s: the same in the end", name);
-        bytes_free(&want);
-        bytes_free(&got);
-        backend_cpu.close(ready.job.tools.lane);
+    struct bytes got = { 0 };
+    bool failed = false;
+    for (long long left = 0; got.size == 0 && left < 1 << 26;
+         left += left / 8 + 64) {
+        got = run(ready, left, name);
+        failed = failed || got.size == 0;
     }
+    CHECK(failed, "%s: it takes something", name);
+    CHECK(got.size == want.size && memcmp(got.data, want.data, got.size) == 0,
+          "%s: the same in the end", name);
+    bytes_free(&got);
+}
+
+/* Nothing is left but the output; a job that may not take more says so. */
+TEST(memory)
+{
+    each_case(check_less);
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* A picture that is decoded again, as when a device has refused it, leaves no
+ * file behind of the first time. */
+TEST(files_of_the_first_time_are_closed)
+{
+    struct ready ready;
+    make_ready(&ready, "in.ppm", "");
+    const struct codec *pnm = codec_by_name("ppm");
+    struct result result = { .from = pnm, .to = pnm };
+    const int output = open("/dev/null", O_RDWR | O_CLOEXEC);
+    struct job_state state = {
+        .job = &ready.job,
+        .opts = &ready.opts,
+        .result = &result,
+        .scratch.place = { .mapped = 9 },
+        .scratch.early = { .made = true, .fd = output, .size = 9 },
+    };
+    struct limits limits = ready.opts.limits;
+    must(is_open(output));
+    job_offer_scratch(&state, &limits);
+    CHECK(limits.scratch, "it may go through a file");
+    CHECK(!is_open(output), "it is open");
+    CHECK(state.scratch.place.mapped == 0, "a new one");
+    CHECK(!state.scratch.early.made && state.scratch.early.size == 0,
+          "a new one");
+    backend_cpu.close(ready.job.tools.lane);
 }

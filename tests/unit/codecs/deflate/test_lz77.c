@@ -144,40 +144,27 @@ static void check_size(enum kind kind, size_t n, bool final)
     free(data);
 }
 
-static void check_every(enum kind kind)
-{
-    static const size_t sizes[] = { 1000,  4095,  4096,  4097,  8192,
-                                    65534, 65535, 65536, 65537, 98304 };
-    static const size_t large[] = { 131070, 524288, 1100000, 3000001 };
-    const size_t nlarge = COUNT(large);
-    for (unsigned final = 0; final <= 1; final++) {
-        for (size_t n = 0; n <= 300; n++)
-            check_size(kind, n, final);
-        for (size_t i = 0; i < COUNT(sizes); i++)
-            check_size(kind, sizes[i], final);
-    }
-    for (size_t i = 0; i < nlarge - (kind != MIXED); i++)
-        check_size(kind, large[i], true);
-}
-
 /* The large ones take long: once each, and the largest only of all kinds, which
  * MIXED has in turns. If not WHOLE=1, each kind has some of the sizes, and only
  * MIXED a large one. */
 static void check_sizes(enum kind kind)
 {
-    static const size_t sizes[] = { 1000,  4095,  4096,  4097, 8192,
-                                    65534, 65535, 65536, 65537 };
-    const unsigned nsizes = COUNT(sizes);
-    if (tests_are_whole()) {
-        check_every(kind);
-        return;
+    static const size_t sizes[] = { 1000,  4095,  4096,  4097,  8192,
+                                    65534, 65535, 65536, 65537, 98304 };
+    static const size_t large[] = { 131070, 524288, 1100000, 3000001 };
+    const bool whole = tests_are_whole();
+    const unsigned step = whole ? 1 : 4, steps = whole ? 1 : 3;
+    for (unsigned final = 0; final <= 1; final++) {
+        for (unsigned n = kind % step; n <= 300; n += step)
+            if (whole || n / 4 % 2 == final)
+                check_size(kind, n, final);
+        for (unsigned i = kind % steps; i < COUNT(sizes); i += steps)
+            if (whole || (i + kind / 3) % 2 == final)
+                check_size(kind, sizes[i], final);
     }
-    for (unsigned n = kind % 4; n <= 300; n += 4)
-        check_size(kind, n, n / 4 % 2);
-    for (unsigned i = kind % 3; i < nsizes; i += 3)
-        check_size(kind, sizes[i], (i + kind / 3) % 2);
-    if (kind == MIXED)
-        check_size(kind, 1100000, true);
+    for (size_t i = 0; i < COUNT(large); i++)
+        if (whole ? i < 3 || kind == MIXED : i == 2 && kind == MIXED)
+            check_size(kind, large[i], true);
 }
 
 static void check_before(enum kind kind)

@@ -8,10 +8,7 @@
 
 static void add_number(struct bytes *to, bool big, uint32_t value, unsigned n)
 {
-    for (unsigned i = 0; i < n; i++) {
-        uint8_t byte = value >> 8 * (big ? n - 1 - i : i) & 255;
-        must(bytes_append(to, &byte, 1));
-    }
+    (big ? add_big : add_little)(to, value, n);
 }
 
 static void add_field(struct bytes *to, bool big, unsigned tag, unsigned type,

@@ -5,7 +5,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
-#include "tests/support/test.h"
+#include "tests/support/fixture.h"
 
 /* An archive that is put together here, byte by byte. */
 struct made {
@@ -19,64 +19,54 @@ static void append(struct bytes *out, const void *data, size_t size)
     must(bytes_append(out, data, size));
 }
 
-static void append_number(struct bytes *out, uint64_t n, unsigned size)
+/* Numbers, each in as many bytes as its digit in `sizes` says. */
+#define NUMBERS(out, sizes, ...)                                               \
+    append_numbers(out, sizes, (const uint64_t[]){ __VA_ARGS__ })
+static void append_numbers(struct bytes *out, const char *sizes,
+                           const uint64_t *number)
 {
     uint8_t bytes[8];
-    write_le64(bytes, n);
-    append(out, bytes, size);
+    for (; *sizes; sizes++) {
+        write_le64(bytes, *number++);
+        append(out, bytes, (size_t)(*sizes - '0'));
+    }
 }
 
-/* What a local header and an entry share, from the flags on. */
-static void append_facts(struct made *made, struct bytes *out, unsigned method,
-                         uint32_t crc, uint64_t stored, uint64_t size)
+/* What a local header and an entry share: flags, method, time, checksum, sizes,
+ * and the lengths of the name and of the fields behind it. */
+static void append_facts(const struct made *made, struct bytes *out,
+                         const char *name, unsigned method, struct bytes stored,
+                         struct bytes content)
 {
-    append_number(out, 0x800, 2);
-    append_number(out, method, 2);
-    append_number(out, 0x58215555, 4);
-    append_number(out, crc, 4);
-    append_number(out, made->wide ? UINT32_MAX : stored, 4);
-    append_number(out, made->wide ? UINT32_MAX : size, 4);
+    const uint32_t crc = (uint32_t)crc32(0, content.data, (uInt)content.size);
+    NUMBERS(out, "22444422", 0x800, method, 0x58215555, crc,
+            made->wide ? UINT32_MAX : stored.size,
+            made->wide ? UINT32_MAX : content.size, strlen(name),
+            made->wide ? 24 : 0);
 }
 
-static void append_wide(struct bytes *out, uint64_t size, uint64_t stored)
+static void append_name(const struct made *made, struct bytes *out,
+                        const char *name, struct bytes stored,
+                        struct bytes content)
 {
-    append_number(out, 0xcafe, 2);
-    append_number(out, 0, 2);
-    append_number(out, 1, 2);
-    append_number(out, 16, 2);
-    append_number(out, size, 8);
-    append_number(out, stored, 8);
+    append(out, name, strlen(name));
+    if (made->wide)
+        NUMBERS(out, "222288", 0xcafe, 0, 1, 16, content.size, stored.size);
 }
 
 static void add(struct made *made, const char *name, unsigned method,
                 struct bytes stored, struct bytes content)
 {
     struct bytes *out = &made->file, *entry = &made->directory;
-    uint32_t crc = (uint32_t)crc32(0, content.data, (uInt)content.size);
-    uint64_t at = out->size;
-    unsigned extra = made->wide ? 24 : 0;
-    append_number(out, 0x04034b50, 4);
-    append_number(out, 45, 2);
-    append_facts(made, out, method, crc, stored.size, content.size);
-    append_number(out, strlen(name), 2);
-    append_number(out, extra, 2);
-    append(out, name, strlen(name));
-    if (made->wide)
-        append_wide(out, content.size, stored.size);
+    const uint64_t at = out->size;
+    NUMBERS(out, "42", 0x04034b50, 45);
+    append_facts(made, out, name, method, stored, content);
+    append_name(made, out, name, stored, content);
     append(out, stored.data, stored.size);
-    append_number(entry, 0x02014b50, 4);
-    append_number(entry, 0x33f, 2);
-    append_number(entry, 45, 2);
-    append_facts(made, entry, method, crc, stored.size, content.size);
-    append_number(entry, strlen(name), 2);
-    append_number(entry, extra, 2);
-    append_number(entry, 3, 2);
-    append_number(entry, 0, 4);
-    append_number(entry, 0x81a40000, 4);
-    append_number(entry, at, 4);
-    append(entry, name, strlen(name));
-    if (made->wide)
-        append_wide(entry, content.size, stored.size);
+    NUMBERS(entry, "422", 0x02014b50, 0x33f, 45);
+    append_facts(made, entry, name, method, stored, content);
+    NUMBERS(entry, "2444", 3, 0, 0x81a40000, at);
+    append_name(made, entry, name, stored, content);
     append(entry, "why", 3);
     made->count++;
 }
@@ -84,38 +74,20 @@ static void add(struct made *made, const char *name, unsigned method,
 static struct bytes end(struct made *made)
 {
     struct bytes *out = &made->file;
-    uint64_t at = out->size, size = made->directory.size;
+    const uint64_t at = out->size, size = made->directory.size;
+    const uint64_t n = made->count, end64 = at + size;
     append(out, made->directory.data, made->directory.size);
     if (made->wide) {
-        uint64_t end64 = out->size;
-        append_number(out, 0x06064b50, 4);
-        append_number(out, 44, 8);
-        append_number(out, 45 | 45 << 16, 4);
-        append_number(out, 0, 8);
-        append_number(out, made->count, 8);
-        append_number(out, made->count, 8);
-        append_number(out, size, 8);
-        append_number(out, at, 8);
-        append_number(out, 0x07064b50, 4);
-        append_number(out, 0, 4);
-        append_number(out, end64, 8);
-        append_number(out, 1, 4);
+        NUMBERS(out, "48488888", 0x06064b50, 44, 45 | 45 << 16, 0, n, n, size,
+                at);
+        NUMBERS(out, "4484", 0x07064b50, 0, end64, 1);
     }
-    append_number(out, 0x06054b50, 4);
-    append_number(out, 0, 4);
-    append_number(out, made->wide ? 65535 : made->count, 2);
-    append_number(out, made->wide ? 65535 : made->count, 2);
-    append_number(out, made->wide ? UINT32_MAX : size, 4);
-    append_number(out, made->wide ? UINT32_MAX : at, 4);
-    append_number(out, 6, 2);
+    NUMBERS(out, "4422442", 0x06054b50, 0, made->wide ? 65535 : n,
+            made->wide ? 65535 : n, made->wide ? UINT32_MAX : size,
+            made->wide ? UINT32_MAX : at, 6);
     append(out, "remark", 6);
     bytes_free(&made->directory);
     return *out;
-}
-
-static struct bytes text_of(const char *text)
-{
-    return (struct bytes){ (uint8_t *)(uintptr_t)text, strlen(text), 0 };
 }
 
 /* Raw deflate, by zlib. */
@@ -154,7 +126,7 @@ static struct bytes archive(bool wide)
     struct made made = { .wide = wide };
     struct bytes npy = array(), packed = deflated(npy);
     add(&made, "first.npy", ZIP_STORED, npy, npy);
-    add(&made, "text", ZIP_STORED, text_of("no array"), text_of("no array"));
+    add(&made, "text", ZIP_STORED, bytes_of("no array"), bytes_of("no array"));
     add(&made, "packed.npy", ZIP_DEFLATED, packed, npy);
     bytes_free(&npy);
     bytes_free(&packed);
@@ -194,7 +166,7 @@ static void check_members(struct bytes file)
         CHECK(m->name_size == strlen(names[i]) &&
                   memcmp(m->name, names[i], m->name_size) == 0,
               "%.*s", (int)m->name_size, (const char *)m->name);
-        CHECK(holds(m, i == 1 ? text_of("no array") : npy), "%s", names[i]);
+        CHECK(holds(m, i == 1 ? bytes_of("no array") : npy), "%s", names[i]);
     }
     zip_close(&zip);
     bytes_free(&npy);
