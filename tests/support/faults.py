@@ -213,12 +213,8 @@ def preloads(program, library, place):
     return runs
 
 
-def main():
-    program, library, place, step = sys.argv[1:]
-    make_large(program, place)
-    runs = system_calls(program, place, int(step)) if int(step) else []
-    if library:
-        runs += preloads(program, library, place)
+def report(runs):
+    """Does all of them, and says what is wrong."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda run: run(), runs))
     failed = [r for r in results if r]
@@ -226,6 +222,15 @@ def main():
         print('FAIL', '; '.join(result))
     print('%d passed, %d failed' % (len(results) - len(failed), len(failed)))
     return 1 if failed or not results else 0
+
+
+def main():
+    program, library, place, step = sys.argv[1:]
+    make_large(program, place)
+    runs = system_calls(program, place, int(step)) if int(step) else []
+    if library:
+        runs += preloads(program, library, place)
+    return report(runs)
 
 
 if __name__ == '__main__':

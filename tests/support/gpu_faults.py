@@ -9,11 +9,10 @@ only with that, and otherwise 1, or 3 where the device was asked for, with a mes
 and nothing is left beside it. The last line counts the runs."""
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 sys.dont_write_bytecode = True
-from faults import Case, make_large  # noqa: E402
+from faults import Case, make_large, report  # noqa: E402
 
 # As in faults.py; the backend comes before these words.
 CASES = {
@@ -72,13 +71,7 @@ def main():
     program, place, step = sys.argv[1:]
     make_large(program, place)
     runs = [run for name in CASES for run in faults(program, place, name)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda run: run(), runs[::int(step)]))
-    failed = [r for r in results if r]
-    for result in failed:
-        print('FAIL', '; '.join(result))
-    print('%d passed, %d failed' % (len(results) - len(failed), len(failed)))
-    return 1 if failed or not results else 0
+    return report(runs[::int(step)])
 
 
 sys.exit(main())

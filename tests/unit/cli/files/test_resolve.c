@@ -226,20 +226,27 @@ static const struct found {
     { "a/../a/b/x", "top/a/b", "x", false },
 };
 
+/* Closes the place, which has to be in this directory. */
+static void check_within(const struct location *place, const char *name,
+                         const char *directory)
+{
+    struct stat one, two;
+    CHECK(fstat(place->directory, &one) == 0 && stat(directory, &two) == 0 &&
+              one.st_ino == two.st_ino,
+          "%s: not in %s", name, directory);
+    close(place->directory);
+}
+
 static void check_found(struct root *root, const struct found *f,
                         const char *name)
 {
     struct location place;
-    struct stat one, two;
     struct err err = { .text = "" };
     CHECK(resolve_file(root, name, false, &place, &err) == 0, "%s: %s", name,
           err.text);
     CHECK(strcmp(place.base, f->base) == 0, "%s: %s", name, place.base);
     CHECK(place.exists == f->exists, "%s", name);
-    CHECK(fstat(place.directory, &one) == 0 && stat(f->directory, &two) == 0 &&
-              one.st_ino == two.st_ino,
-          "%s: not in %s", name, f->directory);
-    close(place.directory);
+    check_within(&place, name, f->directory);
 }
 
 TEST(file)
@@ -273,16 +280,12 @@ static void check_nearest(struct root *root, const char *name,
                           const char *directory, const char *base)
 {
     struct location place;
-    struct stat one, two;
     struct err err = { .text = "" };
     CHECK(resolve_nearest(root, name, &place, &err) == 0, "%s: %s", name,
           err.text);
     CHECK(strcmp(place.base, base) == 0 && !place.exists, "%s: %s", name,
           place.base);
-    CHECK(fstat(place.directory, &one) == 0 && stat(directory, &two) == 0 &&
-              one.st_ino == two.st_ino,
-          "%s: not in %s", name, directory);
-    close(place.directory);
+    check_within(&place, name, directory);
 }
 
 /* Directories that are missing are made, where links lead, but not outside. */

@@ -10,6 +10,7 @@
 #include "codecs/jpeg/parameters.h"
 #include "cuda/backend.h"
 #include "tests/support/formats.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
 #include "tests/support/png_file.h"
 
@@ -203,9 +204,7 @@ TEST(png_without_samples)
     size_t at = 8;
     while (memcmp(file.data + at + 4, "IDAT", 4) != 0)
         at += 12 + read_be32(file.data + at);
-    size_t size = 12 + read_be32(file.data + at);
-    memmove(file.data + at, file.data + at + size, file.size - at - size);
-    file.size -= size;
+    remove_bytes(&file, at, 12 + read_be32(file.data + at));
     CHECK(!passes(&codec_png, file, &img, &opts), "no IDAT");
     bytes_free(&file);
     image_free(&img);
@@ -215,37 +214,27 @@ TEST(png_without_samples)
 TEST(jpeg_bytes)
 {
     static uint8_t data[1 << 16];
-    struct image img = { 0 };
-    struct load_opts load = { .limits = { .pixels = UINT32_MAX,
-                                          .bytes = UINT32_MAX },
-                              .mem = mem_plain,
-                              .warnings = &unheard };
-    const struct decode_plan plan = { .representation =
-                                          REPRESENTATION_COEFFICIENTS };
-    struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_jpeg);
     FILE *in = fopen("samples/f.jpg", "rb");
     struct bytes was = { data, in ? fread(data, 1, sizeof data, in) : 0, 0 };
     if (in)
         fclose(in);
-    CHECK(codec_decode_file(&codec_jpeg, &img, was, &load, &plan, &err) == 0,
-          "%s", err.text);
+    f->plan.representation = REPRESENTATION_COEFFICIENTS;
+    fixture_read(f, was);
+    struct image img = fixture_take_img(f);
+    struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
     parameters_forget_coded(parameters_of(img.meta));
     parameters_of(img.meta)->restart = 2;
     struct bytes file = encoded(&codec_jpeg, &img, &opts);
     CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");
-    size_t frame = 2, marker = 0;
-    while (file.data[frame + 1] != 0xc0)
-        frame += 2 + read_be16(file.data + frame + 2);
+    const size_t frame = find_marker(file, 2, 0xc0, 0xc0);
     for (size_t i = 4; i < 10; i++) {
         file.data[frame + i] ^= 1;
         CHECK(!passes(&codec_jpeg, file, &img, &opts), "frame, byte %zu", i);
         file.data[frame + i] ^= 1;
     }
-    for (size_t at = frame; at + 1 < file.size && !marker; at++)
-        if (file.data[at] == 0xff && file.data[at + 1] == 0xd1)
-            marker = at;
-    CHECK(marker, "there is a restart marker");
+    const size_t marker = find_marker(file, frame, 0xd1, 0xd1);
+    REQUIRE(marker < file.size, "there is a restart marker");
     file.data[marker] = 0;
     CHECK(!passes(&codec_jpeg, file, &img, &opts), "a marker is missing");
     bytes_free(&file);

@@ -3,6 +3,7 @@
 #include "codecs/metadata/exif.h"
 
 #include "tests/support/exif_block.h"
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
 /* ---- Orientation ----------------------------------------------------------*/
@@ -91,25 +92,21 @@ TEST(first_counts)
 
 /* ---- The turn -------------------------------------------------------------*/
 
-/* Where a pixel goes, found by looking at each pixel of the turned picture and
- * asking the definition of the turn where it comes from. */
-static void oracle_point(enum xform t, unsigned w, unsigned h, unsigned p[2])
+/* Where a pixel goes, found by asking of each pixel of the turned picture where
+ * it comes from. */
+static void oracle_point(enum xform t, uint32_t w, uint32_t h, unsigned p[2])
 {
-    bool swap = xform_transposes(t);
-    for (unsigned y = 0; y < (swap ? w : h); y++)
-        for (unsigned x = 0; x < (swap ? h : w); x++) {
-            const unsigned from[XFORM_COUNT][2] = {
-                { x, y },         { w - 1 - x, y },
-                { x, h - 1 - y }, { w - 1 - x, h - 1 - y },
-                { y, x },         { y, h - 1 - x },
-                { w - 1 - y, x }, { w - 1 - y, h - 1 - x },
-            };
-            if (from[t][0] == p[0] && from[t][1] == p[1]) {
-                p[0] = x;
-                p[1] = y;
-                return;
-            }
+    const bool swap = oracle[t].xy != 0;
+    uint32_t sx, sy;
+    for (uint32_t i = 0; i < w * h; i++) {
+        const uint32_t across = swap ? h : w, x = i % across, y = i / across;
+        turn_source(t, w, h, x, y, &sx, &sy);
+        if (sx == p[0] && sy == p[1]) {
+            p[0] = x;
+            p[1] = y;
+            return;
         }
+    }
 }
 
 static void check_pair(const struct exif_block *was,

@@ -1,6 +1,7 @@
 /* NPY arrays: types of cells, orders and axes are read, turned and written; all
  * others are refused. */
 
+#include "codecs/base/byte_order.h"
 #include "codecs/npy/header.h"
 #include "tests/support/formats.h"
 
@@ -10,18 +11,9 @@ static struct bytes npy(unsigned version, const char *dictionary,
 {
     struct bytes file = { 0 };
     size_t n = strlen(dictionary);
-    uint8_t lead[] = { 0x93,
-                       'N',
-                       'U',
-                       'M',
-                       'P',
-                       'Y',
-                       (uint8_t)version,
-                       0,
-                       n & 255,
-                       (uint8_t)(n >> 8),
-                       0,
-                       0 };
+    uint8_t lead[12] = "\x93NUMPY";
+    lead[6] = (uint8_t)version;
+    write_le16(lead + 8, (unsigned)n);
     must(bytes_append(&file, lead, version == 1 ? 10 : 12) &&
          bytes_append(&file, dictionary, n) && bytes_append(&file, data, size));
     return file;

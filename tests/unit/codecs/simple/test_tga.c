@@ -68,31 +68,20 @@ TEST(tga_files)
 TEST(tga_packets)
 {
     const double gray[] = { 'a', 'a', 'a', 'b', 'c', 'd' };
-    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN,
-                    TEXT("\x82"
-                         "a\2bcd")),
-           1, gray, NULL);
-    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN,
-                    TEXT("\x82"
-                         "a\0b\1cd")),
-           1, gray, NULL);
-    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP,
-                    TEXT("\1dc\0b\x82"
-                         "a")),
-           1, gray, NULL);
-    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN,
-                    TEXT("\0abc\x81"
-                         "def")),
-           3, SAMPLES('c', 'b', 'a', 'f', 'e', 'd', 'f', 'e', 'd'), NULL);
+    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN, TEXT("\202a\2bcd")), 1, gray, NULL);
+    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN, TEXT("\202a\0b\1cd")), 1, gray,
+           NULL);
+    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP, TEXT("\1dc\0b\202a")), 1, gray,
+           NULL);
+    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN, TEXT("\0abc\201def")), 3,
+           SAMPLES('c', 'b', 'a', 'f', 'e', 'd', 'f', 'e', 'd'), NULL);
     tga_is(make_tga(10, 32, 2, 1, LEFT_DOWN | 8, TEXT("\1abcdefgh")), 4,
            SAMPLES('c', 'b', 'a', 'd', 'g', 'f', 'e', 'h'), NULL);
     tga_is(make_tga(10, 16, 2, 1, LEFT_DOWN, TEXT("\x81\x1f\x00")), 3,
            SAMPLES(0, 0, 255, 0, 0, 255), "its 16 bits a pixel become 24");
     /* The last packet may claim more pixels than fit. */
-    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN,
-                    TEXT("\xff"
-                         "a")),
-           1, SAMPLES('a', 'a'), NULL);
+    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN, TEXT("\377a")), 1,
+           SAMPLES('a', 'a'), NULL);
 }
 
 TEST(tga_palettes)
@@ -171,9 +160,7 @@ TEST(tga_tolerant)
     check_tolerated(&codec_tga, file.data, file.size,
                     SAMPLES('c', 'b', 'a', 0, 0, 'd'), cut);
     bytes_free(&file);
-    file = make_tga(11, 8, 2, 2, LEFT_DOWN,
-                    TEXT("\x81"
-                         "a\1b"));
+    file = make_tga(11, 8, 2, 2, LEFT_DOWN, TEXT("\201a\1b"));
     check_tolerated(&codec_tga, file.data, file.size, SAMPLES('a', 'a', 'b', 0),
                     cut);
     bytes_free(&file);
@@ -214,8 +201,7 @@ TEST(tga_coding)
 {
     struct bytes plain = make_tga(3, 8, 4, 2, LEFT_UP, TEXT("aaaabbbc"));
     struct bytes packed = make_tga(11, 8, 4, 2, LEFT_UP,
-                                   TEXT("\x83"
-                                        "a\x82"
+                                   TEXT("\203a\x82"
                                         "b\0c"));
     check_rewritten(&codec_tga, plain.data, plain.size, "tga", XFORM_NONE,
                     plain.data, plain.size);
