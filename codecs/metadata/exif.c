@@ -522,10 +522,12 @@ static bool clear_gps(const struct tiff *tiff, uint8_t *data,
                  (struct extent){ gps->start, ifd_end(gps) - gps->start });
 }
 
-/* Takes away the entries that lead to GPS, of which a sound block has one, and
- * what follows each in its directory moves up. What lies in another directory
- * may go with a place that claims to be there. */
-bool exif_gps_drop(uint8_t *data, size_t size)
+/* Puts zeros in the place of the GPS directory and its values, and takes away
+ * the entries that lead there, of which a sound block has one: what follows
+ * each in its directory moves up. What lies in another directory may go with a
+ * place that claims to be there. Returns false if that would harm what lies in
+ * the same bytes, or if the block is malformed; some of it may be gone then. */
+static bool drop_gps(uint8_t *data, size_t size)
 {
     enum { GPS_LINKS = 8 };
     const unsigned orientation = exif_tag(data, size);
@@ -567,7 +569,7 @@ int exif_drop(struct bytes *exif, unsigned drop, struct err *err)
                                              heads[i], strlen(heads[i])));
     if (thumbnail)
         exif_thumbnail_drop(exif);
-    if (drop & DROP_GPS && !exif_gps_drop(exif->data, exif->size))
+    if (drop & DROP_GPS && !drop_gps(exif->data, exif->size))
         return fail(err, "GPS in EXIF shares bytes with something else, or is "
                          "malformed, so that it cannot be cut out; "
                          "--strip=exif drops all of EXIF");

@@ -67,11 +67,6 @@ void exif_thumbnail_drop(struct bytes *exif);
 
 /* ---- What --strip names ---------------------------------------------------*/
 
-/* Puts zeros in the place of the GPS directory and its values, and takes the
- * entries away that lead there. Returns false if that would harm what lies in
- * the same bytes, or if the block is malformed; some of it may be gone then. */
-bool exif_gps_drop(uint8_t *exif, size_t size);
-
 /* Takes GPS and thumbnail, as `drop` says, out of a block, which owns its
  * memory and may get shorter. Offsets stay, and zeros stand where something was
  * taken out. Fails if other data lies in the same bytes. */

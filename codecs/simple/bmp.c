@@ -333,13 +333,15 @@ static int read_pixels(struct image *img, const struct bmp_header *h,
                        struct err *err)
 {
     struct bytes rows;
-    if (image_alloc(img, opts->mem, err))
+    if (image_alloc(img, opts->mem, err) ||
+        simple_bgr_rows(&rows, file, h->pixels_at,
+                        is_packed(h) ? 0 : row_size(img, h->bits) * img->height,
+                        err))
         return -1;
     if (is_packed(h)) {
         /* Pixels that no run covers have index 0. */
-        size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
-        struct run_reader runs = { .at = file.data + at,
-                                   .end = file.data + file.size };
+        struct run_reader runs = { .at = rows.data,
+                                   .end = rows.data + rows.size };
         for (uint32_t y = 0; y < img->height; y++)
             memset(plane_row(&img->plane[0], y), 0, img->width);
         enum runs_end status = read_runs(img, h, &runs);
@@ -348,9 +350,6 @@ static int read_pixels(struct image *img, const struct bmp_header *h,
         color_indices(img, h);
         return 0;
     }
-    if (simple_bgr_rows(&rows, file, h->pixels_at,
-                        row_size(img, h->bits) * img->height, err))
-        return -1;
     int status = read_rows(img, h, rows.data, err);
     bytes_free(&rows);
     return status;

@@ -46,8 +46,8 @@ int simple_bgr_shape(struct image *img, uint64_t width, uint64_t height,
  * interleave_split_row() and interleave_join_row(). The planes stay img's. */
 struct image simple_bgr_view(const struct image *img);
 
-/* Finds `size` bytes of rows, with zeros for what the file does not have;
- * bytes_free() frees *rows. */
+/* Finds `size` bytes of rows, with zeros for what the file does not have, or
+ * more, up to the end of the file; bytes_free() frees *rows. */
 int simple_bgr_rows(struct bytes *rows, struct bytes file, size_t at,
                     size_t size, struct err *err);
 

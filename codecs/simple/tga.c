@@ -241,7 +241,7 @@ static void warn_lost(struct bytes file, size_t pixels,
 
 /* Rows of pixels as the file has them, and their palette. */
 struct pixel_source {
-    struct bytes rows; /* if they are not packed */
+    struct bytes rows; /* all of them; or what the file has of them */
     struct tga_rle_reader runs;
     bool packed;
     size_t pixel;          /* bytes of one */
@@ -356,31 +356,22 @@ static int open(struct reader *reader, struct err *err)
     return 0;
 }
 
-static int open_source(struct pixel_source *s, const struct image *img,
-                       struct bytes file, struct err *err)
-{
-    const uint8_t *p = file.data;
-    size_t at = pixels_at(p), row = img->width * pixel_size(p);
-    s->pixel = pixel_size(p);
-    s->packed = p[AT_TYPE] & PACKED;
-    if (p[AT_MAP] && read_palette(s, file, err))
-        return -1;
-    if (!s->packed)
-        return simple_bgr_rows(&s->rows, file, at, row * img->height, err);
-    at = at < file.size ? at : file.size;
-    s->runs = (struct tga_rle_reader){ .at = p + at,
-                                       .end = p + file.size,
-                                       .pixel = s->pixel };
-    s->row = memory_alloc(row);
-    return s->row ? 0 : fail_memory(err, "no memory for a row");
-}
-
 static int decode(struct reader *reader, struct err *err)
 {
-    struct pixel_source s = { 0 };
     struct image *img = &reader->img;
     const uint8_t *p = reader->file.data;
-    int status = open_source(&s, img, reader->file, err);
+    struct pixel_source s = { .packed = p[AT_TYPE] & PACKED,
+                              .pixel = pixel_size(p) };
+    const size_t row = img->width * s.pixel;
+    int status = p[AT_MAP] ? read_palette(&s, reader->file, err) : 0;
+    if (status == 0)
+        status = simple_bgr_rows(&s.rows, reader->file, pixels_at(p),
+                                 s.packed ? 0 : row * img->height, err);
+    s.runs = (struct tga_rle_reader){ .at = s.rows.data,
+                                      .end = s.rows.data + s.rows.size,
+                                      .pixel = s.pixel };
+    if (status == 0 && s.packed && !(s.row = memory_alloc(row)))
+        status = fail_memory(err, "no memory for a row");
     if (status == 0)
         status = image_alloc(img, reader->opts->mem, err);
     if (status == 0)
