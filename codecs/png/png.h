@@ -4,10 +4,11 @@
  * planes of cells with their metadata go out, and the other way round. libpng
  * parses and writes the header, the palette and the order of chunks; the
  * samples are this room's own: idat_read, idat_write, idat_bands, filter,
- * scanline, adam7. Frames of an animation are pictures of their own:
- * animation, frames. Other chunks are kept as they are, in order and in their
- * place. It knows nothing of turns, but that some chunks are not true after
- * one. */
+ * scanline, pass_rows. libpng decodes them as well, where a file is damaged,
+ * for the reason and for the rows before it, and where one decoder is held
+ * against another. Frames of an animation are pictures of their own: animation,
+ * frames. Other chunks are kept as they are, in order and in their place. The
+ * room knows nothing of turns, but that some chunks are not true after one. */
 #ifndef CODECS_PNG_PNG_H
 #define CODECS_PNG_PNG_H
 
