@@ -97,7 +97,7 @@ void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
 {
     s->bits = (struct bit_writer){ .out = out };
     s->block = s->segment = data;
-    s->in_block = s->n = 0;
+    s->in_block = s->n = s->estimate = 0;
     s->counts = (struct deflate_counts){ 0 };
     s->entropy = 0;
     symbol_costs_guess(&s->costs, data, size < SEGMENT ? size : SEGMENT);
@@ -106,9 +106,12 @@ void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
 /* Writes the block, and leaves the segment's sequences. */
 static void put_block(struct block_split *s, bool final)
 {
-    deflate_block_put(&s->bits, &s->counts, s->block,
-                      (size_t)(s->segment - s->block), s->sequence, s->in_block,
-                      final);
+    if (s->bits.out)
+        deflate_block_put(&s->bits, &s->counts, s->block,
+                          (size_t)(s->segment - s->block), s->sequence,
+                          s->in_block, final);
+    else
+        s->estimate += deflate_block_data_bits(&s->counts);
     s->n -= s->in_block;
     memmove(s->sequence, s->sequence + s->in_block, s->n * sizeof *s->sequence);
     s->in_block = 0;
@@ -153,6 +156,8 @@ uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final)
     if (s->n > s->in_block)
         block_split_end_segment(s, end);
     put_block(s, final);
+    if (!s->bits.out)
+        return NULL;
     if (!final)
         deflate_block_put_stored(&s->bits, NULL, 0, false);
     bit_writer_align(&s->bits);

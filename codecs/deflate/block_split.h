@@ -65,7 +65,8 @@ enum {
 };
 
 struct block_split {
-    struct bit_writer bits;
+    struct bit_writer bits; /* to nowhere, if they are only estimated */
+    size_t estimate;        /* see block_split_end() */
     const uint8_t *block, *segment; /* where their data begin */
     size_t in_block, n;             /* sequences: of the block, and all */
     struct deflate_counts counts;   /* of the block */
@@ -74,7 +75,8 @@ struct block_split {
     struct sequence sequence[SEQUENCES];
 };
 
-/* Begins a band, whose blocks are written to `out`. */
+/* Begins a band, whose blocks are written to `out`, or only estimated if that
+ * is NULL. */
 void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
                        size_t size);
 
@@ -90,8 +92,8 @@ static inline void block_split_add(struct block_split *s, size_t literals,
 /* Ends a segment, whose sequences stand for the data up to `end`. */
 void block_split_end_segment(struct block_split *s, const uint8_t *end);
 
-/* Ends the last segment and the band, at a byte. Returns the end of the output.
- */
+/* Ends the last segment and the band, at a byte. Returns the end of the output;
+ * or NULL, and s->estimate is the bits of all blocks without their headers. */
 uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final);
 
 /* ---- Blocks of pieces -----------------------------------------------------*/

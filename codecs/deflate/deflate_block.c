@@ -116,15 +116,20 @@ static unsigned last_used(const uint32_t *count, unsigned n)
     return n;
 }
 
+static void make_lengths(struct header *h, const struct deflate_counts *counts)
+{
+    huffman_code_lengths(h->length, counts->symbol, h->symbols, LITERAL_LIMIT);
+    huffman_code_lengths(h->length + h->symbols, counts->distance, h->distances,
+                         DISTANCE_LIMIT);
+}
+
 static void make_header(struct header *h, const struct deflate_counts *counts)
 {
     uint32_t count[TOKENS] = { 0 };
     h->symbols = last_used(counts->symbol, HUFFMAN_SYMBOLS);
     h->distances = last_used(counts->distance, DISTANCES);
     h->ntokens = 0;
-    huffman_code_lengths(h->length, counts->symbol, h->symbols, LITERAL_LIMIT);
-    huffman_code_lengths(h->length + h->symbols, counts->distance, h->distances,
-                         DISTANCE_LIMIT);
+    make_lengths(h, counts);
     unsigned n = h->symbols + h->distances;
     for (unsigned i = 0, run; i < n; i += run) {
         for (run = 1; i + run < n; run++)
@@ -277,10 +282,10 @@ static size_t extra_bits(const struct deflate_counts *counts)
     return bits;
 }
 
-static size_t coded_bits(const struct header *h,
-                         const struct deflate_counts *counts)
+static size_t data_bits(const struct header *h,
+                        const struct deflate_counts *counts)
 {
-    return header_bits(h) + extra_bits(counts) +
+    return extra_bits(counts) +
            sum_of_bits(counts->symbol, h->length, h->symbols) +
            sum_of_bits(counts->distance, h->length + h->symbols, h->distances);
 }
@@ -290,9 +295,9 @@ static size_t make_shorter_header(struct header *h,
                                   const struct deflate_counts *counts)
 {
     make_fixed_header(h);
-    size_t fixed = coded_bits(h, counts);
+    size_t fixed = header_bits(h) + data_bits(h, counts);
     make_header(h, counts);
-    size_t own = coded_bits(h, counts);
+    size_t own = header_bits(h) + data_bits(h, counts);
     if (own <= fixed)
         return own;
     make_fixed_header(h);
@@ -318,6 +323,17 @@ size_t deflate_block_bits(const struct deflate_counts *counts)
     struct header h;
     complete(whole.distance, DISTANCES);
     return make_shorter_header(&h, &whole);
+}
+
+size_t deflate_block_data_bits(const struct deflate_counts *counts)
+{
+    struct deflate_counts whole = *counts;
+    struct header h = { .symbols = HUFFMAN_SYMBOLS, .distances = DISTANCES };
+    whole.symbol[END_OF_BLOCK] = 1;
+    complete(whole.symbol, HUFFMAN_SYMBOLS);
+    complete(whole.distance, DISTANCES);
+    make_lengths(&h, &whole);
+    return data_bits(&h, counts);
 }
 
 void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
@@ -416,26 +432,15 @@ size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
     return (size_t)(b.out - out);
 }
 
-static size_t estimate_block(const uint8_t *data, size_t size)
-{
-    struct deflate_counts counts = { 0 };
-    struct sequence all = { .literals = (uint16_t)size };
-    uint8_t length[LITERALS];
-    size_t bits = 0;
-    deflate_block_count(&counts, data, &all, 1);
-    counts.symbol[END_OF_BLOCK] = 1;
-    huffman_code_lengths(length, counts.symbol, LITERALS, LITERAL_LIMIT);
-    for (unsigned i = 0; i < LITERALS; i++)
-        bits += (size_t)counts.symbol[i] * length[i];
-    return bits;
-}
-
 size_t literal_block_estimate(const uint8_t *data, size_t size)
 {
     size_t bits = 0;
     for (size_t n; size > 0; data += n, size -= n) {
         n = size < BLOCK_STORED ? size : BLOCK_STORED;
-        bits += estimate_block(data, n);
+        struct deflate_counts counts = { 0 };
+        struct sequence all = { .literals = (uint16_t)n };
+        deflate_block_count(&counts, data, &all, 1);
+        bits += deflate_block_data_bits(&counts);
     }
-    return bits / 8;
+    return bits;
 }

@@ -81,6 +81,9 @@ void deflate_block_count(struct deflate_counts *counts, const uint8_t *data,
  * coded. */
 size_t deflate_block_bits(const struct deflate_counts *counts);
 
+/* The same of the symbols alone, without a header. */
+size_t deflate_block_data_bits(const struct deflate_counts *counts);
+
 /* Writes n sequences that stand for `size` bytes, either stored or coded,
  * whichever is shorter. `counts` has their symbols, and is changed. */
 void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
@@ -115,7 +118,7 @@ static inline size_t literal_block_quick_room(size_t size)
     return size / 8 * LITERAL_LIMIT + 4096;
 }
 
-/* Returns about how many bytes that would be, without the blocks' headers. */
+/* Returns how many bits that would be, without the blocks' headers. */
 size_t literal_block_estimate(const uint8_t *data, size_t size);
 
 #endif

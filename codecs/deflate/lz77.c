@@ -59,6 +59,7 @@ enum {
     SPARSE = 4,          /* position is chained, and the last END ones */
     END = 16,
     LOSS = 2 * COST_OF_BIT, /* that a match may cost more than its bytes */
+    LEARN = 512,      /* symbols of the first segment: soon costs are known */
     PATIENCE = 128,   /* after so many bytes without a match one more byte is */
     MOST_PASSED = 32, /* skipped each time, up to MOST_PASSED */
     PRICED = 128,     /* bytes whose costs are summed up in advance */
@@ -82,11 +83,7 @@ struct effort {
 };
 
 static const struct effort efforts[] = {
-    [LZ77_SIX] = { 1, 6, 0, 16, 4, 0, 1 },
-    [LZ77_SEVEN] = { 1, 7, 0, 96, 8, 0, 1 },
-    [LZ77_SEVEN_QUICKLY] = { 1, 7, 0, 32, 2, 0, 1 },
-    [LZ77_SIX_QUICKLY] = { 1, 6, 0, 80, 4, 12, 0 },
-    [LZ77_EIGHT_QUICKLY] = { 1, 8, 0, 80, 4, 12, 0 },
+    [LZ77_EIGHT] = { 1, 8, 0, 80, 4, 12, 1 },
     [LZ77_THREE] = { 1, 6, 3, 96, 8, 0, 1 },
 };
 
@@ -280,6 +277,7 @@ struct parse_state {
     const uint8_t *last;    /* where the last match ended */
     unsigned again, near;   /* its distance; the last short one */
     unsigned symbols;       /* of the segment, up to `pending` */
+    unsigned enough;        /* of them to end it */
 };
 
 /* Returns the distance if it is within reach, else `other`, without a branch.
@@ -362,6 +360,7 @@ static void end_segment(struct lz77 *m, struct parse_state *at)
 {
     block_split_end_segment(&m->split, at->pending);
     at->symbols = 0;
+    at->enough = at->enough < SEGMENT ? 2 * at->enough : SEGMENT;
     m->priced_end = m->start; /* costs have changed */
 }
 
@@ -392,7 +391,7 @@ INLINE void take_match(struct lz77 *m, struct parse_state *at,
     if (match.distance <= NEAR)
         at->near = match.distance;
     at->symbols += (unsigned)literals + 1;
-    if (at->symbols >= SEGMENT)
+    if (at->symbols >= at->enough)
         end_segment(m, at);
 }
 
@@ -417,7 +416,7 @@ INLINE void take_literals(struct lz77 *m, struct parse_state *at,
 INLINE void deflate_all(struct lz77 *m, const uint8_t *data, const uint8_t *p,
                         struct effort effort)
 {
-    struct parse_state at = { data, data, data, 1, effort.stride, 0 };
+    struct parse_state at = { data, data, data, 1, effort.stride, 0, LEARN };
     at.p = chain_all(m, p, data, effort);
     while (m->end - at.p >= AHEAD) {
         struct match match = find(m, &at, at.p, -LOSS, effort.depth, effort);
@@ -467,20 +466,8 @@ static void deflate_by(struct lz77 *m, const uint8_t *data,
     case LZ77_PIXELS:
         deflate_pixels(m, data);
         break;
-    case LZ77_SIX:
-        deflate_bytes(m, data, efforts[LZ77_SIX]);
-        break;
-    case LZ77_SEVEN:
-        deflate_bytes(m, data, efforts[LZ77_SEVEN]);
-        break;
-    case LZ77_SEVEN_QUICKLY:
-        deflate_bytes(m, data, efforts[LZ77_SEVEN_QUICKLY]);
-        break;
-    case LZ77_SIX_QUICKLY:
-        deflate_bytes(m, data, efforts[LZ77_SIX_QUICKLY]);
-        break;
-    case LZ77_EIGHT_QUICKLY:
-        deflate_bytes(m, data, efforts[LZ77_EIGHT_QUICKLY]);
+    case LZ77_EIGHT:
+        deflate_bytes(m, data, efforts[LZ77_EIGHT]);
         break;
     default:
         deflate_bytes(m, data, efforts[LZ77_THREE]);
@@ -489,9 +476,9 @@ static void deflate_by(struct lz77 *m, const uint8_t *data,
 
 /* ---- The whole ---------------------------------------------------------- */
 
-size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
-                    size_t before, size_t size, bool final,
-                    enum lz77_search search)
+/* Deflates to what m->split has begun. */
+static void run(struct lz77 *m, const uint8_t *data, size_t before, size_t size,
+                enum lz77_search search)
 {
     if (before > WINDOW)
         before = WINDOW;
@@ -501,7 +488,6 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     if (search == LZ77_PIXELS || search == LZ77_THREE)
         memset(m->newest_short, 0, sizeof m->newest_short);
     m->steps = 0;
-    block_split_begin(&m->split, out, data, size);
     if (size >= AHEAD) {
         m->start = data - before;
         m->end = data + size;
@@ -511,8 +497,28 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     } else if (size > 0) {
         block_split_add(&m->split, size, 0, 0);
     }
-    uint8_t *end = block_split_end(&m->split, data + size, final);
-    return (size_t)(end - out);
+}
+
+size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
+                    size_t before, size_t size, bool final,
+                    enum lz77_search search)
+{
+    block_split_begin(&m->split, out, data, size);
+    run(m, data, before, size, search);
+    return (size_t)(block_split_end(&m->split, data + size, final) - out);
+}
+
+size_t lz77_estimate(struct lz77 *m, const uint8_t *data, size_t before,
+                     size_t size, enum lz77_search search,
+                     struct symbol_costs *costs)
+{
+    block_split_begin(&m->split, NULL, data, size);
+    if (costs->symbol[END_OF_BLOCK])
+        m->split.costs = *costs;
+    run(m, data, before, size, search);
+    block_split_end(&m->split, data + size, true);
+    *costs = m->split.costs;
+    return m->split.estimate;
 }
 
 size_t lz77_steps(const struct lz77 *m)

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/deflate/block_split.h"
+
 /* The tables of one thread, for one band after another. */
 struct lz77;
 
@@ -20,12 +22,9 @@ void lz77_free(struct lz77 *m);
 enum lz77_search {
     LZ77_PIXELS, /* of one pixel, from pixels on: the fastest. For noise that is
                     the same in all channels, and for lines with soft edges */
-    LZ77_SIX,    /* for photographs, in which few matches save little */
-    LZ77_SEVEN,  /* for pixels of one byte, which have more to choose from */
-    LZ77_SEVEN_QUICKLY, /* for such pixels, where size counts less */
-    LZ77_SIX_QUICKLY,   /* for many matches that are short */
-    LZ77_EIGHT_QUICKLY, /* for matches of more than two pixels */
-    LZ77_THREE,         /* of any three bytes: the slowest */
+    LZ77_EIGHT,  /* of any eight bytes: for repetition, and for what has little
+                  */
+    LZ77_THREE,  /* of any three, each improved where it can be: the slowest */
 };
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
@@ -34,6 +33,12 @@ enum lz77_search {
 size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
                     size_t before, size_t size, bool final,
                     enum lz77_search search);
+
+/* Returns how many bits that would be, without the headers of blocks. Begins
+ * with these costs, unless they are 0, and sets them to those at the end. */
+size_t lz77_estimate(struct lz77 *m, const uint8_t *data, size_t before,
+                     size_t size, enum lz77_search search,
+                     struct symbol_costs *costs);
 
 /* Returns how many positions of chains the last call has looked at: five a byte
  * and 1024 at most, whatever the data. */

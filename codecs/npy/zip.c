@@ -340,7 +340,7 @@ static void deflate_band(void *context, size_t i)
     struct bytes made = { 0 };
     if (matcher && bytes_reserve(&made, flate_bound(size)))
         made.size = lz77_deflate(matcher, made.data, b->content.data + at, at,
-                                 size, i + 1 == b->count, LZ77_SEVEN);
+                                 size, i + 1 == b->count, LZ77_THREE);
     /* While it waits for others it takes no more than it has become. */
     (void)bytes_append(&b->band[i], made.data, made.size);
     bytes_free(&made);

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "codecs/codec.h"
+#include "codecs/deflate/block_split.h"
 
 /* What levels from 0 to 9 mean: stored; by a library, as fast as possible;
  * matches by lz77.h; as small as possible, by optimal.h. */
@@ -30,14 +31,16 @@ struct idat_scratch {
     struct optimal *optimal;
 };
 
-/* How bytes can be coded, and about how large they become so. */
-enum coder { CODER_LITERALS, CODER_LONG, CODER_SHORT, CODER_ALL, CODERS };
-struct coder_sizes {
-    size_t of[CODERS];
-};
+/* How bytes can be coded, from the fastest way to the slowest. */
+enum coder { CODER_LITERALS, CODER_PIXELS, CODER_LONG, CODER_ALL, CODERS };
 
 /* Strips of a picture, and filters that are tried on them. */
 enum { IDAT_STRIPS = 8, IDAT_TRIED = 4 };
+
+/* How large a strip becomes by each filter and coder. */
+struct strip_sizes {
+    size_t of[IDAT_TRIED][CODERS];
+};
 
 struct idat_bands {
     const struct image *img;
@@ -46,8 +49,6 @@ struct idat_bands {
     const struct flate *flate; /* which deflates where lz77.c does not */
     size_t row;                /* bytes, with the filter's type */
     unsigned pixel;
-    bool continuous;   /* samples near each other are similar, as those of a
-                          palette are not: filters may help */
     uint32_t count;    /* bands */
     uint32_t per_band; /* rows of a band */
     uint32_t before;   /* rows before a band that matches may refer to */
@@ -59,15 +60,13 @@ struct idat_bands {
     pthread_mutex_t lock;
     struct idat_scratch *unused; /* the scratch memory that no thread has */
 
-    struct coder_sizes strip[IDAT_TRIED][IDAT_STRIPS];
-    unsigned best;      /* of the filters that were tried */
-    enum coder matches; /* which matches are looked for */
-    bool repeats;       /* they are worth it in a strip */
-    bool only_repeats;  /* and in all strips they save much */
-    bool long_repeats;  /* in sum two thirds */
-    bool has_room;      /* a filter saves much that libpng does not use */
-    bool whole_sampled; /* a strip was all of the picture: no sample tells more
-                         */
+    struct strip_sizes strip[IDAT_STRIPS];
+    unsigned order[IDAT_STRIPS]; /* places of the strips */
+    struct symbol_costs costs[IDAT_TRIED][CODERS]; /* at the end of one */
+    unsigned left[IDAT_TRIED]; /* coders that are tried with each filter: bits */
+    unsigned best;             /* of the filters that were tried */
+    enum coder coder;          /* of all bands, */
+    bool mixed;                /* unless they differ in what it saves */
 };
 
 /* Cuts img into bands for a level from 0 to 9, which the threads of the pool of
@@ -107,15 +106,14 @@ void idat_bands_filter(const struct idat_bands *b, struct idat_scratch *scratch,
 /* How the bands of a PNG are filtered and deflated: by what is tried.
  *
  * The filter is chosen for all bands before any is deflated, since matches
- * refer to what the rows before a band have become. Usually one is chosen for
- * all, by strips of the picture, and more are tried if all of these repeat
- * much; where size counts, one for each band, by what optimal.h would make of
- * parts of it.
+ * refer to what the rows before a band have become. Where size counts, one is
+ * chosen for each band, by what optimal.h would make of parts of it.
  *
- * The strips also tell which matches are worth looking for. Whether any are is
- * asked of a part of each band: many photographs have next to none, so that
- * Huffman codes alone do, at twice the speed and more; screenshots are made of
- * matches. */
+ * Else strips of the picture are filtered and coded in each way that is left:
+ * two of them in all ways, the others in those that may be the best. The best
+ * is the smallest, but what takes longer must save more. It is for all bands;
+ * but where matches help in some strips alone, a part of each band is asked
+ * whether they do there. */
 
 /* Chooses the filter of each band. Returns -1 with the reason if rows cannot be
  * read. */

@@ -10,31 +10,32 @@
 #include "codecs/png/filter.h"
 
 enum {
-    SAMPLE = 16 << 10, /* bytes of a band, to choose its coder */
-    STRIP = 32 << 10,  /* bytes of rows, to choose filters, at most */
+    SAMPLE = 16 << 10, /* bytes of a band, to see whether matches help there */
+    STRIP = 32 << 10,  /* bytes of rows, to try filters and coders, at most */
     STRIP_LEAST = 8 << 10,
     STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
     STRIPS_SHARE_QUICK = 128, /* the same where speed counts most */
-    PARTS = 3,                /* of a band, on which filters are tried where */
-    PART = 64 << 10,          /* size counts, each of so many bytes, behind */
-    PART_BEFORE = 8 << 10,    /* so many to which matches may refer */
+    STRIPS_SHARE_MOST = 8, /* there are fewer if they were such a share, but */
+    STRIPS_LEAST = 4,      /* at least so many */
+    FEW = 2,               /* strips, that all candidates are tried on */
+    PARTS = 3,             /* of a band, on which filters are tried where */
+    PART = 64 << 10,       /* size counts, each of so many bytes, behind */
+    PART_BEFORE = 8 << 10, /* so many to which matches may refer */
     HOPELESS = 10, /* a filter is tried no further that makes parts larger by */
     HOPELESS_LEAST = 256, /* such a share, and so many bytes */
 };
 
 /* ---- Coders ------------------------------------------------------------- */
 
-/* Two pixels of three bytes, or of four, are what most matches begin with,
- * where they are not long. */
-static enum lz77_search search_of(const struct idat_bands *b, enum coder coder)
+static const enum lz77_search searches[CODERS] = {
+    [CODER_PIXELS] = LZ77_PIXELS,
+    [CODER_LONG] = LZ77_EIGHT,
+    [CODER_ALL] = LZ77_THREE,
+};
+
+static bool is_quick(const struct idat_bands *b)
 {
-    return coder == CODER_SHORT                    ? LZ77_PIXELS
-           : coder == CODER_ALL                    ? LZ77_THREE
-           : b->pixel == 1 && b->has_room          ? LZ77_SEVEN_QUICKLY
-           : b->pixel <= (b->long_repeats ? 1 : 2) ? LZ77_SEVEN
-           : !b->only_repeats                      ? LZ77_SIX
-           : b->pixel == 3 && !b->long_repeats     ? LZ77_SIX_QUICKLY
-                                                   : LZ77_EIGHT_QUICKLY;
+    return b->level < IDAT_LZ77_FROM;
 }
 
 /* Deflates by a coder, in the way that is fast enough for the level. */
@@ -44,35 +45,38 @@ static size_t deflate_by(const struct idat_bands *b,
                          size_t size, bool final)
 {
     if (coder == CODER_LITERALS)
-        return b->level < IDAT_LZ77_FROM
+        return is_quick(b)
                    ? literal_block_deflate_quickly(out, data, size, final)
                    : literal_block_deflate(out, data, size, final);
-    if (b->level >= IDAT_LZ77_FROM)
+    if (!is_quick(b))
         return lz77_deflate(scratch->lz77, out, data, before, size, final,
-                            search_of(b, coder));
+                            searches[coder]);
     return b->flate->deflate(scratch->deflater, out, flate_bound(size), data,
                              before, size, final);
 }
 
+/* Returns how many bits that would be, without the headers of blocks, if they
+ * can be told apart. */
 static size_t try_coder(const struct idat_bands *b,
                         struct idat_scratch *scratch, enum coder coder,
-                        const uint8_t *data, size_t before, size_t size)
+                        const uint8_t *data, size_t before, size_t size,
+                        struct symbol_costs *costs)
 {
     if (coder == CODER_LITERALS)
         return literal_block_estimate(data, size);
-    size_t made =
-        deflate_by(b, scratch, coder, scratch->trial, data, before, size, true);
-    return made ? made : SIZE_MAX;
+    if (!is_quick(b))
+        return lz77_estimate(scratch->lz77, data, before, size, searches[coder],
+                             costs);
+    return 8 * b->flate->deflate(scratch->deflater, scratch->trial,
+                                 flate_bound(size), data, before, size, true);
 }
 
-/* Matches are worth it if they save at least 1 % of the size, which is more
- * than chance makes of a sample: Huffman codes alone are faster to write and to
- * read. Where speed counts most, 5 % must be saved. */
-static bool are_worth_it(const struct idat_bands *b, size_t matches,
-                         size_t literals)
+/* Returns whether matches save enough: more than chance makes of a sample, as
+ * Huffman codes alone are faster to write and to read. */
+static bool is_worth_it(const struct idat_bands *b, size_t matches,
+                        size_t literals)
 {
-    return matches <
-           literals - literals / (b->level < IDAT_LZ77_FROM ? 20 : 100);
+    return matches < literals - literals / (is_quick(b) ? 20 : 100);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -80,18 +84,11 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- Filters, by strips ------------------------------------------------- */
-
-/* The filters that are best for most pictures, and two that for some drawn ones
- * repeat more: the same letter in the next row, the same edge in the next
- * column. */
-static const uint8_t tried[IDAT_TRIED] = { FILTER_LEAST_SUM, FILTER_NONE,
-                                           FILTER_UP, FILTER_SUB };
-enum { TRIED_ADAPTIVE, TRIED_NONE, TRIED_FIRST };
+/* ---- Strips ------------------------------------------------------------- */
 
 static uint32_t strip_rows(const struct idat_bands *b)
 {
-    size_t part = b->level < IDAT_LZ77_FROM ? STRIPS_SHARE_QUICK : STRIPS_SHARE;
+    size_t part = is_quick(b) ? STRIPS_SHARE_QUICK : STRIPS_SHARE;
     size_t share = b->img->height * b->row / (IDAT_STRIPS * part);
     size_t strip = share > STRIP         ? STRIP
                    : share < STRIP_LEAST ? STRIP_LEAST
@@ -100,264 +97,211 @@ static uint32_t strip_rows(const struct idat_bands *b)
     return n < b->img->height ? n : b->img->height;
 }
 
-/* Returns whether matches hardly help, as in a photograph that is filtered. It
- * has none to speak of if it is not filtered, either. */
-static bool is_like_noise(size_t matches, size_t literals)
+/* Returns how many strips there are: only one of a small picture. */
+static unsigned count_strips(const struct idat_bands *b)
 {
-    return matches > literals - literals / 10;
-}
-
-/* Returns how many strips there are: one that is all of a small picture, and
- * fewer of long rows, which are whole in a strip. */
-static size_t count_strips(const struct idat_bands *b)
-{
-    const uint32_t height = b->img->height, share = height / STRIPS_SHARE;
-    if (strip_rows(b) == height)
+    const uint32_t height = b->img->height, rows = strip_rows(b);
+    unsigned n = IDAT_STRIPS;
+    if (height / STRIPS_LEAST < rows)
         return 1;
-    return b->row < STRIP || share > IDAT_STRIPS ? IDAT_STRIPS
-           : share > 1                           ? share
-                                                 : 1;
+    while (n > STRIPS_LEAST && height / n < rows * STRIPS_SHARE_MOST)
+        n--;
+    return n;
 }
 
-static uint32_t strip_at(const struct idat_bands *b, size_t i)
+static uint32_t strip_at(const struct idat_bands *b, unsigned i)
 {
-    const size_t last = b->img->height - strip_rows(b), n = count_strips(b);
-    return (uint32_t)(n > 1 ? last * i / (n - 1) : last / 2);
+    const uint32_t last = b->img->height - strip_rows(b), n = count_strips(b);
+    return n > 1 ? (uint32_t)((uint64_t)last * b->order[i] / (n - 1))
+                 : last / 2;
 }
 
-/* Tries a coder on strip i, once a filter is applied. Matches may refer to what
- * is before the strip, as they will: many repeat what is farther than a strip
- * is long. */
-static void try_on_strip(struct idat_bands *b, struct idat_scratch *scratch,
-                         unsigned k, size_t i, enum coder coder)
+/* ---- What is tried ------------------------------------------------------ */
+
+/* The filters that are best for most pictures, and two that for some repeat
+ * more: the same letter in the next row, the same edge in the next column. */
+static const uint8_t tried[IDAT_TRIED] = { FILTER_LEAST_SUM, FILTER_NONE,
+                                           FILTER_UP, FILTER_SUB };
+
+/* What a candidate must save beside those before it, in thousandths of its
+ * size: matches and filters, and more where speed counts most; and a search,
+ * also a share of what its matches save, as its time depends on how many it
+ * finds. */
+enum { WORTH_MATCHES = 8, WORTH_QUICKLY = 50, WORTH_FILTER = 3 };
+static const struct {
+    unsigned least, share;
+} worth[CODERS] = { [CODER_LONG] = { 0, 20 }, [CODER_ALL] = { 10, 20 } };
+
+/* Candidates are not tried further that are larger by such thousandths of the
+ * best and, as little tells little, of a bit for each byte. */
+enum { LOST = 30, LOST_LEAST = 15 };
+
+/* A round of trials: of some coders on some strips. */
+struct trial_round {
+    struct idat_bands *bands;
+    unsigned coders; /* a bit for each */
+    unsigned strip;  /* the first one */
+};
+
+/* Tries what is left of a filter on a strip. Matches may refer to what is
+ * before it, as they will: many repeat what is farther than a strip is long.
+ * The first strip shows what symbols cost, for the later ones. */
+static void try_filter(struct idat_bands *b, unsigned coders, unsigned strip,
+                       unsigned k)
 {
-    const uint32_t y = strip_at(b, i), n = strip_rows(b);
-    const uint32_t above = y < b->before ? y : b->before;
+    const uint32_t y = strip_at(b, strip), n = strip_rows(b);
+    const uint32_t above = coders == 1u << CODER_LITERALS ? 0
+                           : y < b->before                ? y
+                                                          : b->before;
     const size_t before = above * b->row;
-    struct coder_sizes *sizes = &b->strip[k][i];
-    const uint8_t *rows = scratch->filtered + before;
+    struct idat_scratch *scratch = coders ? idat_bands_take(b) : NULL;
+    if (!scratch)
+        return;
     idat_bands_filter(b, scratch, tried[k], y - above, above + n,
                       scratch->filtered);
-    sizes->of[CODER_LITERALS] = literal_block_estimate(rows, n * b->row);
-    sizes->of[coder] = try_coder(b, scratch, coder, rows, before, n * b->row);
-}
-
-/* Tries the two filters that are best for most pictures, and long matches; no
- * matches with the second if they hardly help with the first. */
-static void try_strip(void *context, size_t i)
-{
-    struct idat_bands *b = context;
-    struct idat_scratch *scratch = idat_bands_take(b);
-    const struct coder_sizes *adaptive = &b->strip[TRIED_ADAPTIVE][i];
-    struct coder_sizes *plain = &b->strip[TRIED_NONE][i];
-    enum coder coder = CODER_LONG;
-    if (!scratch)
-        return;
-    if (b->continuous) {
-        try_on_strip(b, scratch, TRIED_ADAPTIVE, i, coder);
-        if (is_like_noise(adaptive->of[CODER_LONG],
-                          adaptive->of[CODER_LITERALS]))
-            coder = CODER_LITERALS;
+    for (unsigned coder = 0; coder < CODERS; coder++) {
+        struct symbol_costs costs = { 0 };
+        if (!(coders >> coder & 1))
+            continue;
+        if (strip >= FEW)
+            costs = b->costs[k][coder];
+        b->strip[strip].of[k][coder] =
+            try_coder(b, scratch, (enum coder)coder, scratch->filtered + before,
+                      before, n * b->row, &costs);
+        if (strip == 0)
+            b->costs[k][coder] = costs;
     }
-    plain->of[CODER_LONG] = SIZE_MAX;
-    try_on_strip(b, scratch, TRIED_NONE, i, coder);
     idat_bands_give(b, scratch);
 }
 
-static void try_more_filters(void *context, size_t i)
+static void try_one(void *context, size_t i)
 {
-    struct idat_bands *b = context;
-    struct idat_scratch *scratch = idat_bands_take(b);
-    if (!scratch)
-        return;
-    for (unsigned k = TRIED_FIRST; k < IDAT_TRIED; k++)
-        try_on_strip(b, scratch, k, i, CODER_LONG);
-    idat_bands_give(b, scratch);
+    const struct trial_round *round = context;
+    const unsigned k = i % IDAT_TRIED;
+    try_filter(round->bands, round->coders & round->bands->left[k],
+               round->strip + (unsigned)i / IDAT_TRIED, k);
 }
 
-/* Tries short matches with the best filter, unless long ones were not worth a
- * trial. Where these save nothing, short ones may; but they must be better than
- * long ones that are not searched for quickly. */
-static void try_short(void *context, size_t i)
+/* Tries what is left of some coders on n strips from `first` on; on those of a
+ * picture in bands one by one. */
+static int try_strips(struct idat_bands *b, unsigned coders, unsigned first,
+                      unsigned n, struct err *err)
 {
-    struct idat_bands *b = context;
-    struct coder_sizes *sizes = &b->strip[b->best][i];
-    struct idat_scratch *scratch = idat_bands_take(b);
-    if (!scratch)
-        return;
-    sizes->of[CODER_SHORT] = sizes->of[CODER_LONG];
-    if (sizes->of[CODER_LONG] < SIZE_MAX)
-        try_on_strip(b, scratch, b->best, i, CODER_SHORT);
-    if (!b->only_repeats && sizes->of[CODER_SHORT] < sizes->of[CODER_LONG])
-        try_on_strip(b, scratch, b->best, i, CODER_LONG);
-    idat_bands_give(b, scratch);
-}
-
-/* Tries all matches on strip i with the best filter, where others are worth it.
- */
-static void try_all(struct idat_bands *b, size_t i)
-{
-    struct coder_sizes *sizes = &b->strip[b->best][i];
-    struct idat_scratch *scratch = idat_bands_take(b);
-    if (!scratch)
-        return;
-    if (are_worth_it(b, sizes->of[b->matches], sizes->of[CODER_LITERALS]))
-        try_on_strip(b, scratch, b->best, i, CODER_ALL);
-    idat_bands_give(b, scratch);
-}
-
-/* Returns whether strip i is one of the two that tell whether the others are
- * worth the time of the slowest search. */
-static bool is_first(const struct idat_bands *b, size_t i)
-{
-    return i % (IDAT_STRIPS / 2) == (count_strips(b) > 1);
-}
-
-static void try_all_first(void *context, size_t i)
-{
-    struct idat_bands *b = context;
-    struct coder_sizes *sizes = &b->strip[b->best][i];
-    sizes->of[CODER_ALL] = sizes->of[b->matches];
-    if (is_first(b, i))
-        try_all(b, i);
-}
-
-static void try_all_others(void *context, size_t i)
-{
-    struct idat_bands *b = context;
-    if (!is_first(b, i))
-        try_all(b, i);
-}
-
-/* Tries n strips; those of a picture in bands one by one. */
-static int try_strips(struct idat_bands *b, size_t n,
-                      void (*try)(void *context, size_t i), struct err *err)
-{
+    struct trial_round round = { b, coders, first };
     if (!image_has_bands(b->img)) {
-        thread_pool_run(b->rows.pool, try, b, n);
+        thread_pool_run(b->rows.pool, try_one, &round, n * IDAT_TRIED);
         return 0;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (idat_bands_hold(b, strip_at(b, i), strip_rows(b), err))
+    for (; round.strip < first + n; round.strip++) {
+        if (idat_bands_hold(b, strip_at(b, round.strip), strip_rows(b), err))
             return -1;
-        try(b, i);
+        thread_pool_run(b->rows.pool, try_one, &round, IDAT_TRIED);
     }
     return 0;
 }
 
-/* Returns the size of the strips if a coder is used where it is worth it. */
-static size_t sum_of_strips(const struct coder_sizes *strip, enum coder coder)
-{
-    size_t sum = 0;
-    for (int i = 0; i < IDAT_STRIPS; i++)
-        sum += smaller(strip[i].of[coder], strip[i].of[CODER_LITERALS]);
-    return sum;
-}
+/* ---- The choice --------------------------------------------------------- */
 
-/* Returns whether matches help much in all of n strips. */
-static bool all_repeat(const struct coder_sizes *strip, size_t n)
+/* Returns the bits of the first n strips if a coder is used where it saves
+ * something, and what it must save beside other candidates. */
+static size_t rate(const struct idat_bands *b, unsigned k, unsigned coder,
+                   unsigned n)
 {
-    size_t i = 0;
-    while (i < n &&
-           !is_like_noise(strip[i].of[CODER_LONG], strip[i].of[CODER_LITERALS]))
-        i++;
-    return i == n;
-}
-
-/* Chooses the filter by n strips. Of those that are tried later, one must be
- * better than chance would make it. */
-static int choose_filter(struct idat_bands *b, size_t n, struct err *err)
-{
-    unsigned end = TRIED_FIRST;
-    if (try_strips(b, n, try_strip, err))
-        return -1;
-    if (b->continuous && b->level >= IDAT_LZ77_FROM &&
-        all_repeat(b->strip[TRIED_ADAPTIVE], n)) {
-        end = IDAT_TRIED;
-        if (try_strips(b, n, try_more_filters, err))
-            return -1;
+    size_t bits = 0, literals = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const size_t *of = b->strip[i].of[k];
+        bits += smaller(of[coder], of[CODER_LITERALS]);
+        literals += of[CODER_LITERALS];
     }
-    size_t least = SIZE_MAX;
-    for (unsigned k = b->continuous ? TRIED_ADAPTIVE : TRIED_NONE; k < end;
-         k++) {
-        size_t sum = sum_of_strips(b->strip[k], CODER_LONG);
-        if (k >= TRIED_FIRST)
-            sum += sum / 50;
-        if (sum < least) {
-            least = sum;
-            b->best = k;
+    size_t must_save = k ? WORTH_FILTER : 0;
+    if (coder != CODER_LITERALS)
+        must_save += is_quick(b) ? WORTH_QUICKLY : WORTH_MATCHES;
+    if (literals > 0)
+        must_save += worth[coder].least +
+                     worth[coder].share * (literals - bits) / literals;
+    return bits + bits * must_save / 1000;
+}
+
+/* Finds the best of the candidates that were tried on the first n strips, and
+ * drops those that are much larger. */
+static void drop_lost(struct idat_bands *b, unsigned coders, unsigned n)
+{
+    size_t bits[IDAT_TRIED][CODERS], least = SIZE_MAX;
+    for (unsigned k = 0; k < IDAT_TRIED; k++)
+        for (unsigned coder = 0; coder < CODERS; coder++) {
+            bits[k][coder] = SIZE_MAX;
+            if ((b->left[k] & coders) >> coder & 1)
+                bits[k][coder] = rate(b, k, coder, n);
+            if (bits[k][coder] < least) {
+                least = bits[k][coder];
+                b->best = k;
+                b->coder = (enum coder)coder;
+            }
         }
+    least += n * strip_rows(b) * b->row * LOST_LEAST / 1000;
+    for (unsigned k = 0; k < IDAT_TRIED; k++) {
+        unsigned lost = 0;
+        for (unsigned coder = 0; coder < CODERS; coder++)
+            if (bits[k][coder] > least + least * LOST / 1000)
+                lost |= 1u << coder;
+        if (!(b->left[k] & coders & ~lost))
+            b->left[k] = 0;
+        else /* others are held against literals */
+            b->left[k] &= ~(coders & lost) | 1u << CODER_LITERALS;
     }
-    memset(b->filter, tried[b->best], b->count);
+}
+
+/* Puts the strip of each half first that becomes the largest without matches:
+ * there a choice matters most. */
+static int order_strips(struct idat_bands *b, unsigned n, struct err *err)
+{
+    for (unsigned i = 0; i < n; i++)
+        b->order[i] = i;
+    b->left[0] = 1u << CODER_LITERALS;
+    if (n == 1)
+        return 0;
+    if (try_strips(b, 1u << CODER_LITERALS, 0, n, err))
+        return -1;
+    for (unsigned half = 0; half < FEW; half++) {
+        unsigned most = half * n / 2;
+        for (unsigned i = most; i < (half + 1) * n / 2; i++)
+            if (b->strip[i].of[0][CODER_LITERALS] >
+                b->strip[most].of[0][CODER_LITERALS])
+                most = i;
+        for (unsigned i = most; i > half; i--)
+            b->order[i] = b->order[i - 1];
+        b->order[half] = most;
+    }
     return 0;
 }
 
-/* Returns the size that the strips may have with short matches, which are found
- * in half the time. Where repetition is rare, these must be better than the
- * others, and not by chance, as of a small sample. Elsewhere they may take 1 %
- * more; or half of what is saved by a filter that libpng does not use, but not
- * more than an eighth. */
-static size_t most_by_short(const struct idat_bands *b)
-{
-    size_t by_long = sum_of_strips(b->strip[b->best], CODER_LONG);
-    size_t adaptive = sum_of_strips(b->strip[TRIED_ADAPTIVE], CODER_LONG);
-    if (!b->only_repeats)
-        return by_long - by_long / 200;
-    return b->has_room
-               ? smaller((by_long + adaptive) / 2, by_long + by_long / 8)
-               : by_long + by_long / 100;
-}
-
-/* Chooses which matches are looked for by n strips. All of them take up to
- * twice the time of the others, which must be worth 2.5 %. */
-static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
-{
-    const struct coder_sizes *strip = b->strip[b->best];
-    const size_t by_long = sum_of_strips(strip, CODER_LONG);
-    const size_t adaptive = sum_of_strips(b->strip[TRIED_ADAPTIVE], CODER_LONG);
-    b->matches = CODER_LONG;
-    b->only_repeats = all_repeat(strip, n);
-    b->long_repeats = by_long <= sum_of_strips(strip, CODER_LITERALS) / 3;
-    b->has_room =
-        b->continuous && b->only_repeats && by_long < adaptive - adaptive / 6;
-    if (b->level < IDAT_LZ77_FROM)
-        return 0;
-    if (!b->long_repeats || b->has_room) {
-        if (try_strips(b, n, try_short, err))
-            return -1;
-        if (sum_of_strips(strip, CODER_SHORT) < most_by_short(b))
-            b->matches = CODER_SHORT;
-    }
-    if (b->has_room)
-        return 0;
-    if (try_strips(b, n, try_all_first, err))
-        return -1;
-    const size_t others = sum_of_strips(strip, b->matches);
-    if (sum_of_strips(strip, CODER_ALL) >= others - others / (n > 1 ? 160 : 40))
-        return 0;
-    if (try_strips(b, n, try_all_others, err))
-        return -1;
-    if (sum_of_strips(strip, CODER_ALL) < others - others / 40)
-        b->matches = CODER_ALL;
-    return 0;
-}
-
-/* Chooses one filter for all bands, and the coder for matches, by strips, which
- * are spread over the picture; if that is small, the first strip is all of it.
- */
+/* Chooses one filter and one coder for all bands, by strips, which are spread
+ * over the picture; if that is small, the first strip is all of it. Two strips
+ * show which filters are worth further trials, then which coders. */
 static int choose_by_strips(struct idat_bands *b, struct err *err)
 {
-    const bool whole = strip_rows(b) == b->img->height;
-    const size_t n = count_strips(b);
-    b->only_repeats = true; /* so long as no strip shows otherwise */
-    if (choose_filter(b, n, err) || choose_matches(b, n, err))
+    const unsigned few = 1u << CODER_LITERALS | 1u << CODER_LONG;
+    const unsigned all = is_quick(b) ? few : (1u << CODERS) - 1;
+    const unsigned n = count_strips(b), first = n > 1 ? FEW : 1;
+    if (order_strips(b, n, err))
         return -1;
-    const struct coder_sizes *strip = b->strip[b->best];
-    for (size_t i = 0; i < n; i++)
-        b->repeats |= are_worth_it(b, strip[i].of[b->matches],
-                                   strip[i].of[CODER_LITERALS]);
-    b->whole_sampled =
-        whole && b->count == 1 && b->img->height * b->row <= SAMPLE;
+    for (unsigned k = 0; k < IDAT_TRIED; k++)
+        b->left[k] = k < 2 || !is_quick(b) ? all : 0;
+    if (try_strips(b, few, 0, first, err))
+        return -1;
+    drop_lost(b, few, first);
+    if (try_strips(b, all & ~few, 0, first, err))
+        return -1;
+    drop_lost(b, all, first);
+    if (n > first && try_strips(b, all, first, n - first, err))
+        return -1;
+    drop_lost(b, all, n);
+    memset(b->filter, tried[b->best], b->count);
+    unsigned repeat = 0;
+    for (unsigned i = 0; i < n; i++)
+        repeat += is_worth_it(b, b->strip[i].of[b->best][b->coder],
+                              b->strip[i].of[b->best][CODER_LITERALS]);
+    b->mixed = repeat > 0 && repeat < n;
     return 0;
 }
 
@@ -375,7 +319,7 @@ static size_t try_literals(const struct idat_bands *b,
                            struct row_range rows)
 {
     idat_bands_filter(b, scratch, filter, rows.y, rows.n, scratch->filtered);
-    return literal_block_estimate(scratch->filtered, rows.n * b->row);
+    return literal_block_estimate(scratch->filtered, rows.n * b->row) / 8;
 }
 
 /* The same with matches. */
@@ -483,28 +427,17 @@ int idat_choice_make(struct idat_bands *b, struct err *err)
 
 /* ---- Deflating ---------------------------------------------------------- */
 
-/* Returns whether matches are worth it for a band, by a part of it. If they
- * were in strips, that may refer to what is before it, as the band will:
- * repetition after more bytes than the part has shows only so. If they were
- * not, as in dither, they must save a tenth: in noise of few values most bands
- * save less than half of what their parts do, and take several times as long.
- */
+/* Returns whether matches are worth it for a band, by a part of it. */
 static bool is_worth_matches(const struct idat_bands *b,
                              struct idat_scratch *scratch, const uint8_t *rows,
                              size_t before, size_t size)
 {
     size_t sample = smaller(size, SAMPLE), at = (size - sample) / 2;
     at -= at % b->row; /* a row's beginning */
-    if (b->whole_sampled || b->only_repeats)
-        return b->repeats;
-    if (b->level < IDAT_LZ77_FROM && !b->repeats)
-        return false;
-    size_t matches = try_coder(b, scratch, b->matches, rows + at,
-                               b->repeats ? before + at : 0, sample);
-    size_t literals = literal_block_estimate(rows + at, sample);
-    return b->level < IDAT_LZ77_FROM ? are_worth_it(b, matches, literals)
-           : b->repeats              ? matches < literals
-                                     : !is_like_noise(matches, literals);
+    struct symbol_costs costs = b->costs[b->best][b->coder];
+    size_t matches =
+        try_coder(b, scratch, b->coder, rows + at, before + at, sample, &costs);
+    return is_worth_it(b, matches, literal_block_estimate(rows + at, sample));
 }
 
 size_t idat_choice_deflate(const struct idat_bands *b,
@@ -516,23 +449,19 @@ size_t idat_choice_deflate(const struct idat_bands *b,
     const uint32_t above = i > 0 ? b->before : 0;
     const size_t before = above * b->row, size = n * b->row;
     uint8_t *rows = scratch->filtered + b->before * b->row;
+    enum coder coder = b->coder;
     *filtered = rows;
     idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y, n, rows);
     if (b->level == 0)
         return b->flate->deflate(scratch->deflater, out, flate_bound(size),
                                  rows, 0, size, final);
-    if (b->repeats) /* the sample refers to them as well */
-        idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y - above, above,
-                          rows - before);
-    if (b->level < IDAT_SIZE_FROM &&
-        !is_worth_matches(b, scratch, rows, before, size))
-        return deflate_by(b, scratch, CODER_LITERALS, out, rows, before, size,
-                          final);
-    if (!b->repeats)
+    if (b->level >= IDAT_SIZE_FROM || coder != CODER_LITERALS)
         idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y - above, above,
                           rows - before);
     if (b->level >= IDAT_SIZE_FROM)
         return optimal_deflate(scratch->optimal, out, rows, before, size,
                                final);
-    return deflate_by(b, scratch, b->matches, out, rows, before, size, final);
+    if (b->mixed && !is_worth_matches(b, scratch, rows, before, size))
+        coder = CODER_LITERALS;
+    return deflate_by(b, scratch, coder, out, rows, before, size, final);
 }

@@ -201,7 +201,6 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .pixel = scanline_pixel(img),
         .per_band = row < band ? (uint32_t)(band / row) : 1,
         .before = (uint32_t)((FLATE_WINDOW - 1) / row + 1),
-        .continuous = img->color != COLOR_INDEXED && image_bits(img) >= 8,
         .account = opts->account,
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
