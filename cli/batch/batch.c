@@ -58,10 +58,6 @@
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
 
-/* How many tasks may be done ahead of one that takes long: their results are
- * kept until it is reported. */
-enum { WINDOW = 256 };
-
 /* ---- A task ---------------------------------------------------------------
  */
 
@@ -236,7 +232,7 @@ static int give_all(struct batch *batch)
         .workers = batch->scheduler->workers,
         .resumers = batch->scheduler->resumers,
         .task_size = sizeof(struct batch_task),
-        .window = batch->scheduler->workers + batch->scheduler->parked + WINDOW,
+        .parked = batch->scheduler->parked,
         .work = work,
         .report = report,
         .tick = batch_tick,

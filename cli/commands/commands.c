@@ -18,9 +18,6 @@
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 
-/* How many files may be done ahead of one that takes long. */
-enum { WINDOW = 256 };
-
 /* Returns whether nobody reads on, or the disk is full. */
 static bool is_unheard(void *context)
 {
@@ -37,7 +34,6 @@ static int do_all(struct ordered_workers_opts *work,
     if (inputs->count == 0)
         return 0;
     work->workers = inputs->count < threads ? inputs->count : threads;
-    work->window = WINDOW;
     sandbox_enter_for_inputs(inputs, options);
     struct ordered_workers *workers = ordered_workers_open(work);
     if (!workers)

@@ -16,10 +16,13 @@
 #include "cli/files/signals.h"
 #include "codecs/base/clock.h"
 
-enum { TICK_MS = 100 };
+/* Milliseconds between two ticks; and how many tasks may be done ahead of one
+ * that takes long: their results are kept until it is reported. */
+enum { TICK_MS = 100, AHEAD = 256 };
 
 struct ordered_workers {
     struct ordered_workers_opts opts;
+    size_t window; /* slots of the ring: tasks that are given, not reported */
     pthread_t *thread; /* workers and resumers */
     unsigned threads;
     int refused;        /* why there are not more of them: an errno, or 0 */
@@ -39,7 +42,7 @@ struct ordered_workers {
 
 static void *task_at(const struct ordered_workers *workers, size_t i)
 {
-    return workers->task + i % workers->opts.window * workers->opts.task_size;
+    return workers->task + i % workers->window * workers->opts.task_size;
 }
 
 /* Reports what is done, in order, and ticks. The lock is held, but not during a
@@ -48,7 +51,7 @@ static void *task_at(const struct ordered_workers *workers, size_t i)
 static void report(struct ordered_workers *workers)
 {
     const struct ordered_workers_opts *opts = &workers->opts;
-    size_t window = opts->window;
+    size_t window = workers->window;
     if (workers->reporting)
         return;
     workers->reporting = true;
@@ -84,7 +87,7 @@ static void do_slot(struct ordered_workers *workers, unsigned number,
     if (!done)
         return;
     workers->done[slot] = true;
-    if (slot == workers->reported % opts->window)
+    if (slot == workers->reported % workers->window)
         report(workers);
 }
 
@@ -96,7 +99,7 @@ static void *work(void *argument)
     unsigned number = workers->started++;
     for (;;) {
         if (workers->taken < workers->given)
-            do_slot(workers, number, workers->taken++ % workers->opts.window);
+            do_slot(workers, number, workers->taken++ % workers->window);
         else if (workers->closing)
             break;
         else
@@ -109,7 +112,7 @@ static void *work(void *argument)
 static void *resume(void *argument)
 {
     struct ordered_workers *workers = argument;
-    const size_t window = workers->opts.window;
+    const size_t window = workers->window;
     signals_block();
     pthread_mutex_lock(&workers->lock);
     unsigned number = workers->opts.workers + workers->restarted++;
@@ -178,11 +181,12 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
     if (!workers)
         return NULL;
     workers->opts = *opts;
+    workers->window = opts->workers + opts->parked + AHEAD;
     workers->thread =
         calloc(opts->workers + opts->resumers, sizeof *workers->thread);
-    workers->task = calloc(opts->window, opts->task_size);
-    workers->done = calloc(opts->window, sizeof *workers->done);
-    workers->parked = calloc(opts->window, sizeof *workers->parked);
+    workers->task = calloc(workers->window, opts->task_size);
+    workers->done = calloc(workers->window, sizeof *workers->done);
+    workers->parked = calloc(workers->window, sizeof *workers->parked);
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->room, NULL);
     pthread_cond_init(&workers->work, NULL);
@@ -201,7 +205,7 @@ void *ordered_workers_room(struct ordered_workers *workers,
     bool stopped;
     pthread_mutex_lock(&workers->lock);
     while (!(stopped = stop(workers->opts.context)) &&
-           workers->given - workers->reported == workers->opts.window)
+           workers->given - workers->reported == workers->window)
         wait_a_tick(workers, &workers->room);
     pthread_mutex_unlock(&workers->lock);
     if (stopped)
@@ -217,7 +221,7 @@ void ordered_workers_give(struct ordered_workers *workers)
     workers->given++;
     pthread_cond_signal(&workers->work);
     if (!workers->has_worker)
-        do_slot(workers, 0, workers->taken++ % workers->opts.window);
+        do_slot(workers, 0, workers->taken++ % workers->window);
     pthread_mutex_unlock(&workers->lock);
 }
 
@@ -225,7 +229,7 @@ void ordered_workers_resume(struct ordered_workers *workers, void *task)
 {
     size_t at = (size_t)((unsigned char *)task - workers->task);
     pthread_mutex_lock(&workers->lock);
-    workers->parked[workers->resumed++ % workers->opts.window] =
+    workers->parked[workers->resumed++ % workers->window] =
         at / workers->opts.task_size;
     pthread_cond_signal(&workers->resume);
     pthread_mutex_unlock(&workers->lock);

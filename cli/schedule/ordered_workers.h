@@ -17,8 +17,7 @@ struct ordered_workers_opts {
     unsigned workers;
     unsigned resumers; /* more threads, for tasks that have been parked */
     size_t task_size;  /* bytes of a task, which start as zeros */
-    size_t window;     /* slots of the ring: how many tasks may be given and not
-                          reported */
+    size_t parked;     /* how many tasks may be at a time */
     /* Does a task. `worker` is 0 to workers + resumers - 1, one for each
      * thread. Returns false if the task is parked: then
      * ordered_workers_resume() is called for it, maybe before this returns, and

@@ -40,15 +40,15 @@ static bool globs_match(const struct globs *globs, const char *name, int flags)
  * directories without their slashes, and does not tell links from files without
  * a stat(). */
 
-struct directory_walk {
+struct gather {
     struct inputs *inputs;
     const struct options *opts;
-    bool has_folder;
-    struct stat folder;
+    const struct stat *folder; /* that outputs go to, if it is there; or NULL */
+    struct err *err;
+    /* Of a walk: */
     struct root *root;   /* the directory that is walked, opened */
     size_t below;        /* where the part below the root begins in `path` */
     char path[PATH_MAX]; /* of what is looked at */
-    struct err *err;
 };
 
 /* The names taken from a directory. Those of directories end in a slash, so
@@ -96,7 +96,7 @@ static int pass_over(struct inputs *inputs, const char *name, size_t below,
 /* Takes a file if it is wanted. Temporary files are not, nor backups of earlier
  * runs. One that is not a picture to us is counted. Returns 0, or -1 with the
  * reason. */
-static int take_file(struct directory_walk *w, const char *base,
+static int take_file(struct gather *w, const char *base,
                      struct entries *entries)
 {
     const struct options *opts = w->opts;
@@ -130,7 +130,7 @@ enum entry_kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
  * may be anywhere, and if it is below the root, it is taken where it stands.
  * What cannot be looked at counts as a file, which fails when its turn comes.
  */
-static enum entry_kind kind_of(const struct directory_walk *w,
+static enum entry_kind kind_of(const struct gather *w,
                                const struct dirent *entry)
 {
     struct stat st;
@@ -150,7 +150,7 @@ static enum entry_kind kind_of(const struct directory_walk *w,
 }
 
 /* Appends a name to the first `length` bytes of the path. */
-static int enter(struct directory_walk *w, size_t length, const char *name)
+static int enter(struct gather *w, size_t length, const char *name)
 {
     size_t n = strlen(name);
     if (n >= PATH_MAX - length)
@@ -160,8 +160,8 @@ static int enter(struct directory_walk *w, size_t length, const char *name)
     return 0;
 }
 
-static int look(struct directory_walk *w, size_t length,
-                const struct dirent *entry, struct entries *entries)
+static int look(struct gather *w, size_t length, const struct dirent *entry,
+                struct entries *entries)
 {
     char with_slash[sizeof entry->d_name + 1];
     const char *base = entry->d_name, *below = w->path + w->below;
@@ -186,7 +186,7 @@ static int look(struct directory_walk *w, size_t length,
 /* ---- A directory ------------------------------------------------------- */
 
 /* Appends the path to the inputs. */
-static int add_input(struct directory_walk *w, bool directory)
+static int add_input(struct gather *w, bool directory)
 {
     const struct input input = {
         .name = w->path,
@@ -199,7 +199,7 @@ static int add_input(struct directory_walk *w, bool directory)
 
 /* Reads the directory `path`, of `length` bytes with its slash. One that cannot
  * be read to its end becomes an input. */
-static int read_directory(struct directory_walk *w, size_t length,
+static int read_directory(struct gather *w, size_t length,
                           struct entries *entries)
 {
     bool root = length == w->below;
@@ -207,8 +207,8 @@ static int read_directory(struct directory_walk *w, size_t length,
     struct stat st;
     bool unread = !directory;
     bool is_folder =
-        directory && w->has_folder && fstat(dirfd(directory), &st) == 0 &&
-        st.st_dev == w->folder.st_dev && st.st_ino == w->folder.st_ino;
+        directory && w->folder && fstat(dirfd(directory), &st) == 0 &&
+        st.st_dev == w->folder->st_dev && st.st_ino == w->folder->st_ino;
     bool enters = directory && (root || !is_folder);
     int status = 0;
     while (enters && status == 0) {
@@ -233,7 +233,7 @@ static int read_directory(struct directory_walk *w, size_t length,
 }
 
 /* Walks the directory `path`, of `length` bytes with its slash. */
-static int walk_directory(struct directory_walk *w, size_t length)
+static int walk_directory(struct gather *w, size_t length)
 {
     struct entries entries = { 0 };
     int status = read_directory(w, length, &entries);
@@ -264,39 +264,28 @@ static int walk_directory(struct directory_walk *w, size_t length)
  * - a directory that cannot be read, which fails when its turn comes.
  *
  * Left out are names that end as --backup says, what --exclude names, and the
- * directory `folder`, where outputs go, or NULL. Without --include other files
- * are counted in inputs->passed. Everything found is confined to `root`: a
- * directory that becomes a link after it was walked is not followed. */
-static int walk_root(struct inputs *inputs, const char *root,
-                     const struct options *opts, const char *folder,
-                     struct err *err)
+ * directory where outputs go. Without --include other files are counted in
+ * inputs->passed. Everything found is confined to `root`: a directory that
+ * becomes a link after it was walked is not followed. */
+static int walk_root(struct gather *w, const char *root)
 {
-    struct directory_walk w = { .inputs = inputs, .opts = opts, .err = err };
     size_t n = strlen(root);
-    w.has_folder = folder && stat(folder, &w.folder) == 0;
-    if (enter(&w, 0, root) || (root[n - 1] != '/' && enter(&w, n, "/")))
+    if (enter(w, 0, root) || (root[n - 1] != '/' && enter(w, n, "/")))
         return -1;
-    w.below = strlen(w.path);
-    w.root = inputs_open_walked(
-        inputs, root, opts->in_place ? ROOT_LINKS_NONE : ROOT_LINKS_TO_FILE,
-        err);
-    if (!w.root)
-        return -1;
-    return walk_directory(&w, w.below);
+    w->below = strlen(w->path);
+    w->root = inputs_open_walked(
+        w->inputs, root,
+        w->opts->in_place ? ROOT_LINKS_NONE : ROOT_LINKS_TO_FILE, w->err);
+    return w->root ? walk_directory(w, w->below) : -1;
 }
 
 /* ---- All inputs --------------------------------------------------------- */
 
-struct gather {
-    struct inputs *inputs;
-    const struct options *opts;
-    const char *folder;
-};
-
 /* Takes a name, from wherever it came. */
-static int take(struct gather *g, const char *name, struct err *err)
+static int take(struct gather *g, const char *name)
 {
     const struct options *opts = g->opts;
+    struct err *err = g->err;
     struct stat st;
     if (!*name)
         return fail(err, "the name of an input is empty");
@@ -306,7 +295,7 @@ static int take(struct gather *g, const char *name, struct err *err)
     if (strlen(name) >= PATH_MAX)
         return fail(err, "the name of an input is too long: %.200s...", name);
     if (opts->recursive && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-        return walk_root(g->inputs, name, opts, g->folder, err);
+        return walk_root(g, name);
     g->inputs->seen++;
     if (globs_match(&opts->exclude, name, 0) ||
         (opts->include.count && !globs_match(&opts->include, name, 0)))
@@ -315,9 +304,10 @@ static int take(struct gather *g, const char *name, struct err *err)
 }
 
 /* Takes the names in a list, each ended by `end`; the last one may lack it. */
-static int take_lines(struct gather *g, int fd, char end, struct err *err)
+static int take_lines(struct gather *g, int fd, char end)
 {
     const char *file = g->opts->files_from;
+    struct err *err = g->err;
     struct line_reader lines = { .fd = fd, .end = end, .most = PATH_MAX };
     enum line got = LINE_READ;
     int status = 0;
@@ -337,7 +327,7 @@ static int take_lines(struct gather *g, int fd, char end, struct err *err)
                 fail(err, "--files-from: line %zu of %s is too long for a name",
                      n, file);
         else if (size)
-            status = take(g, line, err);
+            status = take(g, line);
     }
     if (got == LINE_FAILED)
         status = fail(err, "--files-from: %s: %s", file, strerror(errno));
@@ -345,14 +335,15 @@ static int take_lines(struct gather *g, int fd, char end, struct err *err)
     return status;
 }
 
-static int take_list(struct gather *g, struct err *err)
+static int take_list(struct gather *g)
 {
+    struct err *err = g->err;
     const char *file = g->opts->files_from;
     bool standard = strcmp(file, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(err, "--files-from: %s: %s", file, strerror(errno));
-    int status = take_lines(g, fd, g->opts->nul ? '\0' : '\n', err);
+    int status = take_lines(g, fd, g->opts->nul ? '\0' : '\n');
     if (!standard)
         close(fd);
     return status;
@@ -361,11 +352,14 @@ static int take_list(struct gather *g, struct err *err)
 int gather_inputs(struct inputs *inputs, const struct options *opts,
                   const char *folder, struct err *err)
 {
-    struct gather g = { inputs, opts, folder };
+    struct gather g = { .inputs = inputs, .opts = opts, .err = err };
+    struct stat st;
+    if (folder && stat(folder, &st) == 0)
+        g.folder = &st;
     for (int i = 0; i < opts->nfiles; i++)
-        if (take(&g, opts->file[i], err))
+        if (take(&g, opts->file[i]))
             return -1;
-    int status = opts->files_from ? take_list(&g, err) : 0;
+    int status = opts->files_from ? take_list(&g) : 0;
     /* An empty list is not a mistake: a script may have found no work. */
     bool empty_list = opts->files_from && inputs->seen == 0;
     inputs->none = inputs->count == 0 && !empty_list;
