@@ -17,8 +17,6 @@ struct idat_turn {
     enum xform turn;
     uint32_t width, height; /* before the turn */
     unsigned pixel;         /* bytes, whole ones */
-    bool continuous;        /* samples near each other are similar, as those of
-                               a palette are not: filters may help */
     bool any_size;      /* it may also become larger than the CPU makes it, as
                            pictures do that repeat much */
     struct bytes coded; /* borrowed: what the chunks hold, one after the

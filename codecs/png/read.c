@@ -464,7 +464,6 @@ static bool offer_idats(struct reader *reader)
         .width = img->width,
         .height = img->height,
         .pixel = scanline_pixel(img),
-        .continuous = img->color != COLOR_INDEXED,
     };
     const struct bytes *turned = NULL;
     if (join_idats(&turn.coded, state->idats))

@@ -22,8 +22,9 @@ enum {
     CODE_HEAD_BITS = 3 + 14, /* of a block, before the lengths of these 19 */
     PLACE_THREADS = 32,
     EMIT_THREADS = 256,
+    EMIT_EACH = 4,        /* tokens of a thread at a time */
     EMIT_TOKEN_BITS = 48, /* at most */
-    EMIT_WORDS = EMIT_THREADS * EMIT_TOKEN_BITS / 32 + 2,
+    EMIT_WORDS = EMIT_THREADS * EMIT_EACH * EMIT_TOKEN_BITS / 32 + 2,
 };
 
 struct code_shared {
@@ -357,7 +358,8 @@ struct emit_shared {
     uint32_t word[EMIT_WORDS];
     uint16_t code[IDAT_SYMBOLS];
     uint8_t bits[IDAT_SYMBOLS];
-    uint64_t token[EMIT_THREADS]; /* its bits */
+    uint64_t token[EMIT_EACH][EMIT_THREADS]; /* the bits of each, */
+    uint8_t size[EMIT_EACH][EMIT_THREADS];   /* and how many they are */
     uint32_t sum[2][EMIT_THREADS];
     uint32_t at;
 };
@@ -386,18 +388,24 @@ IDAT_FN uint64_t emit_token(const struct emit_shared *s, uint32_t token,
     return bits;
 }
 
-/* Writes the bits of EMIT_THREADS tokens, and behind the last ones of a band
- * the code of its end. */
+/* Writes the bits of EMIT_THREADS * EMIT_EACH tokens, and behind the last ones
+ * of a band the code of its end. */
 IDAT_FN void emit_some(struct emit_shared *s, uint32_t *out,
                        const uint32_t *token, uint32_t n)
 {
     PHASE(t, EMIT_THREADS)
     {
-        uint32_t bits = 0;
-        s->token[t] = t < n    ? emit_token(s, token[t], &bits)
-                      : t == n ? s->code[IDAT_END]
-                               : 0;
-        s->sum[0][t] = t == n ? s->bits[IDAT_END] : bits;
+        uint32_t all = 0;
+        for (unsigned k = 0; k < EMIT_EACH; k++) {
+            const uint32_t i = t * EMIT_EACH + k;
+            uint32_t bits = i == n ? s->bits[IDAT_END] : 0;
+            s->token[k][t] = i < n    ? emit_token(s, token[i], &bits)
+                             : i == n ? s->code[IDAT_END]
+                                      : 0;
+            s->size[k][t] = (uint8_t)bits;
+            all += bits;
+        }
+        s->sum[0][t] = all;
         for (uint32_t i = t; i < EMIT_WORDS; i += EMIT_THREADS)
             s->word[i] = 0;
     }
@@ -409,13 +417,15 @@ IDAT_FN void emit_some(struct emit_shared *s, uint32_t *out,
     const uint32_t all = s->sum[from][EMIT_THREADS - 1];
     PHASE(t, EMIT_THREADS)
     {
-        const uint32_t before = t ? s->sum[from][t - 1] : 0;
-        const uint32_t bits = s->sum[from][t] - before;
-        const uint32_t at = s->at % 32 + before;
-        emit_put(s->word, at, (uint32_t)s->token[t], bits < 32 ? bits : 32);
-        if (bits > 32)
-            emit_put(s->word, at + 32, (uint32_t)(s->token[t] >> 32),
-                     bits - 32);
+        uint32_t at = s->at % 32 + (t ? s->sum[from][t - 1] : 0);
+        for (unsigned k = 0; k < EMIT_EACH; k++) {
+            const uint32_t bits = s->size[k][t];
+            const uint64_t coded = s->token[k][t];
+            emit_put(s->word, at, (uint32_t)coded, bits < 32 ? bits : 32);
+            if (bits > 32)
+                emit_put(s->word, at + 32, (uint32_t)(coded >> 32), bits - 32);
+            at += bits;
+        }
     }
     const uint32_t words = (s->at % 32 + all + 31) / 32;
     PHASE(t, EMIT_THREADS)
@@ -455,7 +465,7 @@ IDAT_FN void idat_emit(const struct idat_params *p, uint32_t band,
         if (t == 0)
             s->at = b->at + b->header;
     }
-    for (uint32_t i = 0; i <= b->tokens; i += EMIT_THREADS)
+    for (uint32_t i = 0; i <= b->tokens; i += EMIT_THREADS * EMIT_EACH)
         emit_some(s, out, token + i, b->tokens - i);
 }
 

@@ -7,7 +7,7 @@
  * So each thread begins so many bits before its part, and notes the first code
  * of its part, and the first one behind it. Where these are not what the
  * threads before and behind say, parts are decoded again from where the one
- * before has ended, until all agree: of a photograph after one round in three
+ * before has ended, until all agree: of a photograph after one round in six
  * turns. Then the sizes of what is made are known, and where it goes.
  *
  * The work is bounded by the bytes of the stream: a part that is decoded again
@@ -22,7 +22,7 @@
 enum {
     INFLATE_THREADS = 128,
     INFLATE_PART = 1024,  /* bits */
-    INFLATE_BEFORE = 256, /* bits */
+    INFLATE_BEFORE = 448, /* bits */
     INFLATE_ROUNDS = 64,
     /* The most matches of all parts at a time: one takes two bits or more. */
     INFLATE_MATCHES = INFLATE_THREADS * (INFLATE_PART / 2),
@@ -33,24 +33,26 @@ enum {
     INFLATE_ITEMS_CHECKED = 512,  /* the same where they are compared */
     INFLATE_STAGED = INFLATE_THREADS * INFLATE_PART / 32 + /* words of parts, */
                      INFLATE_BEFORE / 32 + 1 + 6, /* before, and behind them */
-    INFLATE_SPAN = 24 << 10,
-    INFLATE_OWN = 32,   /* matches that a thread copies of these */
-    INFLATE_LONG = 32,  /* bytes of a match that several threads copy, */
-    INFLATE_LANES = 32, /* so many, */
+    INFLATE_SPAN = 4 << 10, /* bytes in which matches are copied together, */
+    INFLATE_STEP = 32,      /* of which so many are looked for at a time */
+    INFLATE_LONG = 32,      /* bytes of a match that several threads note, */
+    INFLATE_LANES = 32,     /* so many, */
     INFLATE_LONGS = INFLATE_SPAN / INFLATE_LONG, /* of which there are fewer */
-    INFLATE_JOINED = 1 << 14, /* bytes of matches that are one, at most */
-    INFLATE_LITERALS = 288,   /* symbols, two of which do not occur */
-    INFLATE_LENGTHS = 19,     /* of lengths of codes, */
-    INFLATE_LENGTH_BITS = 7,  /* of so many bits at most */
+    INFLATE_JOINED = INFLATE_SPAN, /* bytes of matches that are one, at most */
+    INFLATE_LITERALS = 288,        /* symbols, two of which do not occur */
+    INFLATE_LENGTHS = 19,          /* of lengths of codes, */
+    INFLATE_LENGTH_BITS = 7,       /* of so many bits at most */
     CODE_BITS_MAX = 15,
 };
 
 /* A Huffman code: how many codes of each length there are, the first of them,
- * and where its symbol stands among all in their order; and what the next bits
- * mean, by a table: symbol << 4 | bits, or 0 if the code is longer. */
+ * and where its symbol stands among all in their order; the least bits, as if
+ * they were 15, that no code of this length or a shorter one begins; and what
+ * the next bits mean, by a table: symbol << 4 | bits, or 0 if the code is
+ * longer. */
 struct inflate_code {
     uint16_t count[CODE_BITS_MAX + 1], first[CODE_BITS_MAX + 1];
-    uint16_t index[CODE_BITS_MAX + 1];
+    uint16_t index[CODE_BITS_MAX + 1], limit[CODE_BITS_MAX + 1];
     uint16_t symbol[INFLATE_LITERALS];
     uint16_t quick[1 << INFLATE_QUICK]; /* of distances and lengths the first of
                                            these */
@@ -90,23 +92,19 @@ struct inflate_shared {
     uint8_t state[INFLATE_THREADS];
     uint32_t unsettled, last;
 
-    /* Of matches that are copied. */
-    uint32_t base, slice; /* their first byte, and how many they are */
-    uint32_t open[INFLATE_THREADS], ready[INFLATE_THREADS]; /* bits: of those of
-                                                               a thread */
-    uint32_t left[2];
-    union {
-        struct {
-            uint32_t missing[INFLATE_SPAN / 32]; /* bits: bytes that are not
-                                                    there */
-            uint32_t window[INFLATE_SPAN / 4];   /* the bytes */
-        };
-        uint32_t staged[INFLATE_STAGED + INFLATE_STAGED / 32]; /* see
-                                                                  stage_at() */
-    };
+    /* Of matches that are copied: their first byte and where they end, how
+     * many they are, at least and all, and those of many bytes. */
+    uint32_t base, used, found, slice;
     uint16_t large[INFLATE_LONGS];
     uint32_t larges;
-    uint32_t used; /* bytes of the window */
+    uint32_t left[2];
+    union {
+        uint16_t from[2][INFLATE_SPAN]; /* see match_note() */
+        uint32_t staged[INFLATE_STAGED + INFLATE_STAGED / 32];   /* see
+                                                                    stage_at() */
+        uint32_t with[CODE_BITS_MAX + 1][INFLATE_LITERALS / 32]; /* bits: the
+                                              symbols that have such codes */
+    };
 };
 
 /* ---- Bits ---------------------------------------------------------------- */
@@ -188,14 +186,15 @@ enum { INFLATE_NO_CODE = 0xffff };
 IDAT_FN uint32_t inflate_find(const struct inflate_code *code, uint32_t bits,
                               uint32_t least, uint32_t most)
 {
-    const uint32_t mirrored = idat_mirror(bits);
-    for (uint32_t length = least; length <= most; length++) {
-        const uint32_t n = (mirrored >> (32 - length)) - code->first[length];
-        if (n < code->count[length])
-            return (uint32_t)code->symbol[code->index[length] + n] << 4 |
-                   length;
-    }
-    return INFLATE_NO_CODE;
+    const uint32_t mirrored = idat_mirror(bits) >> (32 - CODE_BITS_MAX);
+    uint32_t length = least;
+    for (uint32_t i = least; i < most; i++)
+        length += mirrored >= code->limit[i];
+    const uint32_t n =
+        (mirrored >> (CODE_BITS_MAX - length)) - code->first[length];
+    if (n >= code->count[length])
+        return INFLATE_NO_CODE;
+    return (uint32_t)code->symbol[code->index[length] + n] << 4 | length;
 }
 
 /* The same of the next bits, of which there are at least 15; the table looks up
@@ -228,36 +227,63 @@ IDAT_FN bool inflate_is_whole(const struct inflate_code *code, bool distances)
            (distances && (codes == 0 || (codes == 1 && code->count[1])));
 }
 
-/* Sorts the symbols of a code of n lengths, those of one length by one of 16
- * threads. */
-IDAT_FN void inflate_sort(struct inflate_code *code, const uint8_t *bits,
-                          uint32_t n, unsigned thread)
+/* Sets all about the codes of a length, when all have been counted. */
+IDAT_FN void inflate_set_length(struct inflate_code *code, unsigned length)
 {
-    uint32_t index = 0, count = 0;
-    for (uint32_t i = 0; i < n; i++)
-        index += bits[i] && bits[i] < thread;
-    for (uint32_t i = 0; i < n; i++)
-        if (thread && bits[i] == thread)
-            code->symbol[index + count++] = (uint16_t)i;
-    code->count[thread] = (uint16_t)count;
-    code->index[thread] = (uint16_t)index;
-}
-
-/* Sets the first code of a length, when all have been counted. */
-IDAT_FN void inflate_set_first(struct inflate_code *code, unsigned length)
-{
-    uint32_t first = 0;
-    for (unsigned i = 1; i < length; i++)
+    uint32_t first = 0, index = 0;
+    for (unsigned i = 1; i < length; i++) {
         first = (first + code->count[i]) << 1;
+        index += code->count[i];
+    }
     code->first[length] = (uint16_t)first;
+    code->index[length] = (uint16_t)index;
+    code->limit[length] =
+        (uint16_t)((first + code->count[length]) << (CODE_BITS_MAX - length));
 }
 
-IDAT_FN void inflate_fill_quick(struct inflate_code *code, uint32_t quick,
-                                unsigned thread)
+/* Makes a code of the bits of n symbols, with a table of `quick` bits. */
+IDAT_FN void inflate_make_code(struct inflate_shared *s,
+                               struct inflate_code *code, const uint8_t *bits,
+                               uint32_t n, uint32_t quick)
 {
-    for (uint32_t i = thread; i < 1u << quick; i += INFLATE_THREADS) {
-        const uint32_t entry = inflate_find(code, i, 1, quick);
-        code->quick[i] = entry == INFLATE_NO_CODE ? 0 : (uint16_t)entry;
+    enum { WORDS = INFLATE_LITERALS / 32 };
+    PHASE(t, INFLATE_THREADS)
+    for (uint32_t i = t; i < (CODE_BITS_MAX + 1) * WORDS; i += INFLATE_THREADS)
+        s->with[i / WORDS][i % WORDS] = 0;
+    PHASE(t, INFLATE_THREADS)
+    for (uint32_t i = t; i < n; i += INFLATE_THREADS)
+        if (bits[i])
+            IDAT_OR(&s->with[bits[i]][i / 32], 1u << i % 32);
+    PHASE(t, INFLATE_THREADS)
+    if (t <= CODE_BITS_MAX) {
+        uint32_t count = 0;
+        for (unsigned i = 0; i < WORDS; i++)
+            count += idat_population(s->with[t][i]);
+        code->count[t] = (uint16_t)count;
+    }
+    PHASE(t, INFLATE_THREADS)
+    if (t && t <= CODE_BITS_MAX)
+        inflate_set_length(code, t);
+    PHASE(t, INFLATE_THREADS)
+    for (uint32_t i = t; i < n; i += INFLATE_THREADS) {
+        const uint32_t *with = s->with[bits[i]];
+        uint32_t at = code->index[bits[i]];
+        if (!bits[i])
+            continue;
+        for (uint32_t k = 0; k < i / 32; k++)
+            at += idat_population(with[k]);
+        at += idat_population(with[i / 32] & idat_low_bits(i % 32));
+        code->symbol[at] = (uint16_t)i;
+    }
+    PHASE(t, INFLATE_THREADS)
+    {
+        if (t == 0 && !inflate_is_whole(code, code == &s->distance &&
+                                                  n != INFLATE_LENGTHS))
+            s->bad = 1;
+        for (uint32_t i = t; i < 1u << quick; i += INFLATE_THREADS) {
+            const uint32_t entry = inflate_find(code, i, 1, quick);
+            code->quick[i] = entry == INFLATE_NO_CODE ? 0 : (uint16_t)entry;
+        }
     }
 }
 
@@ -357,18 +383,8 @@ IDAT_FN bool inflate_read_header(struct inflate_shared *s)
 /* Reads the codes of a block of its own. */
 IDAT_FN void inflate_read_codes(struct inflate_shared *s)
 {
-    PHASE(t, INFLATE_THREADS)
-    if (t <= CODE_BITS_MAX)
-        inflate_sort(&s->distance, s->length_bits, INFLATE_LENGTHS, t);
-    PHASE(t, INFLATE_THREADS)
-    if (t <= CODE_BITS_MAX)
-        inflate_set_first(&s->distance, t);
-    PHASE(t, INFLATE_THREADS)
-    {
-        if (t == 0 && !inflate_is_whole(&s->distance, false))
-            s->bad = 1;
-        inflate_fill_quick(&s->distance, INFLATE_LENGTH_BITS, t);
-    }
+    inflate_make_code(s, &s->distance, s->length_bits, INFLATE_LENGTHS,
+                      INFLATE_LENGTH_BITS);
     if (s->bad)
         return;
     PHASE(t, INFLATE_THREADS)
@@ -379,29 +395,10 @@ IDAT_FN void inflate_read_codes(struct inflate_shared *s)
 /* Makes the tables of a block whose codes have been read. */
 IDAT_FN void inflate_make_tables(struct inflate_shared *s)
 {
-    PHASE(t, INFLATE_THREADS)
-    {
-        if (t <= CODE_BITS_MAX)
-            inflate_sort(&s->literal, s->bits, s->literals, t);
-        else if (t >= 32 && t <= 32 + CODE_BITS_MAX)
-            inflate_sort(&s->distance, s->bits + s->literals,
-                         INFLATE_LITERALS + 32 - s->literals, t - 32);
-    }
-    PHASE(t, INFLATE_THREADS)
-    {
-        if (t <= CODE_BITS_MAX)
-            inflate_set_first(&s->literal, t);
-        else if (t >= 32 && t <= 32 + CODE_BITS_MAX)
-            inflate_set_first(&s->distance, t - 32);
-    }
-    PHASE(t, INFLATE_THREADS)
-    {
-        if (t == 0 && (!inflate_is_whole(&s->literal, false) ||
-                       !inflate_is_whole(&s->distance, true)))
-            s->bad = 1;
-        inflate_fill_quick(&s->literal, INFLATE_QUICK, t);
-        inflate_fill_quick(&s->distance, INFLATE_QUICK_DISTANCE, t);
-    }
+    inflate_make_code(s, &s->literal, s->bits, s->literals, INFLATE_QUICK);
+    inflate_make_code(s, &s->distance, s->bits + s->literals,
+                      INFLATE_LITERALS + 32 - s->literals,
+                      INFLATE_QUICK_DISTANCE);
 }
 
 /* ---- Parts --------------------------------------------------------------- */

@@ -14,16 +14,16 @@ enum idat_kernel {
     IDAT_MOVE, /* a square of pixels */
     IDAT_TRY,  /* a choice of filters and a strip of a picture */
     IDAT_CHOOSE,
-    IDAT_FILTER,   /* a row */
-    IDAT_SUM,      /* a band */
-    IDAT_MATCHES,  /* the same */
-    IDAT_CODES,    /* the same */
-    IDAT_PLACE,    /* a picture */
-    IDAT_EMIT,     /* a band */
-    IDAT_CHECK,    /* the same */
-    IDAT_CHECK_ROW /* a row */
+    IDAT_FILTER,    /* some rows */
+    IDAT_SUM,       /* a band */
+    IDAT_MATCHES,   /* the same */
+    IDAT_CODES,     /* the same */
+    IDAT_PLACE,     /* a picture */
+    IDAT_EMIT,      /* a band */
+    IDAT_CHECK,     /* the same */
+    IDAT_CHECK_ROWS /* some rows */
 };
-enum { IDAT_KERNELS = IDAT_CHECK_ROW + 1 };
+enum { IDAT_KERNELS = IDAT_CHECK_ROWS + 1 };
 
 #ifdef __cplusplus
 extern "C" {

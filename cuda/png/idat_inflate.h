@@ -1,12 +1,10 @@
 /* Inflating a stream, by a block of threads; and comparing what it inflates to.
  *
  * Where parts go is known once they are decoded (idat_decode.h): literals are
- * written, and matches noted. These are copied by all threads, some thousand at
- * a time, of up to INFLATE_SPAN bytes. A bit for each of these tells whether it
- * is there. First those are copied whose bytes are there, then those that
- * waited for them, and so on, in some twenty rounds: so these bytes are in
- * shared memory meanwhile. Matches that go on where the one before ends, at the
- * same distance, as those of flat areas, are one.
+ * written, and matches noted. These are copied by all threads together, those
+ * of INFLATE_SPAN bytes at a time, however they refer to each other. Matches
+ * that go on where the one before ends, at the same distance, as those of flat
+ * areas, are one.
  *
  * Who compares needs no order: all before a part is compared by others, so the
  * bytes that it refers to are there.
@@ -14,8 +12,8 @@
  * Traffic of a picture of n bytes: the stream is read once, to shared memory; 4
  * bytes are written and read for each code, and 8 for each match; n bytes are
  * written, and most read and written again with the matches among them. What
- * takes the time is latency, of a picture of 2 megapixels 30 to 60 ms: so many
- * are done side by side, four on each multiprocessor. */
+ * takes the time is latency, of a picture of 2 megapixels 45 ms: so many are
+ * done side by side, six on each multiprocessor. */
 #ifndef CUDA_PNG_IDAT_INFLATE_H
 #define CUDA_PNG_IDAT_INFLATE_H
 
@@ -63,34 +61,50 @@ IDAT_FN void inflate_write(struct inflate_shared *s, unsigned t)
 }
 
 /* Compares what a part makes with what is there. All before it is compared by
- * others, so the bytes that matches refer to are there, too. */
+ * others, so the bytes that matches refer to are there, too. What is loaded is
+ * compared when the next is under way. */
 IDAT_FN void inflate_compare(struct inflate_shared *s, unsigned t)
 {
     uint32_t to = s->made + s->sum[0][0][t] - s->bytes[t], wrong = 0;
     const uint32_t *const items = s->item + t, n = s->codes[t];
     const uint8_t *const out = s->out;
+    uint32_t next = n ? items[0] : 0, literal = 0, loaded = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t item = items[i * INFLATE_THREADS];
+        const uint32_t item = next;
+        next = i + 1 < n ? items[(i + 1) * INFLATE_THREADS] : 0;
         if (!(item & TOKEN_MATCH)) {
-            wrong |= out[to++] ^ item;
+            wrong |= literal ^ loaded;
+            literal = item;
+            loaded = out[to++];
             continue;
         }
         const uint32_t length = (item >> 16 & 0xff) + IDAT_MATCH_LEAST;
         const uint32_t far = (item & 0xffff) + 1;
         const uint8_t *at = out + to;
         wrong |= far > to;
-        for (uint32_t k = 0; k < length && !wrong; k += 8) {
+        for (uint32_t k = 0; k < length && far <= to; k += 8) {
             const uint64_t other = idat_load(at + k) ^ idat_load(at + k - far);
             const uint32_t bytes = idat_least(length - k, 8);
             wrong |= other << (8 * (8 - bytes)) != 0;
         }
         to += length;
     }
-    if (wrong)
+    if (wrong | (literal ^ loaded))
         IDAT_OR(&s->bad, 1);
 }
 
 /* ---- Copying matches ----------------------------------------------------- */
+
+/* Matches of a span of bytes are copied together. Each byte of it has a place
+ * where it comes from, which may be made by a match, too: that one's place
+ * comes instead, until none changes, twice as far each time (pointer jumping:
+ * Wyllie, "The complexity of parallel computations", 1979). Then all bytes are
+ * copied from places that no match makes. */
+
+enum {
+    MATCH_BEFORE = IDAT_WINDOW
+}; /* places before the span: they are from 0
+      on, and its first byte has this one */
 
 IDAT_FN uint32_t match_to(uint64_t match)
 {
@@ -102,212 +116,149 @@ IDAT_FN uint32_t match_size(uint64_t match)
     return (uint32_t)match >> 16;
 }
 
-IDAT_FN uint32_t match_far(uint64_t match)
+/* Notes where bytes first, first + step ... of a match come from; those that it
+ * makes itself repeat those before it. */
+IDAT_FN void match_note(struct inflate_shared *s, uint64_t match,
+                        uint32_t first, uint32_t step)
 {
-    return ((uint32_t)match & 0xffff) + 1;
-}
-
-/* The bits of word i that stand for bytes from `begin` to `end`, all of the
- * span. */
-IDAT_FN uint32_t span_bits(uint32_t i, uint32_t begin, uint32_t end)
-{
-    const uint32_t first = begin > i * 32 ? begin - i * 32 : 0;
-    return idat_low_bits(end - i * 32) & ~idat_low_bits(first);
-}
-
-/* Notes whether the bytes that a match makes are missing. */
-IDAT_FN void match_mark(struct inflate_shared *s, uint64_t match, bool missing)
-{
-    const uint32_t begin = match_to(match) - s->base;
-    const uint32_t end = begin + match_size(match);
-    for (uint32_t i = begin / 32; i * 32 < end; i++) {
-        if (missing)
-            IDAT_OR(&s->missing[i], span_bits(i, begin, end));
-        else
-            IDAT_AND(&s->missing[i], ~span_bits(i, begin, end));
-    }
-}
-
-/* Returns whether the bytes are there that a match copies; those that it makes
- * itself repeat them. */
-IDAT_FN bool match_is_ready(const struct inflate_shared *s, uint64_t match)
-{
-    const uint32_t far = match_far(match);
-    const uint32_t from = match_to(match) - far;
-    const uint32_t behind = from + idat_least(match_size(match), far);
-    if (behind <= s->base)
-        return true;
-    const uint32_t begin = from > s->base ? from - s->base : 0;
-    const uint32_t end = behind - s->base;
-    for (uint32_t i = begin / 32; i * 32 < end; i++)
-        if (s->missing[i] & span_bits(i, begin, end))
-            return false;
-    return true;
-}
-
-/* Copies bytes first, first + step ... of a match to the window, from there or
- * from before it; those that it makes itself repeat those before it. */
-IDAT_FN void match_copy_part(struct inflate_shared *s, uint64_t match,
-                             uint32_t first, uint32_t step)
-{
-    const uint32_t length = match_size(match), far = match_far(match);
+    const uint32_t size = match_size(match);
+    const uint32_t far = ((uint32_t)match & 0xffff) + 1;
     const uint32_t to = match_to(match) - s->base;
-    const uint8_t *const before = s->out + s->base;
-    uint8_t *const window = (uint8_t *)s->window;
-    for (uint32_t i = first; i < length; i += step) {
-        const int32_t from = (int32_t)(to - far + (i < far ? i : i % far));
-        window[to + i] = from < 0 ? before[from] : window[from];
-    }
+    for (uint32_t i = first; i < size; i += step)
+        s->from[0][to + i] =
+            (uint16_t)(MATCH_BEFORE + to - far + (i < far ? i : i % far));
 }
 
-/* Copies a match by one thread. */
-IDAT_FN void match_copy(struct inflate_shared *s, uint64_t match)
-{
-    enum { AT_ONCE = 8 };
-    const uint32_t length = match_size(match), far = match_far(match);
-    const uint32_t to = match_to(match) - s->base;
-    const int32_t from = (int32_t)(to - far);
-    uint8_t *const window = (uint8_t *)s->window + to;
-    const uint8_t *at = window - far;
-    if (from < 0 && (uint32_t)-from < idat_least(length, far)) {
-        match_copy_part(s, match, 0, 1);
-        return;
-    }
-    if (from < 0)
-        at = s->out + s->base + to - far;
-    for (uint32_t i = 0, k = 0; i < length; i += AT_ONCE) {
-        uint8_t byte[AT_ONCE];
-        for (unsigned n = 0; n < AT_ONCE; n++) {
-            byte[n] = i + n < length ? at[k] : 0;
-            k = k + 1 < far ? k + 1 : 0;
-        }
-        for (unsigned n = 0; n < AT_ONCE; n++)
-            if (i + n < length)
-                window[i + n] = byte[n];
-    }
-}
-
-/* Loads or stores the words of the window that are used. */
-IDAT_FN void window_move(struct inflate_shared *s, unsigned t, bool stores)
-{
-    enum { AT_ONCE = 8 };
-    uint32_t *const out = (uint32_t *)(void *)(s->out + s->base);
-    uint32_t *const from = stores ? s->window : out;
-    uint32_t *const to = stores ? out : s->window;
-    const uint32_t words = (s->used + 3) / 4;
-    for (uint32_t i = t; i < words; i += AT_ONCE * INFLATE_THREADS) {
-        uint32_t word[AT_ONCE];
-        for (unsigned n = 0; n < AT_ONCE; n++) {
-            const uint32_t k = i + n * INFLATE_THREADS;
-            word[n] = k < words ? from[k] : 0;
-        }
-        for (unsigned n = 0; n < AT_ONCE; n++) {
-            const uint32_t k = i + n * INFLATE_THREADS;
-            if (k < words)
-                to[k] = word[n];
-        }
-    }
-}
-
-/* Chooses the matches from `first` on that are copied together, s->slice of n,
- * and marks what they make. */
+/* Chooses the matches from `first` on, of n, that are copied together. */
 IDAT_FN void inflate_choose_matches(struct inflate_shared *s, uint32_t first,
                                     uint32_t n)
 {
     PHASE(t, INFLATE_THREADS)
-    {
-        for (uint32_t i = t; i < INFLATE_SPAN / 32; i += INFLATE_THREADS)
-            s->missing[i] = 0;
-        if (t == 0) {
-            s->base = match_to(s->matches[first]) / 4 * 4;
-            s->slice = idat_least(n - first, INFLATE_THREADS * INFLATE_OWN);
-            s->left[0] = s->left[1] = s->larges = s->used = 0;
-        }
+    if (t == 0) {
+        s->base = match_to(s->matches[first]);
+        s->found = s->slice = s->larges = s->left[0] = s->left[1] = 0;
     }
-    PHASE(t, INFLATE_THREADS)
-    for (uint32_t i = t; i < INFLATE_THREADS * INFLATE_OWN;
-         i += INFLATE_THREADS) {
-        const uint64_t match = first + i < n ? s->matches[first + i] : 0;
-        if (first + i < n &&
-            match_to(match) + match_size(match) - s->base > INFLATE_SPAN)
-            IDAT_MIN(&s->slice, i);
-    }
-    PHASE(t, INFLATE_THREADS)
-    {
-        uint32_t used = 0;
-        s->open[t] = 0;
-        for (uint32_t i = t, k = 0; i < s->slice; i += INFLATE_THREADS, k++) {
-            const uint64_t match = s->matches[first + i];
-            if (!match_size(match))
+    for (uint32_t step = INFLATE_STEP; step; step /= INFLATE_STEP)
+        PHASE(t, INFLATE_THREADS)
+        {
+            const uint32_t i =
+                step > 1 ? t * step : t + (s->found ? s->found - 1 : 0);
+            if (i >= n - first || (step == 1 && t >= INFLATE_STEP))
                 continue;
-            s->open[t] |= 1u << k;
-            used = match_to(match) + match_size(match) - s->base;
-            match_mark(s, match, true);
+            const uint64_t match = s->matches[first + i];
+            if (match_to(match) + match_size(match) - s->base <= INFLATE_SPAN)
+                IDAT_MAX(step > 1 ? &s->found : &s->slice, i + 1);
         }
-        IDAT_MAX(&s->used, used);
-    }
     PHASE(t, INFLATE_THREADS)
-    window_move(s, t, false);
+    if (t == 0) {
+        const uint64_t match = s->matches[first + s->slice - 1];
+        s->used = match_to(match) + match_size(match) - s->base;
+    }
 }
 
-/* Copies the matches of the slice that are ready. */
-IDAT_FN void inflate_copy_ready(struct inflate_shared *s, uint32_t first)
+/* Notes where the bytes of a span come from: s->slice matches from `first`
+ * on. */
+IDAT_FN void inflate_note_matches(struct inflate_shared *s, uint32_t first)
 {
     PHASE(t, INFLATE_THREADS)
+    for (uint32_t i = t; i < (s->used + 1) / 2 * 2; i += INFLATE_THREADS)
+        s->from[0][i] = (uint16_t)(MATCH_BEFORE + i);
+    PHASE(t, INFLATE_THREADS)
     {
-        for (uint32_t bits = s->ready[t]; bits; bits &= bits - 1) {
-            const uint32_t i = idat_lowest(bits) * INFLATE_THREADS + t;
-            const uint64_t match = s->matches[first + i];
-            if (match_size(match) > INFLATE_LONG) {
+        uint64_t next = t < s->slice ? s->matches[first + t] : 0;
+        for (uint32_t i = t; i < s->slice; i += INFLATE_THREADS) {
+            const uint64_t match = next;
+            if (i + INFLATE_THREADS < s->slice)
+                next = s->matches[first + i + INFLATE_THREADS];
+            if (match_size(match) > INFLATE_LONG)
                 s->large[IDAT_ADD(&s->larges, 1)] = (uint16_t)i;
-                continue;
-            }
-            match_copy(s, match);
-            match_mark(s, match, false);
+            else
+                match_note(s, match, 0, 1);
         }
-        s->open[t] &= ~s->ready[t];
     }
-    if (!s->larges)
-        return;
     PHASE(t, INFLATE_THREADS)
     for (uint32_t i = t / INFLATE_LANES; i < s->larges;
-         i += INFLATE_THREADS / INFLATE_LANES) {
-        const uint64_t match = s->matches[first + s->large[i]];
-        match_copy_part(s, match, t % INFLATE_LANES, INFLATE_LANES);
-        if (t % INFLATE_LANES == 0)
-            match_mark(s, match, false);
+         i += INFLATE_THREADS / INFLATE_LANES)
+        match_note(s, s->matches[first + s->large[i]], t % INFLATE_LANES,
+                   INFLATE_LANES);
+}
+
+/* Sets where bytes come from to where what is there comes from, to the other
+ * array, two at a time. Returns whether any changed. */
+IDAT_FN bool inflate_jump(struct inflate_shared *s, unsigned t, unsigned now)
+{
+    enum { AT_ONCE = 4 };
+    const uint16_t *const from = s->from[now];
+    const uint32_t *const pairs = (const uint32_t *)(const void *)from;
+    uint32_t *const to = (uint32_t *)(void *)s->from[!now];
+    const uint32_t used = (s->used + 1) / 2;
+    uint32_t changed = 0;
+    for (uint32_t i = t; i < used; i += AT_ONCE * INFLATE_THREADS) {
+        uint32_t pair[AT_ONCE], next[AT_ONCE];
+        for (unsigned n = 0; n < AT_ONCE; n++) {
+            const uint32_t k = i + n * INFLATE_THREADS;
+            pair[n] = k < used ? pairs[k] : 0;
+        }
+        for (unsigned n = 0; n < AT_ONCE; n++) {
+            uint32_t low = pair[n] & 0xffff, high = pair[n] >> 16;
+            if (low >= MATCH_BEFORE)
+                low = from[low - MATCH_BEFORE];
+            if (high >= MATCH_BEFORE)
+                high = from[high - MATCH_BEFORE];
+            next[n] = high << 16 | low;
+        }
+        for (unsigned n = 0; n < AT_ONCE; n++) {
+            const uint32_t k = i + n * INFLATE_THREADS;
+            if (k < used)
+                to[k] = next[n];
+            changed |= pair[n] ^ next[n];
+        }
     }
-    PHASE(t, INFLATE_THREADS)
-    if (t == 0)
-        s->larges = 0;
+    return changed != 0;
+}
+
+/* Copies the bytes of a span that matches make. */
+IDAT_FN void inflate_copy(struct inflate_shared *s, unsigned t, unsigned now)
+{
+    enum { AT_ONCE = 8 };
+    uint8_t *const out = s->out + s->base;
+    for (uint32_t i = t; i < s->used; i += AT_ONCE * INFLATE_THREADS) {
+        int32_t from[AT_ONCE];
+        uint8_t byte[AT_ONCE];
+        for (unsigned n = 0; n < AT_ONCE; n++) {
+            const uint32_t k = i + n * INFLATE_THREADS;
+            from[n] = k < s->used ? s->from[now][k] - MATCH_BEFORE : 0;
+        }
+        for (unsigned n = 0; n < AT_ONCE; n++)
+            byte[n] = out[from[n]];
+        for (unsigned n = 0; n < AT_ONCE; n++) {
+            const uint32_t k = i + n * INFLATE_THREADS;
+            if (k < s->used && from[n] != (int32_t)k)
+                out[k] = byte[n];
+        }
+    }
 }
 
 /* Copies s->slice matches from `first` on, of n. */
 IDAT_FN void inflate_copy_some(struct inflate_shared *s, uint32_t first,
                                uint32_t n)
 {
+    unsigned now = 0;
     inflate_choose_matches(s, first, n);
-    for (unsigned now = 0;; now = !now) {
+    inflate_note_matches(s, first);
+    for (;; now = !now) {
         PHASE(t, INFLATE_THREADS)
         {
-            s->ready[t] = 0;
-            for (uint32_t bits = s->open[t]; bits; bits &= bits - 1) {
-                const uint32_t k = idat_lowest(bits);
-                if (match_is_ready(s,
-                                   s->matches[first + k * INFLATE_THREADS + t]))
-                    s->ready[t] |= 1u << k;
-            }
-            if (s->open[t])
+            if (inflate_jump(s, t, now))
                 IDAT_OR(&s->left[now], 1);
             if (t == 0)
                 s->left[!now] = 0;
         }
         if (!s->left[now])
             break;
-        inflate_copy_ready(s, first);
     }
     PHASE(t, INFLATE_THREADS)
-    window_move(s, t, true);
+    inflate_copy(s, t, now);
 }
 
 /* ---- Blocks -------------------------------------------------------------- */

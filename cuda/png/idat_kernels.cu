@@ -86,9 +86,9 @@ KERNEL(INFLATE_THREADS) check_band(PARAMS)
     idat_check_band(&p, blockIdx.x, &s);
 }
 
-KERNEL(FILTER_THREADS) check_row(PARAMS)
+KERNEL(FILTER_THREADS) check_rows(PARAMS)
 {
-    idat_check_row(&p, blockIdx.x);
+    idat_check_rows(&p, blockIdx.x);
 }
 
 /* ---- Launchers -----------------------------------------------------------*/
@@ -110,7 +110,7 @@ static const struct {
     { place, 1 },
     { emit, EMIT_THREADS },
     { check_band, INFLATE_THREADS },
-    { check_row, FILTER_THREADS },
+    { check_rows, FILTER_THREADS },
 };
 
 static cudaError_t prepare(void)

@@ -4,8 +4,10 @@
  * LZ77_THREADS positions at a time: each thread looks for matches at its
  * position, and then notes the position for those behind. There are four
  * candidates: the latest place whose four bytes have this hash, in the band;
- * and the bytes one pixel, one byte and one row before. The longest counts, or
- * the nearest of these. It is not taken if the next position has a longer one.
+ * and the bytes one byte, one pixel and one row before. Of these all threads
+ * together note at which positions they are the same, so that each reads off
+ * how many are. The longest match counts, or the first of these. It is not
+ * taken if the next position has a longer one.
  *
  * The hash table is all in shared memory, so that 20 bands are done at a time
  * by a multiprocessor: 2,048 entries of a position and 14 more bits of the
@@ -22,13 +24,13 @@
 enum {
     LZ77_THREADS = 32,
     LZ77_BUCKETS = 2048,
-    LZ77_TAG = 14,     /* bits */
-    LZ77_HASHED = 4,   /* bytes */
-    LZ77_COMPARED = 8, /* bytes in which matches are held against others */
+    LZ77_TAG = 14,   /* bits */
+    LZ77_HASHED = 4, /* bytes */
+    LZ77_NEAR = 3,   /* distances that are always tried */
     /* Bits that matches of a pixel or a row before take, about, and others, and
      * from where on these take some more. */
-    LZ77_NEAR_BITS = 12,
-    LZ77_FAR_BITS = 20,
+    LZ77_NEAR_BITS = 10,
+    LZ77_FAR_BITS = 18,
     LZ77_FAR = 4096,
     TOKEN_MATCH = 1u << 30, /* | (length - 3) << 16 | distance - 1; or a literal
                              */
@@ -39,10 +41,13 @@ struct lz77_shared {
     uint32_t hash[LZ77_THREADS];
     uint32_t distance[LZ77_THREADS];
     uint16_t length[LZ77_THREADS]; /* 0: there is no match */
-    uint32_t chosen; /* bits: the positions at which something begins */
-    uint32_t found;  /* the same where there are matches */
-    uint32_t next;   /* the position behind the latest match */
-    uint32_t tokens; /* so far */
+    uint32_t chosen;         /* bits: the positions at which something begins */
+    uint32_t found;          /* the same where there are matches */
+    uint32_t next;           /* the position behind the latest match */
+    uint32_t tokens, before; /* so far, and without those chosen last */
+    /* Bits: of LZ77_THREADS positions and of those behind them, where the byte
+     * is that of so near, of each distance. */
+    uint32_t same[LZ77_NEAR][2];
     uint32_t count[IDAT_SYMBOLS]; /* of strips: how often a symbol occurs */
     uint32_t bits, literals;
     struct filter_shared filter;
@@ -57,72 +62,87 @@ struct lz77_text {
                            of others */
 };
 
-/* Returns how many bytes, of eight, are the same. */
-IDAT_FN uint32_t lz77_same(uint64_t a, uint64_t b)
-{
-    return a == b ? 8 : idat_lowest(a ^ b) / 8;
-}
-
-/* Returns the length of a match whose first eight bytes are the same. */
-IDAT_FN uint32_t lz77_extend(const uint8_t *at, uint32_t distance,
+/* Returns the length of a match, of which n bytes are known to be the same. */
+IDAT_FN uint32_t lz77_extend(const uint8_t *at, uint32_t distance, uint32_t n,
                              uint32_t most)
 {
-    uint32_t n = 8;
     while (n < most) {
-        const uint32_t same =
-            lz77_same(idat_load(at + n), idat_load(at + n - distance));
-        n += same;
-        if (same < 8)
-            break;
+        const uint64_t other = idat_load(at + n) ^ idat_load(at + n - distance);
+        if (other)
+            return idat_least(n + idat_lowest(other) / 8, most);
+        n += 8;
     }
-    return idat_least(n, most);
+    return most;
 }
 
-/* Finds the match at a position. */
-IDAT_FN void lz77_find(struct lz77_shared *s, const struct lz77_text *text,
+/* The distances that are tried at each position; 0: there is no such. */
+IDAT_FN uint32_t lz77_near(const struct lz77_text *text, unsigned i)
+{
+    return i == 0 ? 1 : i == 1 ? text->pixel : text->row;
+}
+
+/* Notes at which positions from `first` on the bytes are those of so near. */
+IDAT_FN void lz77_compare(struct lz77_shared *s, const struct lz77_text *text,
+                          unsigned t, uint32_t first)
+{
+    const uint32_t at = first + t;
+    for (unsigned i = 0; i < LZ77_NEAR; i++) {
+        const uint32_t far = lz77_near(text, i);
+        const bool same = at < text->end && far <= at && far <= IDAT_WINDOW &&
+                          text->bytes[at] == text->bytes[at - far];
+        IDAT_VOTE(&s->same[i][first / LZ77_THREADS % 2], same, t);
+    }
+}
+
+/* Returns how many bytes from this position on are those of so near, of
+ * LZ77_THREADS. */
+IDAT_FN uint32_t lz77_run(const uint32_t same[2], uint32_t position)
+{
+    const uint32_t shift = position % LZ77_THREADS;
+    const uint32_t which = position / LZ77_THREADS % 2;
+    const uint64_t both = (uint64_t)same[!which] << 32 | same[which];
+    return idat_lowest(~(uint64_t)(uint32_t)(both >> shift));
+}
+
+/* Finds the match at a position, if any that is worth it. Returns whether there
+ * is one. */
+IDAT_FN bool lz77_find(struct lz77_shared *s, const struct lz77_text *text,
                        unsigned t, uint32_t position)
 {
     const uint8_t *at = text->bytes + position;
     const uint32_t left = text->end - position;
+    const uint32_t most = idat_least(left, IDAT_MATCH);
     const uint64_t own = idat_load(at);
     const uint32_t hash = (uint32_t)own * 2654435761u;
     const uint32_t entry = s->bucket[hash >> 21];
-    uint32_t candidate[4] = { 1, text->pixel, text->row, 0 };
     uint32_t length = 0, distance = 0;
     s->hash[t] = hash;
-    s->length[t] = 0;
     if (position < s->next)
-        return;
-    if (entry && (entry ^ hash >> 7) << (32 - LZ77_TAG) == 0)
-        candidate[3] = position - text->begin - ((entry >> LZ77_TAG) - 1);
-    uint64_t bytes[4];
-    for (unsigned i = 0; i < 4; i++) {
-        const uint32_t far = candidate[i];
-        if (far == 0 || far > position || far > IDAT_WINDOW)
-            candidate[i] = 0;
-        bytes[i] = idat_load(at - candidate[i]);
+        return false;
+    for (unsigned i = 0; i < LZ77_NEAR; i++) {
+        const uint32_t n = lz77_run(s->same[i], position);
+        if (n > length) {
+            length = n;
+            distance = lz77_near(text, i);
+        }
     }
-    for (unsigned i = 0; i < 4; i++) {
-        const uint32_t far = candidate[i];
-        const uint32_t n = idat_least(lz77_same(own, bytes[i]), left);
-        const uint32_t least =
-            i < 3 ? text->near : text->far + (far > LZ77_FAR);
-        if (far && n >= idat_least(least, LZ77_COMPARED) &&
-            (n > length || (n == length && far < distance))) {
+    if (length == LZ77_THREADS)
+        length = lz77_extend(at, distance, length, most);
+    length = idat_least(length, most);
+    if (length < text->near)
+        length = 0;
+    if (entry && (entry ^ hash >> 7) << (32 - LZ77_TAG) == 0) {
+        const uint32_t far = position - text->begin - ((entry >> LZ77_TAG) - 1);
+        const uint32_t n =
+            far <= IDAT_WINDOW ? lz77_extend(at, far, 0, most) : 0;
+        if (n >= text->far + (far > LZ77_FAR) && n > length) {
             length = n;
             distance = far;
         }
     }
-    if (length == LZ77_COMPARED)
-        length = lz77_extend(at, distance, idat_least(left, IDAT_MATCH));
-    const bool near =
-        distance == 1 || distance == text->pixel || distance == text->row;
-    if (length < (near ? text->near : text->far + (distance > LZ77_FAR)))
-        length = 0;
     s->length[t] = (uint16_t)length;
     s->distance[t] = distance;
-    if (length)
-        IDAT_OR(&s->found, 1u << t);
+    return length != 0;
 }
 
 /* Chooses among the matches of n positions from `first` on. */
@@ -143,15 +163,8 @@ IDAT_FN void lz77_choose(struct lz77_shared *s, uint32_t first, uint32_t n)
     }
     s->chosen = idat_low_bits(n) & ~skipped;
     s->next = first + (i > n ? i : n);
-}
-
-IDAT_FN uint32_t lz77_population(uint32_t bits)
-{
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__popc(bits);
-#else
-    return (uint32_t)__builtin_popcount(bits);
-#endif
+    s->before = s->tokens;
+    s->tokens += idat_population(s->chosen);
 }
 
 /* Makes a token of what was chosen at a position; or counts its symbols. */
@@ -163,7 +176,7 @@ IDAT_FN void lz77_make_token(struct lz77_shared *s,
     const uint8_t literal = text->bytes[first + t];
     if (token) {
         const uint32_t before = s->chosen & ((1u << t) - 1);
-        token[s->tokens + lz77_population(before)] =
+        token[s->before + idat_population(before)] =
             length ? TOKEN_MATCH | (length - IDAT_MATCH_LEAST) << 16 |
                          (distance - 1)
                    : literal;
@@ -191,17 +204,21 @@ IDAT_FN void lz77_text(struct lz77_shared *s, const struct lz77_text *text,
         for (uint32_t i = t; i < IDAT_SYMBOLS; i += LZ77_THREADS)
             s->count[i] = 0;
         if (t == 0) {
-            s->found = s->tokens = s->bits = 0;
+            s->tokens = s->bits = 0;
             s->next = text->begin;
         }
+        for (unsigned i = 0; i < 2; i++)
+            lz77_compare(s, text, t, text->begin + i * LZ77_THREADS);
     }
     for (uint32_t first = text->begin; first < text->end;
          first += LZ77_THREADS) {
         const uint32_t left = text->end - first;
         const uint32_t n = idat_least(left, LZ77_THREADS);
         PHASE(t, LZ77_THREADS)
-        if (t < n)
-            lz77_find(s, text, t, first + t);
+        {
+            const bool found = t < n && lz77_find(s, text, t, first + t);
+            IDAT_VOTE(&s->found, found, t);
+        }
         PHASE(t, LZ77_THREADS)
         {
             if (t < n)
@@ -212,12 +229,10 @@ IDAT_FN void lz77_text(struct lz77_shared *s, const struct lz77_text *text,
                 lz77_choose(s, first, n);
         }
         PHASE(t, LZ77_THREADS)
-        if (s->chosen >> t & 1)
-            lz77_make_token(s, text, t, first, token);
-        PHASE(t, LZ77_THREADS)
-        if (t == 0) {
-            s->tokens += lz77_population(s->chosen);
-            s->found = 0;
+        {
+            if (s->chosen >> t & 1)
+                lz77_make_token(s, text, t, first, token);
+            lz77_compare(s, text, t, first + 2 * LZ77_THREADS);
         }
     }
 }
@@ -252,7 +267,16 @@ IDAT_FN void idat_find_matches(const struct idat_params *p, uint32_t band,
     lz77_set_least(&text, p->status[b->file].literal);
     if (p->status[b->file].refused)
         return;
-    lz77_text(s, &text, p->token + (uint64_t)band * IDAT_BAND);
+    uint32_t *token = p->token + (uint64_t)band * IDAT_BAND;
+    if (text.near > IDAT_MATCH) { /* no match is worth it */
+        PHASE(t, LZ77_THREADS)
+        for (uint32_t i = begin + t; i < text.end; i += LZ77_THREADS)
+            token[i - begin] = text.bytes[i];
+        PHASE(t, LZ77_THREADS)
+        s->tokens = text.end - begin;
+    } else {
+        lz77_text(s, &text, token);
+    }
     PHASE(t, LZ77_THREADS)
     if (t == 0)
         b->tokens = s->tokens;
@@ -339,13 +363,14 @@ IDAT_FN void idat_try_filter(const struct idat_params *p, uint32_t work,
 
 /* Chooses the filters of a picture, and whether it gets matches: where these
  * save less than a hundredth it has none, which is read faster. Where they save
- * more than an eighth the finder of the CPU finds more of them. */
+ * more than a seventh the finder of the CPU finds more of them, but for
+ * pictures in which they save half, as pages and screenshots, which find most
+ * here. */
 IDAT_FN void idat_choose_filter(const struct idat_params *p, uint32_t file)
 {
     struct idat_status *status = &p->status[file];
-    const bool filters = p->file[file].filters;
-    uint32_t best = filters ? 0 : 1, least = UINT32_MAX;
-    for (uint32_t i = filters ? 0 : 1; i < (filters ? IDAT_CHOICES : 2); i++) {
+    uint32_t best = 0, least = UINT32_MAX;
+    for (uint32_t i = 0; i < IDAT_CHOICES; i++) {
         const uint32_t bits = idat_least(status->tried[i], status->literals[i]);
         if (bits < least) {
             least = bits;
@@ -353,13 +378,14 @@ IDAT_FN void idat_choose_filter(const struct idat_params *p, uint32_t file)
         }
     }
     const uint32_t literals = status->literals[best];
+    const uint32_t tried = status->tried[best];
     status->filter = best;
-    if (status->tried[best] < literals - literals / 8 &&
+    if (tried < literals - literals / 7 && tried > literals / 2 &&
         !p->file[file].any_size)
         status->refused = 1;
     if (status->bytes)
         status->literal =
-            status->tried[best] < literals - literals / 100
+            tried < literals - literals / 100
                 ? 1 + (uint32_t)((uint64_t)literals * 256 / status->bytes)
                 : 1; /* so few that no match is shorter */
 }

@@ -51,24 +51,33 @@ static __device__ inline bool phase_border(unsigned threads, bool begins)
 #define PHASE(t, threads)                                                      \
     for (unsigned t = threadIdx.x, t##_on = phase_border(threads, true);       \
          t##_on; t##_on = phase_border(threads, false))
+#define IDAT_UNROLL     _Pragma("unroll")
 #define IDAT_ADD(to, n) atomicAdd(to, n)
 #define IDAT_MAX(to, n) (void)atomicMax(to, n)
 #define IDAT_MIN(to, n) (void)atomicMin(to, n)
 #define IDAT_OR(to, n)  (void)atomicOr(to, n)
-#define IDAT_AND(to, n) (void)atomicAnd(to, n)
+/* Each thread of a warp, all of which come here, has bit t of the word set. */
+#define IDAT_VOTE(to, bit, t)                                                  \
+    do {                                                                       \
+        const uint32_t votes = __ballot_sync(UINT32_MAX, bit);                 \
+        if ((t) == 0)                                                          \
+            *(to) = votes;                                                     \
+    } while (0)
 #else
 #define PHASE(t, threads) for (unsigned t = 0; t < (threads); t++)
+#define IDAT_UNROLL
 static inline uint32_t idat_fetch_add(uint32_t *to, uint32_t n)
 {
     const uint32_t was = *to;
     *to += n;
     return was;
 }
-#define IDAT_ADD(to, n)   idat_fetch_add(to, n)
-#define IDAT_MAX(to, n)   (void)(*(to) = *(to) > (n) ? *(to) : (n))
-#define IDAT_MIN(to, n)   (void)(*(to) = *(to) < (n) ? *(to) : (n))
-#define IDAT_OR(to, n)    (void)(*(to) |= (n))
-#define IDAT_AND(to, n)   (void)(*(to) &= (n))
+#define IDAT_ADD(to, n) idat_fetch_add(to, n)
+#define IDAT_MAX(to, n) (void)(*(to) = *(to) > (n) ? *(to) : (n))
+#define IDAT_MIN(to, n) (void)(*(to) = *(to) < (n) ? *(to) : (n))
+#define IDAT_OR(to, n)  (void)(*(to) |= (n))
+#define IDAT_VOTE(to, bit, t)                                                  \
+    (void)(*(to) = (*(to) & ~(1u << (t))) | (uint32_t)(bit) << (t))
 #endif
 
 enum {
@@ -83,8 +92,9 @@ enum {
     IDAT_HEADER_BITS = 32 * 160, /* the most that a block's header has */
     IDAT_STREAM_HEAD = 2,        /* bytes */
     IDAT_CHECKSUM = 4,
-    IDAT_PITCH = 8, /* bytes: a row without filters begins at a multiple */
-    IDAT_TILE = 32, /* pixels of the side of a square that is turned */
+    IDAT_PITCH = 8,     /* bytes: a row without filters begins at a multiple */
+    IDAT_TILE = 32,     /* pixels of the side of a square that is turned */
+    IDAT_ROWS_EACH = 8, /* rows that a block of threads filters, or checks */
     IDAT_SIZE_MAX = 1 << 27, /* bytes of a picture: its bits fit into 32 */
 
     /* How the filters of a picture are chosen: those of all rows, or for each
@@ -113,11 +123,9 @@ struct idat_file {
     struct idat_shape from, to;
     uint64_t in; /* where its stream begins in the input, and its bytes */
     uint32_t in_size;
-    uint8_t pixel, turn; /* bytes; enum xform */
-    bool filters;        /* samples near each other are similar, as those of a
-                            palette are not */
-    bool any_size;       /* also if it repeats much */
-    uint64_t rows;       /* before the turn, and then after it */
+    uint8_t pixel, turn;         /* bytes; enum xform */
+    bool any_size;               /* also if it repeats much */
+    uint64_t rows;               /* before the turn, and then after it */
     uint64_t pixels, turned;     /* rows without filters, before and after */
     uint64_t out;                /* where its stream goes, all 0 at first */
     uint64_t matches, items;     /* scratch memory of idat_inflate.h */
@@ -301,6 +309,16 @@ IDAT_FN uint32_t idat_lowest(uint64_t n)
 IDAT_FN uint32_t idat_low_bits(uint32_t n)
 {
     return n < 32 ? (1u << n) - 1 : UINT32_MAX;
+}
+
+/* Returns how many bits of n are set. */
+IDAT_FN uint32_t idat_population(uint32_t n)
+{
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__popc(n);
+#else
+    return (uint32_t)__builtin_popcount(n);
+#endif
 }
 
 /* Returns the bits of n in the opposite order. */

@@ -3,8 +3,9 @@
  *
  * Undoing a filter needs the pixels to the left and above. So a thread has a
  * row, UNDO_CHUNK bytes at a time, and is one such step behind the thread that
- * has the row above; what that one has made it finds in shared memory. All
- * UNDO_THREADS rows are read and written once.
+ * has the row above; what that one has made it finds in shared memory, and
+ * there it leaves what it has loaded for its next step. All UNDO_THREADS rows
+ * are read and written once.
  *
  * Traffic of a picture of n bytes: undo 2 n, turn 2 n, choose and apply 3 n (a
  * row is read with the one above), check 3 n. */
@@ -17,6 +18,7 @@ enum {
     UNDO_THREADS = 128,
     UNDO_CHUNK = 24, /* bytes: a multiple of those of each pixel */
     UNDO_LEFT = 8,   /* bytes before them, in which the last pixel is */
+    UNDO_WORDS = (UNDO_LEFT + UNDO_CHUNK) / 4,
     TURN_THREADS = 256,
     FILTER_THREADS = 128,
     FILTER_KINDS = 5, /* none, sub, up, average, Paeth */
@@ -124,33 +126,147 @@ IDAT_FN uint64_t pixel_load(const uint8_t *at, unsigned bytes)
 
 struct undo_shared {
     /* What each thread has made in this step and in the one before: the bytes
-     * to the left of a chunk, and the chunk. */
-    uint8_t made[2][UNDO_THREADS][UNDO_LEFT + UNDO_CHUNK];
-    uint8_t above[UNDO_LEFT + UNDO_CHUNK]; /* the first of their rows */
+     * to the left of a chunk, and the chunk; threads side by side. */
+    uint32_t made[2][UNDO_WORDS][UNDO_THREADS];
+    /* What each loads for its next chunk, so that it is there in time; and the
+     * same of the row above the first. */
+    uint32_t coded[UNDO_CHUNK / 4][UNDO_THREADS];
+    uint32_t above[UNDO_WORDS];
+    uint32_t kind[UNDO_THREADS];
     uint32_t bad;
 };
 
-/* Undoes the filter of a chunk; `above` has what s->made has, of the row
- * above. */
-IDAT_FN void undo_chunk(struct undo_shared *s, const struct idat_file *f,
-                        unsigned t, unsigned now, const uint8_t *row,
-                        uint32_t at, const uint8_t *above)
+/* Loads n bytes of a chunk; the others are 0. */
+IDAT_FN void undo_load(const uint8_t *at, uint32_t n,
+                       uint32_t word[UNDO_CHUNK / 4])
 {
-    const uint32_t left = f->from.row - 1 - at, kind = row[0];
-    const uint32_t n = idat_least(left, UNDO_CHUNK);
-    uint8_t *made = s->made[now][t];
-    const uint8_t *before = s->made[!now][t];
-    uint8_t bytes[UNDO_CHUNK];
-    for (unsigned i = 0; i < UNDO_CHUNK; i++)
-        bytes[i] = i < n ? row[1 + at + i] : 0;
-    for (unsigned i = 0; i < UNDO_LEFT; i++)
-        made[i] = at ? before[UNDO_CHUNK + i] : 0;
-    for (unsigned i = 0; i < UNDO_CHUNK; i++)
-        made[UNDO_LEFT + i] =
-            (uint8_t)(bytes[i] +
-                      filter_predict(kind, made[UNDO_LEFT + i - f->pixel],
-                                     above[UNDO_LEFT + i],
-                                     above[UNDO_LEFT + i - f->pixel]));
+    IDAT_UNROLL
+    for (unsigned i = 0; i < UNDO_CHUNK / 8; i++) {
+        uint64_t bytes = 0;
+        if (n == UNDO_CHUNK)
+            bytes = idat_load(at + 8 * i);
+        else
+            for (unsigned k = 8 * i; k < 8 * i + 8 && k < n; k++)
+                bytes |= (uint64_t)at[k] << 8 * (k % 8);
+        word[2 * i] = (uint32_t)bytes;
+        word[2 * i + 1] = (uint32_t)(bytes >> 32);
+    }
+}
+
+IDAT_FN int undo_byte(const uint32_t *word, unsigned i)
+{
+    return (int)(word[i / 4] >> 8 * (i % 4) & 0xff);
+}
+
+/* Undoes the filter of a chunk, all of which stay in registers: so `pixel` is a
+ * constant where this is called. Of `made` and `above`, of the row above, are
+ * UNDO_LEFT bytes before the chunk; the others of `made` are 0 at first. */
+IDAT_FN void undo_bytes(uint32_t made[UNDO_WORDS],
+                        const uint32_t above[UNDO_WORDS],
+                        const uint32_t coded[UNDO_CHUNK / 4], uint32_t kind,
+                        unsigned pixel)
+{
+    IDAT_UNROLL
+    for (unsigned i = 0; i < UNDO_CHUNK; i++) {
+        const unsigned at = UNDO_LEFT + i;
+        const uint32_t byte =
+            (uint32_t)undo_byte(coded, i) +
+            filter_predict(kind, undo_byte(made, at - pixel),
+                           undo_byte(above, at), undo_byte(above, at - pixel));
+        made[at / 4] |= (byte & 0xff) << 8 * (at % 4);
+    }
+}
+
+IDAT_FN void undo_chunk(uint32_t made[UNDO_WORDS],
+                        const uint32_t above[UNDO_WORDS],
+                        const uint32_t coded[UNDO_CHUNK / 4], uint32_t kind,
+                        unsigned pixel)
+{
+    switch (pixel) {
+    case 1:
+        undo_bytes(made, above, coded, kind, 1);
+        break;
+    case 2:
+        undo_bytes(made, above, coded, kind, 2);
+        break;
+    case 3:
+        undo_bytes(made, above, coded, kind, 3);
+        break;
+    case 4:
+        undo_bytes(made, above, coded, kind, 4);
+        break;
+    case 6:
+        undo_bytes(made, above, coded, kind, 6);
+        break;
+    default:
+        undo_bytes(made, above, coded, kind, 8);
+    }
+}
+
+/* Loads a chunk of row y + t, from byte `at` on; and of the row above the first
+ * one, which is done. */
+IDAT_FN void undo_fetch(const struct idat_params *p, const struct idat_file *f,
+                        uint32_t y, unsigned t, uint32_t at,
+                        uint32_t coded[UNDO_CHUNK / 4],
+                        uint32_t above[UNDO_WORDS])
+{
+    const uint8_t *row = p->memory + f->rows + (uint64_t)(y + t) * f->from.row;
+    const uint8_t *pixels = p->memory + f->pixels;
+    const uint32_t left = f->from.row - 1 - at;
+    undo_load(row + 1 + at, idat_least(left, UNDO_CHUNK), coded);
+    if (t || y == 0)
+        return;
+    pixels += (uint64_t)(y - 1) * f->from.pitch + at;
+    IDAT_UNROLL
+    for (unsigned i = 0; i < UNDO_WORDS; i++)
+        if (at || i >= UNDO_LEFT / 4)
+            above[i] = ((
+                const uint32_t *)(const void *)pixels)[(int)i - UNDO_LEFT / 4];
+}
+
+/* Undoes the filters of a chunk of row y + t, from byte `at` on. */
+IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
+                       struct undo_shared *s, uint32_t y, unsigned t,
+                       uint32_t at, unsigned now)
+{
+    enum { LEFT = UNDO_LEFT / 4, CODED = UNDO_CHUNK / 4 };
+    uint32_t next[CODED] = { 0 }, next_above[UNDO_WORDS] = { 0 };
+    uint32_t coded[CODED], above[UNDO_WORDS], made[UNDO_WORDS];
+    if (at == 0) {
+        s->kind[t] = p->memory[f->rows + (uint64_t)(y + t) * f->from.row];
+        if (s->kind[t] >= FILTER_KINDS)
+            IDAT_OR(&s->bad, 1);
+        undo_fetch(p, f, y, t, at, next, next_above);
+    }
+    IDAT_UNROLL
+    for (unsigned i = 0; i < UNDO_WORDS; i++) {
+        made[i] = i < LEFT && at ? s->made[!now][i + CODED][t] : 0;
+        above[i] = t    ? s->made[!now][i][t - 1]
+                   : at ? s->above[i]
+                        : next_above[i];
+    }
+    IDAT_UNROLL
+    for (unsigned i = 0; i < CODED; i++)
+        coded[i] = at ? s->coded[i][t] : next[i];
+    if (at + UNDO_CHUNK < f->from.row - 1)
+        undo_fetch(p, f, y, t, at + UNDO_CHUNK, next, next_above);
+    undo_chunk(made, above, coded, s->kind[t], f->pixel);
+    IDAT_UNROLL
+    for (unsigned i = 0; i < UNDO_WORDS; i++) {
+        s->made[now][i][t] = made[i];
+        if (t == 0)
+            s->above[i] = next_above[i];
+    }
+    IDAT_UNROLL
+    for (unsigned i = 0; i < CODED; i++)
+        s->coded[i][t] = next[i];
+    /* Rows of pixels have room for the last chunk. */
+    uint64_t *out =
+        (uint64_t *)(void *)(p->memory + f->pixels +
+                             (uint64_t)(y + t) * f->from.pitch + at);
+    IDAT_UNROLL
+    for (unsigned i = 0; i < CODED / 2; i++)
+        out[i] = (uint64_t)made[LEFT + 2 * i + 1] << 32 | made[LEFT + 2 * i];
 }
 
 /* Undoes the filters of a picture: UNDO_THREADS threads. */
@@ -158,39 +274,15 @@ IDAT_FN void idat_undo(const struct idat_params *p, uint32_t file,
                        struct undo_shared *s)
 {
     const struct idat_file *f = &p->file[file];
-    const uint32_t row = f->from.row, pitch = f->from.pitch;
-    const uint32_t chunks = (row - 1 + UNDO_CHUNK - 1) / UNDO_CHUNK;
-    const uint8_t *rows = p->memory + f->rows;
-    uint8_t *pixels = p->memory + f->pixels;
+    const uint32_t chunks = (f->from.row - 1 + UNDO_CHUNK - 1) / UNDO_CHUNK;
     PHASE(t, UNDO_THREADS)
     if (t == 0)
         s->bad = 0;
-    for (uint32_t y = 0; y < f->from.height; y += UNDO_THREADS) {
-        for (uint32_t step = 0; step < chunks + UNDO_THREADS - 1; step++) {
+    for (uint32_t y = 0; y < f->from.height; y += UNDO_THREADS)
+        for (uint32_t step = 0; step < chunks + UNDO_THREADS - 1; step++)
             PHASE(t, UNDO_THREADS)
-            {
-                const uint32_t at = (step - t) * UNDO_CHUNK;
-                const unsigned now = step % 2;
-                if (step < t || step - t >= chunks || y + t >= f->from.height)
-                    continue;
-                const uint8_t *from = rows + (uint64_t)(y + t) * row;
-                uint8_t *out = pixels + (uint64_t)(y + t) * pitch + at;
-                for (unsigned i = 0; t == 0 && i < sizeof s->above; i++)
-                    s->above[i] = y == 0 || at + i < UNDO_LEFT
-                                      ? 0
-                                      : *(out + i - UNDO_LEFT - pitch);
-                if (from[0] >= FILTER_KINDS)
-                    IDAT_OR(&s->bad, 1);
-                undo_chunk(s, f, t, now, from, at,
-                           t ? s->made[!now][t - 1] : s->above);
-                /* Rows of pixels have room for the last chunk. */
-                for (unsigned i = 0; i < UNDO_CHUNK / IDAT_PITCH; i++)
-                    ((uint64_t *)(void *)out)[i] =
-                        pixel_load(s->made[now][t] + UNDO_LEFT + i * IDAT_PITCH,
-                                   IDAT_PITCH);
-            }
-        }
-    }
+    if (step >= t && step - t < chunks && y + t < f->from.height)
+        undo_step(p, f, s, y, t, (step - t) * UNDO_CHUNK, step % 2);
     PHASE(t, UNDO_THREADS)
     if (t == 0 && s->bad)
         p->status[file].refused = 1;
@@ -313,45 +405,54 @@ IDAT_FN void filter_row_of(const struct idat_params *p,
     }
 }
 
-/* Filters a row of the batch as is chosen for its picture. */
-IDAT_FN void idat_filter(const struct idat_params *p, uint32_t row,
+/* Filters rows of a picture of the batch, as is chosen for it. */
+IDAT_FN void idat_filter(const struct idat_params *p, uint32_t rows,
                          struct filter_shared *s)
 {
-    const uint32_t file = idat_file_of(p, IDAT_ROWS, row);
+    const uint32_t file = idat_file_of(p, IDAT_ROWS, rows);
     const struct idat_file *f = &p->file[file];
-    const uint32_t y = row - f->before[IDAT_ROWS];
+    const uint32_t y0 = (rows - f->before[IDAT_ROWS]) * IDAT_ROWS_EACH;
+    const uint32_t end = idat_least(y0 + IDAT_ROWS_EACH, f->to.height);
     if (p->status[file].refused)
         return;
-    filter_row_of(p, f, y, p->status[file].filter,
-                  p->memory + f->rows + (uint64_t)y * f->to.row, s,
-                  FILTER_THREADS);
+    for (uint32_t y = y0; y < end; y++)
+        filter_row_of(p, f, y, p->status[file].filter,
+                      p->memory + f->rows + (uint64_t)y * f->to.row, s,
+                      FILTER_THREADS);
 }
 
-/* Undoes the filter of a row of the batch, and compares: FILTER_THREADS
- * threads. All before it is compared by others, so what the filter refers to is
- * there. */
-IDAT_FN void idat_check_row(const struct idat_params *p, uint32_t number)
+/* Returns whether a row is, its filter undone, what it was made of. All before
+ * it is compared by others, so what the filter refers to is there. A thread
+ * does each FILTER_THREADS-th byte. */
+IDAT_FN bool filter_is_right(const struct idat_params *p,
+                             const struct idat_file *f, uint32_t y, unsigned t)
 {
-    const uint32_t file = idat_file_of(p, IDAT_ROWS, number);
-    const struct idat_file *f = &p->file[file];
-    const uint32_t y = number - f->before[IDAT_ROWS];
     const uint8_t *made = p->memory + f->rows + (uint64_t)y * f->to.row;
     const uint8_t *row = p->memory + f->turned + (uint64_t)y * f->to.pitch;
     const uint8_t *above = y ? row - f->to.pitch : NULL;
-    PHASE(t, FILTER_THREADS)
-    {
-        bool wrong = made[0] >= FILTER_KINDS;
-        for (uint32_t x = t; x < f->to.row - 1; x += FILTER_THREADS) {
-            const int a = x >= f->pixel ? row[x - f->pixel] : 0;
-            const int b = above ? above[x] : 0;
-            const int c = above && x >= f->pixel ? above[x - f->pixel] : 0;
-            const uint32_t byte =
-                made[1 + x] + filter_predict(made[0], a, b, c);
-            wrong = wrong || (byte & 0xff) != row[x];
-        }
-        if (wrong)
-            IDAT_OR(&p->status[file].refused, 1);
+    const uint32_t kind = made[0];
+    bool right = kind < FILTER_KINDS;
+    for (uint32_t x = t; x < f->to.row - 1; x += FILTER_THREADS) {
+        const int a = x >= f->pixel ? row[x - f->pixel] : 0;
+        const int b = above ? above[x] : 0;
+        const int c = above && x >= f->pixel ? above[x - f->pixel] : 0;
+        const uint32_t byte = made[1 + x] + filter_predict(kind, a, b, c);
+        right = right && (byte & 0xff) == row[x];
     }
+    return right;
+}
+
+/* Checks the filters of rows of a picture: FILTER_THREADS threads. */
+IDAT_FN void idat_check_rows(const struct idat_params *p, uint32_t rows)
+{
+    const uint32_t file = idat_file_of(p, IDAT_ROWS, rows);
+    const struct idat_file *f = &p->file[file];
+    const uint32_t y0 = (rows - f->before[IDAT_ROWS]) * IDAT_ROWS_EACH;
+    const uint32_t end = idat_least(y0 + IDAT_ROWS_EACH, f->to.height);
+    PHASE(t, FILTER_THREADS)
+    for (uint32_t y = y0; y < end; y++)
+        if (!filter_is_right(p, f, y, t))
+            IDAT_OR(&p->status[file].refused, 1);
 }
 
 #endif

@@ -75,7 +75,6 @@ static bool describe(struct idat_file *f, const struct scan_job *job)
         .in_size = (uint32_t)job->size,
         .pixel = (uint8_t)turn->pixel,
         .turn = (uint8_t)turn->turn,
-        .filters = turn->continuous,
         .any_size = turn->any_size,
     };
     return f->from.size && f->to.size && job->size <= IDAT_SIZE_MAX &&
@@ -107,7 +106,7 @@ static uint64_t lay_out(struct idat_batch *b, uint32_t files)
         f->before[IDAT_ROWS] = b->row;
         f->before[IDAT_TILES] = b->tile;
         b->band += idat_bands(f);
-        b->row += f->to.height;
+        b->row += (f->to.height + IDAT_ROWS_EACH - 1) / IDAT_ROWS_EACH;
         b->tile += idat_tiles(f);
     }
     b->at.file = take(&end, files * sizeof(struct idat_file));
@@ -212,7 +211,7 @@ static int launch_all(struct idat_batch *b, struct err *err)
         [IDAT_PLACE] = b->files,
         [IDAT_EMIT] = b->band,
         [IDAT_CHECK] = b->band,
-        [IDAT_CHECK_ROW] = b->row,
+        [IDAT_CHECK_ROWS] = b->row,
     };
     for (unsigned i = 0; i < IDAT_KERNELS; i++)
         if (d->launch(d->context, i, blocks[i], 0, &b->params, err))

@@ -62,8 +62,8 @@ static void run(enum idat_kernel kernel, uint32_t block,
     case IDAT_CHECK:
         idat_check_band(p, block, &s->inflate);
         break;
-    case IDAT_CHECK_ROW:
-        idat_check_row(p, block);
+    case IDAT_CHECK_ROWS:
+        idat_check_rows(p, block);
         break;
     }
 }

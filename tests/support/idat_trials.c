@@ -61,7 +61,6 @@ static void fill(struct picture *p, uint32_t width, uint32_t height)
     p->turn.pixel = pixels[below(6)];
     p->turn.turn = (enum xform)below(8);
     p->turn.any_size = true;
-    p->turn.continuous = p->turn.pixel > 1 || below(2);
     const size_t size = row_of(p) * height;
     p->pixels = malloc(size);
     must(p->pixels);
