@@ -38,7 +38,7 @@ struct bench_row {
     const char *name, *cell;   /* "rotate90", "u8" */
     char title[128], size[48]; /* what ran, and the cells and the size */
     /* 0 where nothing was timed: GB/s, and those of the baseline; what the bar
-     * shows; of JPEG files microseconds of one, and how many a second. */
+     * shows; of files microseconds of one, and how many a second. */
     struct bench_speed {
         double gbs, copy_gbs, share, us, rate;
     } speed;
@@ -77,9 +77,10 @@ static int set_size(const struct parser_option *option, void *field,
 
 /* As --only may name them; other parts of a name may be given, too. */
 static const struct parser_choice sections[] = {
-    { "nvidia", 0 },    { "book", 0 },  { "mat_transpose", 0 }, { "others", 0 },
-    { "libraries", 0 }, { "sweep", 0 }, { "gimgxf", 0 },        { "jpeg", 0 },
-    { "loops", 0 },     { NULL, 0 }
+    { "nvidia", 0 }, { "book", 0 },      { "mat_transpose", 0 },
+    { "others", 0 }, { "libraries", 0 }, { "sweep", 0 },
+    { "gimgxf", 0 }, { "jpeg", 0 },      { "png", 0 },
+    { "loops", 0 },  { NULL, 0 }
 };
 
 #define AT(member) .offset = offsetof(struct bench_opts, member)
@@ -170,7 +171,7 @@ static void show_row(const struct bench *bench, const struct bench_row *row)
         printf("%s\n"
                "GB/s read and written, and the share of a plain copy of the "
                "same cells;\n"
-               "of JPEG files microseconds and files a second.\n"
+               "of files microseconds and files a second.\n"
                "* as published; banks: the most lanes at one, putting and "
                "getting.\n",
                bench->machine);
@@ -283,7 +284,7 @@ static void describe_row(struct bench_row *row)
         { e->by.threads, 2, "thread" },
     };
     char *end = row->title, *last = row->title + sizeof row->title;
-    row->cell = r->files ? "jpeg" : cells[e->work.cell];
+    row->cell = r->files ? e->section->name : cells[e->work.cell];
     snprintf(row->size, sizeof row->size, "%s %u x %u", row->cell,
              row->shape.width, row->shape.height);
     end += sprintf(end, "%.60s", row->name);
@@ -470,7 +471,9 @@ static int run_beds(struct bench *bench, const struct kernel_suite *suite,
 {
     const struct bench_opts *o = &bench->opts;
     if (run_bed(bench, suite ? &suite->bed : &bench_host_bed, err) ||
-        (!o->cpu && !o->profile && run_bed(bench, &bench_jpeg_bed, err)))
+        (!o->cpu && !o->profile &&
+         (run_bed(bench, &bench_jpeg_bed, err) ||
+          run_bed(bench, &bench_png_bed, err))))
         return -1;
     if (!suite || bench->nrows || o->sweep)
         return 0;

@@ -189,8 +189,24 @@ static void fill_row(const struct image *img, uint32_t y, uint32_t seed)
     }
 }
 
-/* Makes a JPEG file, of 0.42 MB for 2 megapixels. Equal numbers make equal
- * pictures. The caller frees it. */
+int bench_photograph(struct image *img, struct suite_shape shape,
+                     uint32_t number, struct err *err)
+{
+    *img = (struct image){ .cell = CELL_U8,
+                           .nplanes = 3,
+                           .width = shape.width,
+                           .height = shape.height };
+    if (image_alloc(img, mem_plain, err))
+        return -1;
+    img->color = COLOR_RGB;
+    img->maxval = 255;
+    img->orientation = 1;
+    for (uint32_t y = 0; y < img->height; y++)
+        fill_row(img, y, number * 1000);
+    return 0;
+}
+
+/* Makes a JPEG file, of 0.42 MB for 2 megapixels. The caller frees it. */
 static int make_picture(struct bytes *file, struct suite_shape shape,
                         uint32_t number, struct err *err)
 {
@@ -198,17 +214,9 @@ static int make_picture(struct bytes *file, struct suite_shape shape,
     const struct save_opts opts = { .suffix = "jpg",
                                     .quality = QUALITY,
                                     .warnings = &warnings };
-    struct image img = { .cell = CELL_U8,
-                         .nplanes = 3,
-                         .width = shape.width,
-                         .height = shape.height };
-    if (image_alloc(&img, mem_plain, err))
+    struct image img;
+    if (bench_photograph(&img, shape, number, err))
         return -1;
-    img.color = COLOR_RGB;
-    img.maxval = 255;
-    img.orientation = 1;
-    for (uint32_t y = 0; y < img.height; y++)
-        fill_row(&img, y, number * 1000);
     const int status = codec_jpeg.encode(file, &img, &opts, err);
     image_free(&img);
     return status;

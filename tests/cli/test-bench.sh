@@ -129,7 +129,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     bench --profile --json --size 64x64 --only 'IPAD 1'
     check 'the sweep only where it is asked for' results "
         {r['section'] for r in all} == {'book'}"
-    usage <<<"--only nothing | --only: nothing that runs here is called 'nothing'; the sections are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, jpeg"
+    usage <<<"--only nothing | --only: nothing that runs here is called 'nothing'; the sections are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, jpeg, png"
     for size in 64x64 128x64 64x128 61x61 131x77 77x131 1x1 1x300 300x1 \
         2000x1300; do
         bench --profile --sweep --json --size $size
