@@ -116,6 +116,15 @@ pick() {
     fi
 }
 
+# try N WORDS COMMAND...: the command, with each of N of the words as its last argument.
+try() {
+    local word
+    pick "$1" $2
+    for word in $picked; do
+        "${@:3}" "$word"
+    done
+}
+
 same() {
     cmp -s "$1" "$2"
 }
@@ -280,6 +289,11 @@ can_trace() {
 can_be_nobody() {
     [ "$(id -u)" = 0 ] && has_tool setpriv &&
         setpriv --reuid 65534 true 2>/dev/null
+}
+
+# as_nobody COMMAND...: as another user, in no group.
+as_nobody() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
 
 # skip_all REASON: ends a script that cannot run here.

@@ -85,12 +85,9 @@ if can_be_nobody; then
     mkdir elsewhere
     echo secret >secret.png
     chmod 600 secret.png
-    other() {
-        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-    }
-    other ln -s ../secret.png shared/file.png
-    other ln -s ../elsewhere/new.png shared/new.png
-    other ln -s ../elsewhere shared/folder
+    as_nobody ln -s ../secret.png shared/file.png
+    as_nobody ln -s ../elsewhere/new.png shared/new.png
+    as_nobody ln -s ../elsewhere shared/folder
     ln -s ../elsewhere/mine.png shared/mine.png
     planted='is a link that another user put into a directory that all may write to; it is not followed'
     refused 1 rotate90 in.png <<END

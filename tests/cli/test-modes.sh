@@ -186,9 +186,6 @@ fi
 
 # Between users.
 if can_be_nobody; then
-    other() {
-        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-    }
     chmod 711 .
     mkdir -m 777 theirs
 
@@ -209,7 +206,7 @@ if can_be_nobody; then
     # Who may set neither owner nor group does not let others do more.
     while read -r before after; do
         install -m "$before" in.png theirs/kept.png
-        other "$program" rotate90 in.png theirs/kept.png
+        as_nobody "$program" rotate90 in.png theirs/kept.png
         check "$before becomes $after" [ "$(stat -c '%a %u' theirs/kept.png)" = \
             "$after 65534" ]
     done <<'END'
@@ -224,7 +221,7 @@ if can_be_nobody; then
 END
     if python3 attributes.py give-acl theirs/kept.png access 2>/dev/null; then
         chown root:65533 theirs/kept.png
-        other "$program" rotate90 in.png theirs/kept.png 2>stderr
+        as_nobody "$program" rotate90 in.png theirs/kept.png 2>stderr
         check 'a list that would speak of another group' \
             [ "$(acl theirs/kept.png)$(mode theirs/kept.png)" = 600 ]
         check 'it is told' grep -q 'list of the output cannot be kept: its group' stderr
@@ -232,8 +229,8 @@ END
     for mode in 644 664 4755 2755 444; do
         install -m $mode in.png m.png
         rm -f theirs/new.png theirs/by-cp
-        other cp -p m.png theirs/by-cp
-        other "$program" -p rotate90 m.png theirs/new.png
+        as_nobody cp -p m.png theirs/by-cp
+        as_nobody "$program" -p rotate90 m.png theirs/new.png
         check "-p by another: $mode" [ "$(all_of theirs/new.png)" = \
             "$(all_of theirs/by-cp)" ]
     done

@@ -158,8 +158,7 @@ if can_be_nobody; then
     cp shared/in.npy before.npy
     chmod 711 .
     for shard in 1 2; do
-        check "shard $shard: refused" [ "$(setpriv --reuid 65534 --regid 65534 \
-            --clear-groups "$program" copy -r --stack shared/in.npy \
+        check "shard $shard: refused" [ "$(as_nobody "$program" copy -r --stack shared/in.npy \
             --shard $shard/2 shared/closed shared/in.npy 2>&1)" = \
             'gimgxf: shared/in.npy, what shared/closed becomes, is itself an input; only -i (--in-place) replaces inputs' ]
         check "shard $shard: the input stays" same before.npy shared/in.npy

@@ -100,8 +100,7 @@ for file in f-rgb.png f-gray16.png f-rgba.png f.bmp f.pfm; do
 done
 gives 0 '' rotate90 bits.tif made.png
 gimgxf -q rotate90 bits.tif made.tif
-gimgxf -q copy made.tif want.png
-check 'black on white' same made.png want.png
+makes made.png -q copy made.tif want.png
 gimgxf rotate90 double.tif no.png 2>stderr
 check 'no other format has such samples' grep -q 'no other format holds them' stderr
 
@@ -111,8 +110,7 @@ for op in transpose rotate90; do
     gives 0 'gimgxf: blocks.tif: warning: subsampled YCbCr is stored as RGB, which takes more bytes' \
         "$op" blocks.tif made.tif
     gimgxf -q "$op" blocks.tif want.png
-    gimgxf -q copy made.tif got.png
-    check "subsampled chroma, $op" same want.png got.png
+    makes want.png -q copy made.tif got.png
 done
 
 # ---- JPEG in the old style ----
@@ -131,16 +129,13 @@ for name in gray color; do
         check "$op $name is stored as Deflate" [ "$($oracle field 259 made.tif | sed -n 1p)" = '[8]' ]
         check "nothing of $name leads to a JPEG" [ "$($oracle field 513 made.tif)" = '' ]
         gimgxf -q "$op" old.tif want.png
-        gimgxf -q copy made.tif got.png
-        check "$op $name" same want.png got.png
+        makes want.png -q copy made.tif got.png
         if [ $name = gray ]; then
-            gimgxf -q "$op" gray.jpg want.png
-            check "$op gray as a JPEG" same want.png got.png
+            makes got.png -q "$op" gray.jpg want.png
         elif has_tool tiff2rgba; then
             tiff2rgba -n -c none old.tif want.tif 2>/dev/null
             gimgxf -q "$op" want.tif want.ppm
-            gimgxf -q copy made.tif got.ppm
-            check "$op color as libtiff shows it" same want.ppm got.ppm
+            makes want.ppm -q copy made.tif got.ppm
         fi
     done
 done
