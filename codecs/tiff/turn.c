@@ -2,6 +2,7 @@
 #include "codecs/tiff/tiff.h"
 
 #include "codecs/base/memory.h"
+#include "codecs/metadata/blocks.h"
 
 /* Samples that are more than this go to a file while they are coded: to copy
  * what was made of them takes longer. */
@@ -16,7 +17,6 @@ struct tiff_turning {
     unsigned lossy; /* pictures that are encoded anew with loss */
     unsigned
         shown[2]; /* pictures of subsampled chroma, or JPEG in the old style */
-    unsigned thumbnails; /* that were not kept */
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -242,34 +242,61 @@ static int read_all(const struct directories *all, struct err *err)
     return 0;
 }
 
-/* Takes away a JPEG file that is a thumbnail beside the samples of a directory,
- * or all that it has. Returns whether it was that. */
-static bool drop_thumbnail(struct tiff_turning *w, struct directory *dir)
+/* Takes along a JPEG file that is a thumbnail beside the samples of a
+ * directory, or all that it has: then that of the picture before it. It is
+ * turned if it can be. */
+static void move_thumbnail(struct tiff_turning *w, struct directory *dir)
 {
-    if (!directory_find(dir, TAG_JPEG_FILE))
-        return false;
-    if (w->thumbnails++ == 0)
-        warn(w->opts->save->warnings, "a thumbnail (JPEG) is not kept: it is "
-                                      "outside of the pictures of the file");
-    directory_remove(dir, TAG_JPEG_FILE);
-    directory_remove(dir, TAG_JPEG_FILE + 1);
-    return !directory_is_picture(dir);
+    const struct directory *of =
+        directory_is_picture(dir) || !dir->lead ? dir : dir->lead;
+    const struct image outer = {
+        .width = (uint32_t)directory_number(of, TAG_WIDTH, 0, 0),
+        .height = (uint32_t)directory_number(of, TAG_HEIGHT, 0, 0),
+        .turned = dir->turn,
+        .orientation = 1,
+    };
+    const struct bytes file = w->all.file;
+    const uint64_t at = directory_number(dir, TAG_JPEG_FILE, 0, file.size),
+                   size = directory_number(dir, TAG_JPEG_SIZE, 0, 0);
+    struct warnings unheard = { 0 };
+    const struct save_opts *opts = w->opts->save;
+    const struct save_opts save = { .suffix = "jpg",
+                                    .orientation = opts->orientation,
+                                    .turner = opts->turner,
+                                    .warnings = &unheard };
+    struct embedded_jpeg inner = {
+        .outer = &outer,
+        .limits = { .pixels = PIXELS_MIN, .bytes = 64 << 20 },
+    };
+    struct bytes jpeg, made = { 0 };
+    struct err why;
+    if (at >= file.size || size > file.size - at)
+        return;
+    jpeg = (struct bytes){ file.data + at, (size_t)size, 0 };
+    if (outer.turned != XFORM_NONE) {
+        if (embedded_jpeg_turn(&made, jpeg, &inner, &save, &why) == 0)
+            jpeg = made;
+        else
+            warn(opts->warnings, "a thumbnail (JPEG) stays as it was: %s",
+                 why.text);
+    }
+    directory_set_number(dir, TAG_JPEG_FILE, tiff_writer_at(&w->writer));
+    directory_set_number(dir, TAG_JPEG_SIZE, jpeg.size);
+    tiff_writer_append(&w->writer, jpeg.data, jpeg.size);
+    bytes_free(&made);
 }
 
 /* Writes each page behind the samples of all that it leads to. */
 static int write_file(struct tiff_turning *w, struct err *err)
 {
     struct directory *page = w->all.first;
-    bool left_out = false;
     tiff_writer_begin(&w->writer);
     for (struct directory *dir = page; dir; dir = dir->then) {
         if (directory_is_picture(dir) && turn_picture(w, dir, err))
             return -1;
-        left_out |= drop_thumbnail(w, dir) && dir == page;
+        move_thumbnail(w, dir);
         if (!dir->then || !dir->then->tag) {
-            if (!left_out)
-                tiff_writer_directory(&w->writer, page);
-            left_out = false;
+            tiff_writer_directory(&w->writer, page);
             page = dir->then;
         }
         if (w->writer.failed)

@@ -5,6 +5,7 @@ tiff.py check OP IN OUT compares all pictures of OUT with those of IN, turned by
                         and their tags; and the other tags
 tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
 tiff.py old JPEG OUT    a TIFF of JPEG in the old style, and a thumbnail in it
+tiff.py thumbnail FILE JPEG  writes the JPEG file that the last page has
 tiff.py map OP IN OUT   places of pixels on the map are the same
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
 import os
@@ -344,10 +345,6 @@ def make(folder='.'):
     save('few.tif', w, w.picture((99, 99), 1, tags={
         259: (3, [4]), 273: (4, [four]), 279: (4, [4])}))
     w = Writer()
-    jpeg = {259: (3, [6]), 513: (4, [w.append(b'\xff\xd8')]), 514: (4, [2])}
-    save('thumb.tif', w, w.picture((23, 17), 8, tags=tag), jpeg,
-         w.picture((11, 8), 8, tags={**tag, 513: (4, [8]), 514: (4, [2])}))
-    w = Writer()
     save('loop.tif', w, w.picture((23, 17), 8), w.picture((23, 17), 8))
     data = bytearray(w.out)
     data[w.link:w.link + 4] = data[4:8]
@@ -374,8 +371,18 @@ def old_jpeg(jpeg, name):
         512: (3, [1]), 513: (4, [place]), 514: (4, [len(data)]),
         **({530: (3, [factors >> 4, factors & 15])} if samples == 3 else {})},
         writer.link)
+    writer.directory({513: (4, [writer.append(data)]), 514: (4, [len(data)])},
+                     writer.link)
     with open(name, 'wb') as file:
         file.write(writer.out)
+
+
+def save_thumbnail(name, jpeg):
+    reader = Reader(name)
+    tags = list(reader.pages)[-1]
+    at, size = reader.values(tags, 513)[0], reader.values(tags, 514)[0]
+    with open(jpeg, 'wb') as file:
+        file.write(reader.data[at:at + size])
 
 
 def field(tag, name):
@@ -387,4 +394,4 @@ def field(tag, name):
 
 if __name__ == '__main__':
     {'make': make, 'check': check, 'map': check_map, 'tag': retag,
-     'old': old_jpeg, 'field': field}[sys.argv[1]](*sys.argv[2:])
+     'old': old_jpeg, 'thumbnail': save_thumbnail, 'field': field}[sys.argv[1]](*sys.argv[2:])
