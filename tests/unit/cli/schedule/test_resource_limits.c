@@ -93,3 +93,41 @@ TEST(threads_get_no_more_than_there_is)
           "all is given back");
     resource_limits_end(&limits);
 }
+
+static struct resource_share *told;
+
+static void tell(struct resource_share *share)
+{
+    told = share;
+}
+
+TEST(processes_are_told_in_turn)
+{
+    struct resource_share a = { .limits = &limits }, b = a, c = a, d = a;
+    resource_limits_init(&limits, 8 * 300, 3);
+    resource_limits_divide(&limits, 3);
+    limits.grant = tell;
+    CHECK(resource_limits_begin(&a) && resource_limits_begin(&b) &&
+              resource_limits_begin(&c),
+          "three");
+    CHECK(a.held[RESOURCE_CELLS] == 250 && a.processors == 1, "its part");
+    CHECK(!resource_limits_begin(&d), "no processor is left");
+    resource_limits_ask(&a, RESOURCE_CELLS, 1400);
+    CHECK(!told && a.waits, "the others have some");
+    resource_limits_ask(&b, RESOURCE_CELLS, 300);
+    CHECK(!told && b.waits, "it would be there, but another one is first");
+    resource_limits_return_all(&c);
+    CHECK(told == &a && a.held[RESOURCE_CELLS] == 1400 && b.waits,
+          "who waits has none, and the first one gets it");
+    CHECK(!resource_limits_begin(&c), "nobody begins while one waits");
+    resource_limits_return_all(&a);
+    CHECK(told == &b && b.held[RESOURCE_CELLS] == 300, "then the next one");
+    resource_limits_ask(&b, RESOURCE_PROCESSORS, 9);
+    CHECK(b.processors == 3 && limits.busy == 3, "those that are idle");
+    resource_limits_ask(&b, RESOURCE_FILE, 300);
+    CHECK(b.held[RESOURCE_FILE] == 300 && b.held[RESOURCE_CELLS] == 250,
+          "and its part of the cells");
+    resource_limits_return_all(&b);
+    CHECK(limits.busy == 0 && limits.memory[RESOURCE_CELLS].used == 0, "all");
+    resource_limits_end(&limits);
+}
