@@ -353,8 +353,8 @@ enum written file_write(const char *name, struct bytes file,
         const bool replaces = place->exists && place->st.st_size > 0 &&
                               !is_source(&place->st, opts->source);
         w.written = replace(&w, file);
-        if (opts->replaced)
-            *opts->replaced = replaces && w.written == WRITTEN;
+        if (replaces && w.written == WRITTEN)
+            w.written = WRITTEN_OVER;
     }
     end(&w);
     return w.written;

@@ -28,21 +28,25 @@ struct write_opts {
     const int *unnamed; /* a descriptor of a file without a name, which holds
                            the bytes and has the mode above: it gets the name
                            if it can, and need not be copied. Or NULL */
-    bool *replaced;     /* set to whether the file replaces another one that is
-                           not the source and has something in it; or NULL */
     const char *backup; /* keep the old file, with this behind its name; fails
                            if that exists. NULL: the old file goes */
 };
 
-enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
+enum written {
+    WRITTEN_NOT = -1,
+    WRITTEN = 0,
+    WRITTEN_EXISTS, /* it is left alone: no_clobber */
+    WRITTEN_OVER, /* it took the place of a file that is not the source and had
+                     something in it */
+};
 
 /* Writes a file beside its place, then renames it: at any instant there is the
  * old file or the new one. Directories that are missing are made, unless it
  * stays. Symbolic
  * links are followed to the file that is replaced, which passes on its
  * permissions and attributes, as attributes.h says. What is not a regular file,
- * and "-", standard output, is written to. Returns WRITTEN; WRITTEN_EXISTS if
- * the file existed and no_clobber is set; or WRITTEN_NOT with the reason. */
+ * and "-", standard output, is written to. Returns WRITTEN_NOT with the reason,
+ * or one of the others. */
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err);
 
@@ -65,7 +69,8 @@ int file_draft_begin(struct file_draft **draft, const char *name,
 int file_draft_put(struct file_draft *draft, uint64_t at, struct bytes piece,
                    struct err *err);
 
-/* Renames the file to its name. Returns as file_write() does. */
+/* Renames the file to its name. Returns as file_write() does, but for
+ * WRITTEN_OVER. */
 enum written file_draft_settle(struct file_draft *draft, struct err *err);
 
 /* Removes the file unless it has its name, and frees. Fine on NULL. */

@@ -98,7 +98,6 @@ static enum written write_picture(struct job_state *state, struct err *err)
         .regular = job->regular,
         .stays = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
-        .replaced = &state->result->replaced,
     };
     if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
         return WRITTEN;
@@ -115,7 +114,8 @@ int job_write_output(struct job_state *state, struct err *err)
                                &state->result->bytes_out, err);
     if (sidecars_begin(&sidecars, state, replaces_input(job), err) == 0)
         written = write_picture(state, err);
-    if (written == WRITTEN)
+    state->result->replaced = written == WRITTEN_OVER;
+    if (written == WRITTEN || written == WRITTEN_OVER)
         sidecars_settle(&sidecars, state->result);
     if (written == WRITTEN_EXISTS)
         state->result->skipped = SKIPPED_EXISTS;
