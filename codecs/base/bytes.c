@@ -146,23 +146,16 @@ unsigned utf8_length(const char *text)
     return n;
 }
 
-static bool is_utf8(const char *text)
-{
-    unsigned n = 1;
-    while (*text && n > 0) {
-        n = utf8_length(text);
-        text += n;
-    }
-    return n > 0;
-}
-
 bool utf8_append(struct bytes *to, const uint8_t *text, size_t size)
 {
     struct bytes copy = { 0 };
     bool good = bytes_append(&copy, text, size) && bytes_append(&copy, "", 1);
     const char *line = (const char *)copy.data;
-    if (good && is_utf8(line)) {
-        good = bytes_append(to, line, strlen(line));
+    size_t size_of_utf8 = 0;
+    for (unsigned n = 1; good && n > 0; size_of_utf8 += n)
+        n = utf8_length(line + size_of_utf8);
+    if (good && !line[size_of_utf8]) {
+        good = bytes_append(to, line, size_of_utf8);
     } else {
         for (; good && *line; line++) {
             uint8_t c = (uint8_t)*line;

@@ -33,34 +33,6 @@ struct trailer {
 
 /* ---- Finding --------------------------------------------------------------*/
 
-static int open_trailer(struct trailer *trailer, struct turned *t,
-                        struct err *err)
-{
-    struct meta *meta = t->img->meta;
-    *trailer = (struct trailer){ .turned = t, .begin = meta->mpf_trailer };
-    for (size_t i = 0; i < meta->nblocks; i++) {
-        struct metadata_block *block = &meta->block[i];
-        if (block->dropped)
-            continue;
-        if (block->kind == BLOCK_MPF && !trailer->list)
-            trailer->list = block;
-        if (block->kind == BLOCK_TRAILER)
-            trailer->block = block;
-    }
-    if (!trailer->list || !trailer->begin)
-        return 0;
-    if (block_open(&trailer->body, trailer->list, t->format, meta->account,
-                   err))
-        return -1;
-    mpf_open(&trailer->mpf, trailer->body.data, trailer->body.size);
-    return 0;
-}
-
-static bool is_within(const struct trailer *trailer, size_t at, size_t size)
-{
-    return at <= trailer->block->size && size <= trailer->block->size - at;
-}
-
 static void add_inlay(struct trailer *trailer, struct inlay inlay)
 {
     const uint8_t *data = trailer->block->data + inlay.at;
@@ -189,7 +161,7 @@ static int turn_inlays(struct trailer *trailer, struct err *err)
         status = fail_memory(err, "%s", no_memory);
     if (status == 0)
         status = trailer->turned->format->close(trailer->block, &made, err);
-    if (status == 0 && trailer->mpf.count) {
+    if (status == 0) {
         /* The list in MPF becomes true of the new trailer; the old one had
          * `size` bytes. */
         for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
@@ -216,25 +188,22 @@ static int turn_inlays(struct trailer *trailer, struct err *err)
 static int turn_all(struct trailer *trailer, struct err *err)
 {
     struct warnings *warnings = trailer->turned->opts->warnings;
-    if (trailer->mpf.count) {
-        size_t lost = 0;
-        for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
-            struct mpf_entry entry = mpf_get(&trailer->mpf, i);
-            size_t at = entry.offset - trailer->begin;
-            if (!trailer->block || entry.offset < trailer->begin ||
-                !is_within(trailer, at, entry.size))
-                lost++;
-            else
-                add_inlay(trailer, (struct inlay){ .number = i + 1,
-                                                   .at = at,
-                                                   .size = entry.size,
-                                                   .preview = entry.preview });
-        }
-        if (lost)
-            warn(warnings,
-                 "%zu of the pictures that MPF lists are not where it says",
-                 lost);
+    size_t lost = 0;
+    for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
+        struct mpf_entry entry = mpf_get(&trailer->mpf, i);
+        size_t at = entry.offset - trailer->begin;
+        if (!trailer->block || entry.offset < trailer->begin ||
+            at > trailer->block->size || entry.size > trailer->block->size - at)
+            lost++;
+        else
+            add_inlay(trailer, (struct inlay){ .number = i + 1,
+                                               .at = at,
+                                               .size = entry.size,
+                                               .preview = entry.preview });
     }
+    if (lost)
+        warn(warnings,
+             "%zu of the pictures that MPF lists are not where it says", lost);
     if (trailer->more)
         warn(warnings,
              "%zu more pictures behind the first one are kept as they were, "
@@ -251,14 +220,27 @@ static int turn_all(struct trailer *trailer, struct err *err)
 
 int trailing_pictures_turn(struct turned *t, struct err *err)
 {
-    struct trailer trailer;
+    struct meta *meta = t->img->meta;
+    struct trailer trailer = { .turned = t, .begin = meta->mpf_trailer };
     const struct save_opts *opts = t->opts;
     bool tagged = opts->orientation && opts->orientation != t->img->orientation;
     if (opts->inner || (t->img->turned == XFORM_NONE && !tagged && !opts->drop))
         return 0;
-    int status = open_trailer(&trailer, t, err);
-    if (status == 0)
-        status = turn_all(&trailer, err);
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        if (block->dropped)
+            continue;
+        if (block->kind == BLOCK_MPF && !trailer.list)
+            trailer.list = block;
+        if (block->kind == BLOCK_TRAILER)
+            trailer.block = block;
+    }
+    if (!trailer.list || !trailer.begin)
+        return 0;
+    if (block_open(&trailer.body, trailer.list, t->format, meta->account, err))
+        return -1;
+    mpf_open(&trailer.mpf, trailer.body.data, trailer.body.size);
+    int status = turn_all(&trailer, err);
     bytes_free(&trailer.body);
     return status;
 }
