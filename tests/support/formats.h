@@ -11,6 +11,10 @@
 #define TEXT(text)   text, sizeof text - 1
 #define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
 
+/* What is said of a file that ends early, and of one that does not end. */
+#define CUT  "cut short, read as far as it goes"
+#define MORE " bytes after the picture; only files of one picture can be turned"
+
 /* A file that was decoded, or refused. */
 struct opened {
     struct image img;
@@ -63,6 +67,14 @@ void check_refused(const struct codec *codec, const void *file, size_t size,
 /* Tolerant, a file has these samples and gives this one warning. */
 void check_tolerated(const struct codec *codec, const void *file, size_t size,
                      const double *want, const char *said);
+
+/* The same of texts. */
+#define FILE_IS(codec, text, width, height, nplanes, ...)                      \
+    check_file(codec, TEXT(text), width, height, nplanes,                      \
+               SAMPLES(__VA_ARGS__), NULL)
+#define REFUSED(codec, text, words) check_refused(codec, TEXT(text), words)
+#define TOLERATED(codec, text, said, ...)                                      \
+    check_tolerated(codec, TEXT(text), SAMPLES(__VA_ARGS__), said)
 
 /* A file is written again as `want`: its own format keeps all it says. */
 void check_rewritten(const struct codec *codec, const void *file, size_t size,

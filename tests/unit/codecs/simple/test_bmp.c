@@ -4,8 +4,6 @@
 
 #include "tests/support/formats.h"
 
-static const char cut[] = "cut short, read as far as it goes";
-
 /* The fields of a BMP that the tests vary. */
 struct bmp {
     uint32_t header; /* its size; 0: 40 */
@@ -226,7 +224,7 @@ TEST(bmp_runs)
     struct bytes file = make_bmp(b);
     struct opened o = open_file(&codec_bmp, file.data, file.size, TOLERANT);
     CHECK(o.status == 0 && o.warnings.count == 2 &&
-              !strcmp(o.warnings.list[0].text, cut) &&
+              !strcmp(o.warnings.list[0].text, CUT) &&
               has_samples(&o.img, SAMPLES(B, C, B, C, B, A, A, A, A, A)),
           "%s", o.warnings.list[0].text);
     bytes_free(&file);
@@ -283,7 +281,7 @@ TEST(bmp_damaged)
         struct bytes file = make_bmp(some[i]);
         if (i == 0)
             check_tolerated(&codec_bmp, file.data, file.size,
-                            SAMPLES('c', 'b', 'a', 0, 'e', 'd'), cut);
+                            SAMPLES('c', 'b', 'a', 0, 'e', 'd'), CUT);
         check_hostile(&codec_bmp, file.data, file.size, i == 2 ? 122 : 54);
         bytes_free(&file);
     }

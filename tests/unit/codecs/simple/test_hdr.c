@@ -20,7 +20,7 @@ static void tolerated(const void *file, size_t size, uint32_t width,
                       uint32_t height, const double *want)
 {
     check_file_read(c, PORTABLE | TOLERANT, file, size, width, height, 3, want,
-                    "cut short, read as far as it goes");
+                    CUT);
 }
 
 /* A pixel is three mantissas of 8 bits and an exponent: m * 2^(e - 136). */
@@ -107,21 +107,20 @@ TEST(damaged)
     tolerated(TEXT(HEAD "-Y 2 +X 8\n" GOOD "\2\2\0\x08\x88"), 8, 2, want);
     tolerated(TEXT(HEAD "-Y 2 +X 8\n" GOOD "\x80\x80\x80\x81"), 8, 2, want);
     tolerated(TEXT(HEAD "-Y 2 +X 8\n" GOOD "\2\2\0\x08\x89"), 8, 2, want);
-    check_refused(c, TEXT(HEAD "-Y 2 +X 8\n" GOOD "\2\2\0\x08\x88"),
-                  "cut short in row 1");
-    check_refused(c, TEXT(HEAD "-Y 1 +X 8\n\2\2\0\x08\0\0\0\0\0\0\0\0\0\0"),
-                  "row 0 is malformed");
-    check_refused(c, TEXT(HEAD "-Y 1 +X 8\n\2\2\0\x08\x89\x80\x88\x80"),
-                  "row 0 is malformed");
-    check_refused(c, TEXT(HEAD "-Y 1 +X 8\n\2\2\0\x09\x89\x80\x89\x80"),
-                  "row 0 is malformed");
-    check_refused(c, TEXT(HEAD "-Y 2 +X 8\n" GOOD "\x80\x80\x80\x81"),
-                  "cut short in row 1");
+    REFUSED(c, HEAD "-Y 2 +X 8\n" GOOD "\2\2\0\x08\x88", "cut short in row 1");
+    REFUSED(c, HEAD "-Y 1 +X 8\n\2\2\0\x08\0\0\0\0\0\0\0\0\0\0",
+            "row 0 is malformed");
+    REFUSED(c, HEAD "-Y 1 +X 8\n\2\2\0\x08\x89\x80\x88\x80",
+            "row 0 is malformed");
+    REFUSED(c, HEAD "-Y 1 +X 8\n\2\2\0\x09\x89\x80\x89\x80",
+            "row 0 is malformed");
+    REFUSED(c, HEAD "-Y 2 +X 8\n" GOOD "\x80\x80\x80\x81",
+            "cut short in row 1");
     /* A run of before 1991 needs a pixel before it, and ends with the row. */
-    check_refused(c, TEXT(HEAD "-Y 1 +X 2\n\1\1\1\1\x80\x80\x80\x81"),
-                  "row 0 is malformed");
-    check_refused(c, TEXT(HEAD "-Y 1 +X 2\n\x80\x80\x80\x81\1\1\1\2"),
-                  "row 0 is malformed");
+    REFUSED(c, HEAD "-Y 1 +X 2\n\1\1\1\1\x80\x80\x80\x81",
+            "row 0 is malformed");
+    REFUSED(c, HEAD "-Y 1 +X 2\n\x80\x80\x80\x81\1\1\1\2",
+            "row 0 is malformed");
     floats_are(TEXT(HEAD "-Y 1 +X 1\n\x80\x80\x80\x81more"), 1, 1,
                SAMPLES(1, 1, 1), "4 bytes after the picture are not kept");
 }
@@ -129,17 +128,15 @@ TEST(damaged)
 TEST(headers_refused)
 {
 #define FORMAT "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n"
-    check_refused(c, TEXT("#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n"),
-                  "its pixels are '32-bit_rle_xyze'; only 32-bit_rle_rgbe can "
-                  "be read");
-    check_refused(c, TEXT("#?RADIANCE\nFORMAT=\n\n-Y 1 +X 1\n"),
-                  "its pixels are ''; only 32-bit_rle_rgbe can be read");
-    check_refused(c, TEXT("#?RADIANCE\n\n-Y 1 +X 1\nabcd"),
-                  "its header has no FORMAT");
-    check_refused(c, TEXT(FORMAT "A"), "its header has no end");
-    check_refused(c, TEXT(FORMAT "A\0\n\n-Y 1 +X 1\nabcd"),
-                  "its header is malformed");
-    check_refused(c, TEXT(HEAD), "its header has no size");
+    REFUSED(c, "#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n",
+            "its pixels are '32-bit_rle_xyze'; only 32-bit_rle_rgbe can "
+            "be read");
+    REFUSED(c, "#?RADIANCE\nFORMAT=\n\n-Y 1 +X 1\n",
+            "its pixels are ''; only 32-bit_rle_rgbe can be read");
+    REFUSED(c, "#?RADIANCE\n\n-Y 1 +X 1\nabcd", "its header has no FORMAT");
+    REFUSED(c, FORMAT "A", "its header has no end");
+    REFUSED(c, FORMAT "A\0\n\n-Y 1 +X 1\nabcd", "its header is malformed");
+    REFUSED(c, HEAD, "its header has no size");
     static const char *const lines[] = {
         "-Y 1 +Y 1",   "+X 1 -X 1", "Y 1 +X 1",  "-Y 1 +X 1x",
         "-Y 1 +X 1 2", "-Y 1",      "-Y x +X 1", "1 1",
@@ -150,11 +147,10 @@ TEST(headers_refused)
         sprintf(words, "its size is malformed (%s)", lines[i]);
         check_refused(c, file, (size_t)n, words);
     }
-    check_refused(c, TEXT(HEAD "-Y 0 +X 1\n"),
-                  "an empty picture: 1 x 0 pixels");
-    check_refused(c, TEXT(HEAD "-Y 999999999 +X 1\n"),
-                  "1 x 999999999 pixels are more than the 65536 of "
-                  "--max-pixels; --max-pixels 1000M allows them");
+    REFUSED(c, HEAD "-Y 0 +X 1\n", "an empty picture: 1 x 0 pixels");
+    REFUSED(c, HEAD "-Y 999999999 +X 1\n",
+            "1 x 999999999 pixels are more than the 65536 of "
+            "--max-pixels; --max-pixels 1000M allows them");
 }
 
 #define ONE "\x80\x80\x80\x81"

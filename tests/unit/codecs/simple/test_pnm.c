@@ -18,32 +18,21 @@ TEST(pnm_files)
 {
     const struct codec *c = &codec_pnm;
     /* In PBM 1 is black. */
-    check_file(c, TEXT("P1\n3 2\n1 0 1\n010"), 3, 2, 1,
-               SAMPLES(0, 1, 0, 1, 0, 1), NULL);
-    check_file(c, TEXT("P4\n10 2\n\xa5\x7f\x0f\x80"), 10, 2, 1,
-               SAMPLES(0, 1, 0, 1, 1, 0, 1, 0, 1, 0, /**/
-                       1, 1, 1, 1, 0, 0, 0, 0, 0, 1),
-               NULL);
-    check_file(c, TEXT("P2 2 2 15\n0 1\n14 15\n"), 2, 2, 1,
-               SAMPLES(0, 1, 14, 15), NULL);
-    check_file(c, TEXT("P5\n3 1\n255\n\x00\x80\xff"), 3, 1, 1,
-               SAMPLES(0, 128, 255), NULL);
-    check_file(c, TEXT("P5\n2 1\n1023\n\x03\xff\x01\x00"), 2, 1, 1,
-               SAMPLES(1023, 256), NULL);
-    check_file(c, TEXT("P3 1 2 300 1 2 3 298 299 300"), 1, 2, 3,
-               SAMPLES(1, 2, 3, 298, 299, 300), NULL);
-    check_file(c, TEXT("P6\n2 1\n255\nabcdef"), 2, 1, 3,
-               SAMPLES(97, 98, 99, 100, 101, 102), NULL);
-    check_file(c, TEXT("P6\n1 1\n65535\n\x01\x02\xfe\xff\xff\xff"), 1, 1, 3,
-               SAMPLES(0x102, 0xfeff, 65535), NULL);
+    FILE_IS(c, "P1\n3 2\n1 0 1\n010", 3, 2, 1, 0, 1, 0, 1, 0, 1);
+    FILE_IS(c, "P4\n10 2\n\xa5\x7f\x0f\x80", 10, 2, 1, 0, 1, 0, 1, 1, 0, 1, 0,
+            1, 0, /**/ 1, 1, 1, 1, 0, 0, 0, 0, 0, 1);
+    FILE_IS(c, "P2 2 2 15\n0 1\n14 15\n", 2, 2, 1, 0, 1, 14, 15);
+    FILE_IS(c, "P5\n3 1\n255\n\x00\x80\xff", 3, 1, 1, 0, 128, 255);
+    FILE_IS(c, "P5\n2 1\n1023\n\x03\xff\x01\x00", 2, 1, 1, 1023, 256);
+    FILE_IS(c, "P3 1 2 300 1 2 3 298 299 300", 1, 2, 3, 1, 2, 3, 298, 299, 300);
+    FILE_IS(c, "P6\n2 1\n255\nabcdef", 2, 1, 3, 97, 98, 99, 100, 101, 102);
+    FILE_IS(c, "P6\n1 1\n65535\n\x01\x02\xfe\xff\xff\xff", 1, 1, 3, 0x102,
+            0xfeff, 65535);
     /* Blanks and comments in the header; pixels that look like them. */
-    check_file(c, TEXT("P5# a\n#\n 2 # b\n\t1\r\n\v255\n# "), 2, 1, 1,
-               SAMPLES('#', ' '), NULL);
-    check_file(c, TEXT("P5 1 1 255 \n\n \n"), 1, 1, 1, SAMPLES('\n'), NULL);
-    check_file(c, TEXT("P2 2 1 9 # b\n1#c\n2# d"), 2, 1, 1, SAMPLES(1, 2),
-               NULL);
-    check_file(c, TEXT("P1 3 1 # a\n1#b\n01#c"), 3, 1, 1, SAMPLES(0, 1, 0),
-               NULL);
+    FILE_IS(c, "P5# a\n#\n 2 # b\n\t1\r\n\v255\n# ", 2, 1, 1, '#', ' ');
+    FILE_IS(c, "P5 1 1 255 \n\n \n", 1, 1, 1, '\n');
+    FILE_IS(c, "P2 2 1 9 # b\n1#c\n2# d", 2, 1, 1, 1, 2);
+    FILE_IS(c, "P1 3 1 # a\n1#b\n01#c", 3, 1, 1, 0, 1, 0);
 }
 
 TEST(pnm_kept)
@@ -96,62 +85,48 @@ TEST(pnm_suffixes)
 TEST(pnm_refused)
 {
     const struct codec *c = &codec_pnm;
-    check_refused(c, TEXT("P7 1 1 255\n1"), "probe");
-    check_refused(c, TEXT("P5 2 1 255\n1"),
-                  "the image data is cut short: 1 bytes of 2");
-    check_refused(c, TEXT("P4 9 2\nabc"),
-                  "the image data is cut short: 3 bytes of 4");
-    check_refused(c, TEXT("P5 1 1 0\n1"),
-                  "maxval 0 is out of range; expected 1 to 65535");
-    check_refused(c, TEXT("P5 1 1 65536\n12"),
-                  "maxval 65536 is out of range; expected 1 to 65535");
-    check_refused(c, TEXT("P5 0 1 255\n"), "an empty picture: 0 x 1 pixels");
-    check_refused(c, TEXT("P5 -1 1 255\n"), "its header has no size");
-    check_refused(c, TEXT("P5 99999999999 1 255\n"), "its header has no size");
-    check_refused(c, TEXT("P5 1 1 255"), "its header has no end");
-    check_refused(c, TEXT("P5 65536 2 255\n1"),
-                  "65536 x 2 pixels are more than the 65536 of --max-pixels; "
-                  "--max-pixels 132K allows them");
-    check_refused(c, TEXT("P5 1 2 9\n\x09\x0a"),
-                  "row 1 has a sample above the maxval, 9");
-    check_refused(c, TEXT("P6 1 1 1000\n\0\0\0\0\x03\xe9"),
-                  "row 0 has a sample above the maxval, 1000");
-    check_refused(c, TEXT("P2 2 1 9 1 10"),
-                  "column 1 of row 0 is not a number up to 9");
-    check_refused(c, TEXT("P2 2 1 9 1 2x"),
-                  "1 bytes after the picture; only files of one picture can be "
-                  "turned");
-    check_refused(c, TEXT("P1 1 2 1 2"),
-                  "column 0 of row 1 is not a number up to "
-                  "1");
-    check_refused(
-        c, TEXT("P5 1 1 255\n1P5 1 1 255\n2"),
-        "12 bytes after the picture; only files of one picture can be "
-        "turned");
+    REFUSED(c, "P7 1 1 255\n1", "probe");
+    REFUSED(c, "P5 2 1 255\n1", "the image data is cut short: 1 bytes of 2");
+    REFUSED(c, "P4 9 2\nabc", "the image data is cut short: 3 bytes of 4");
+    REFUSED(c, "P5 1 1 0\n1", "maxval 0 is out of range; expected 1 to 65535");
+    REFUSED(c, "P5 1 1 65536\n12",
+            "maxval 65536 is out of range; expected 1 to 65535");
+    REFUSED(c, "P5 0 1 255\n", "an empty picture: 0 x 1 pixels");
+    REFUSED(c, "P5 -1 1 255\n", "its header has no size");
+    REFUSED(c, "P5 99999999999 1 255\n", "its header has no size");
+    REFUSED(c, "P5 1 1 255", "its header has no end");
+    REFUSED(c, "P5 65536 2 255\n1",
+            "65536 x 2 pixels are more than the 65536 of --max-pixels; "
+            "--max-pixels 132K allows them");
+    REFUSED(c, "P5 1 2 9\n\x09\x0a", "row 1 has a sample above the maxval, 9");
+    REFUSED(c, "P6 1 1 1000\n\0\0\0\0\x03\xe9",
+            "row 0 has a sample above the maxval, 1000");
+    REFUSED(c, "P2 2 1 9 1 10", "column 1 of row 0 is not a number up to 9");
+    REFUSED(c, "P2 2 1 9 1 2x", "1" MORE);
+    REFUSED(c, "P1 1 2 1 2",
+            "column 0 of row 1 is not a number up to "
+            "1");
+    REFUSED(c, "P5 1 1 255\n1P5 1 1 255\n2", "12" MORE);
 }
 
 TEST(pnm_tolerant)
 {
-    static const char cut[] = "cut short, read as far as it goes";
     const struct codec *c = &codec_pnm;
-    check_tolerated(c, TEXT("P5 2 2 255\n\1\2\3"), SAMPLES(1, 2, 3, 0), cut);
-    check_tolerated(c, TEXT("P5 2 2 300\n\1\2\1"), SAMPLES(258, 256, 0, 0),
-                    cut);
-    check_tolerated(c, TEXT("P6 1 2 255\n\1"), SAMPLES(1, 0, 0, 0, 0, 0), cut);
-    check_tolerated(
-        c, TEXT("P4 9 2\n\0\0"),
-        SAMPLES(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), cut);
-    check_tolerated(c, TEXT("P2 2 2 9 1 2 3"), SAMPLES(1, 2, 3, 0), cut);
-    check_tolerated(c, TEXT("P1 2 2 0"), SAMPLES(1, 0, 0, 0), cut);
-    check_tolerated(c, TEXT("P5 1 1 255\n1P5"), SAMPLES('1'),
-                    "2 bytes after the picture are not kept");
-    check_tolerated(c, TEXT("P5\n3 1\n100\n\x01\xff\x02"), SAMPLES(1, 100, 2),
-                    "samples above the maxval are taken as 100");
-    check_tolerated(c, TEXT("P6 1 1 1000\n\0\1\xff\xff\3\xe9"),
-                    SAMPLES(1, 1000, 1000),
-                    "samples above the maxval are taken as 1000");
-    check_tolerated(c, TEXT("P2 3 1 1000 1 2000 2"), SAMPLES(1, 1000, 2),
-                    "samples above the maxval are taken as 1000");
+    TOLERATED(c, "P5 2 2 255\n\1\2\3", CUT, 1, 2, 3, 0);
+    TOLERATED(c, "P5 2 2 300\n\1\2\1", CUT, 258, 256, 0, 0);
+    TOLERATED(c, "P6 1 2 255\n\1", CUT, 1, 0, 0, 0, 0, 0);
+    TOLERATED(c, "P4 9 2\n\0\0", CUT, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0,
+              0, 0, 0, 0);
+    TOLERATED(c, "P2 2 2 9 1 2 3", CUT, 1, 2, 3, 0);
+    TOLERATED(c, "P1 2 2 0", CUT, 1, 0, 0, 0);
+    TOLERATED(c, "P5 1 1 255\n1P5", "2 bytes after the picture are not kept",
+              '1');
+    TOLERATED(c, "P5\n3 1\n100\n\x01\xff\x02",
+              "samples above the maxval are taken as 100", 1, 100, 2);
+    TOLERATED(c, "P6 1 1 1000\n\0\1\xff\xff\3\xe9",
+              "samples above the maxval are taken as 1000", 1, 1000, 1000);
+    TOLERATED(c, "P2 3 1 1000 1 2000 2",
+              "samples above the maxval are taken as 1000", 1, 1000, 2);
 }
 
 TEST(pnm_round_trips)
@@ -227,19 +202,19 @@ TEST(pam_files)
               "%s: %s, %s", file, o.err.text, image_color_name(o.img.color));
         close_file(&o);
     }
-    check_file(c,
-               TEXT("P7\n# c\nDEPTH\t4\n\nMAXVAL 65535\nWIDTH 1\nHEIGHT 1\n"
-                    "TUPLTYPE\tRGB_ALPHA \nENDHDR \r\n\1\2\3\4\5\6\7\x08"),
-               1, 1, 4, SAMPLES(0x102, 0x304, 0x506, 0x708), NULL);
+    FILE_IS(c,
+            "P7\n# c\nDEPTH\t4\n\nMAXVAL 65535\nWIDTH 1\nHEIGHT 1\n"
+            "TUPLTYPE\tRGB_ALPHA \nENDHDR \r\n\1\2\3\4\5\6\7\x08",
+            1, 1, 4, 0x102, 0x304, 0x506, 0x708);
     /* Keys stand in any order, with comments between. In PAM 1 is white. */
-    check_file(c,
-               TEXT("P7\n# a\nMAXVAL 1\nDEPTH 1\n#b\nHEIGHT 1\nWIDTH 2\n"
-                    "ENDHDR\n\0\1"),
-               2, 1, 1, SAMPLES(0, 1), NULL);
-    check_file(c, TEXT(PAM("2", "1", "2", "1023", "") "\0\1\0\2\3\0\3\xff"), 2,
-               1, 2, SAMPLES(1, 2, 768, 1023), NULL);
-    check_file(c, TEXT(PAM("1", "2", "5", "255", "") "abcdefghij"), 1, 2, 5,
-               SAMPLES(97, 98, 99, 100, 101, 102, 103, 104, 105, 106), NULL);
+    FILE_IS(c,
+            "P7\n# a\nMAXVAL 1\nDEPTH 1\n#b\nHEIGHT 1\nWIDTH 2\n"
+            "ENDHDR\n\0\1",
+            2, 1, 1, 0, 1);
+    FILE_IS(c, PAM("2", "1", "2", "1023", "") "\0\1\0\2\3\0\3\xff", 2, 1, 2, 1,
+            2, 768, 1023);
+    FILE_IS(c, PAM("1", "2", "5", "255", "") "abcdefghij", 1, 2, 5, 97, 98, 99,
+            100, 101, 102, 103, 104, 105, 106);
 }
 
 TEST(pam_kept)
@@ -263,35 +238,29 @@ TEST(pam_kept)
 TEST(pam_refused)
 {
     const struct codec *c = &codec_pam;
-    check_refused(c, TEXT(PAM("1", "1", "65", "255", "")),
-                  "65 channels; from 1 to 64 can be read");
-    check_refused(c, TEXT(PAM("1", "1", "0", "255", "")),
-                  "0 channels; from 1 to 64 can be read");
-    check_refused(c, TEXT(PAM("1", "1", "1", "0", "") "1"),
-                  "maxval 0 is out of range; expected 1 to 65535");
-    check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nENDHDR\n1"),
-                  "maxval 0 is out of range; expected 1 to 65535");
-    check_refused(c, TEXT("P7\nWIDTH 1\nWIDE 1\n"),
-                  "its header has a wrong line: WIDE");
-    check_refused(c, TEXT("P7\nWIDTH 1\nWIDTH 1\n"),
-                  "its header has a wrong line: WIDTH");
-    check_refused(c, TEXT("P7\nWIDTH x\n"),
-                  "its header has a wrong line: WIDTH");
-    check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\n"), "its header has no end");
-    check_refused(c,
-                  TEXT(PAM("1", "1", "1", "9",
-                           "TUPLTYPE 12345678901234567890123456789012\n")),
-                  "its tuple type is too long or not text");
-    check_refused(c, TEXT(PAM("1", "1", "1", "9", "TUPLTYPE a\0b\n") "\1"),
-                  "its tuple type is too long or not text");
-    check_refused(c, TEXT("P7\nWIDTH\0 1\n"), "its header has no end");
-    check_refused(c, TEXT(PAM("1", "1", "2", "9", "") "\1\x0a"),
-                  "row 0 has a sample above the maxval, 9");
-    check_refused(c, TEXT(PAM("1", "1", "1", "9", "") "\1P7"),
-                  "2 bytes after the picture; only files of one picture can be "
-                  "turned");
-    check_tolerated(c, TEXT(PAM("1", "2", "2", "9", "") "\1\2\3"),
-                    SAMPLES(1, 2, 3, 0), "cut short, read as far as it goes");
+    REFUSED(c, PAM("1", "1", "65", "255", ""),
+            "65 channels; from 1 to 64 can be read");
+    REFUSED(c, PAM("1", "1", "0", "255", ""),
+            "0 channels; from 1 to 64 can be read");
+    REFUSED(c, PAM("1", "1", "1", "0", "") "1",
+            "maxval 0 is out of range; expected 1 to 65535");
+    REFUSED(c, "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nENDHDR\n1",
+            "maxval 0 is out of range; expected 1 to 65535");
+    REFUSED(c, "P7\nWIDTH 1\nWIDE 1\n", "its header has a wrong line: WIDE");
+    REFUSED(c, "P7\nWIDTH 1\nWIDTH 1\n", "its header has a wrong line: WIDTH");
+    REFUSED(c, "P7\nWIDTH x\n", "its header has a wrong line: WIDTH");
+    REFUSED(c, "P7\nWIDTH 1\nHEIGHT 1\n", "its header has no end");
+    REFUSED(
+        c,
+        PAM("1", "1", "1", "9", "TUPLTYPE 12345678901234567890123456789012\n"),
+        "its tuple type is too long or not text");
+    REFUSED(c, PAM("1", "1", "1", "9", "TUPLTYPE a\0b\n") "\1",
+            "its tuple type is too long or not text");
+    REFUSED(c, "P7\nWIDTH\0 1\n", "its header has no end");
+    REFUSED(c, PAM("1", "1", "2", "9", "") "\1\x0a",
+            "row 0 has a sample above the maxval, 9");
+    REFUSED(c, PAM("1", "1", "1", "9", "") "\1P7", "2" MORE);
+    TOLERATED(c, PAM("1", "2", "2", "9", "") "\1\2\3", CUT, 1, 2, 3, 0);
     DAMAGED(c, PAM("2", "1", "2", "255", "TUPLTYPE x\n"), "abcd", 0);
     DAMAGED(c, PAM("1", "2", "1", "300", ""), "\1\1\1\2", 0);
 }
@@ -316,28 +285,20 @@ TEST(pfm_files)
 {
     const struct codec *c = &codec_pfm;
     /* 1.0 is 3f800000, -2.0 c0000000, 0.5 3f000000. The bottom row is first. */
-    check_file(c, TEXT("Pf\n1 2\n-1.0\n\0\0\x80\x3f\0\0\0\xc0"), 1, 2, 1,
-               SAMPLES(-2, 1), NULL);
-    check_file(c, TEXT("Pf 1 2 2.5 \x3f\x80\0\0\xc0\0\0\0"), 1, 2, 1,
-               SAMPLES(-2, 1), NULL);
-    check_file(c, TEXT("PF\n1 1\n1\n\x3f\0\0\0\x3f\x80\0\0\0\0\0\1"), 1, 1, 3,
-               SAMPLES(0.5, 1, 0x1p-149), NULL);
+    FILE_IS(c, "Pf\n1 2\n-1.0\n\0\0\x80\x3f\0\0\0\xc0", 1, 2, 1, -2, 1);
+    FILE_IS(c, "Pf 1 2 2.5 \x3f\x80\0\0\xc0\0\0\0", 1, 2, 1, -2, 1);
+    FILE_IS(c, "PF\n1 1\n1\n\x3f\0\0\0\x3f\x80\0\0\0\0\0\1", 1, 1, 3, 0.5, 1,
+            0x1p-149);
 #define KEPT(file) check_rewritten(c, TEXT(file), "pfm", XFORM_NONE, TEXT(file))
     KEPT("Pf\n1 1\n-1.0\nabcd");
     KEPT("Pf\n# scale and order\n1 1\n2.50e0\nabcd");
     KEPT("PF\n1 1\n-0.000001\nabcdefghijkl");
 #undef KEPT
-    check_refused(c, TEXT("Pf 1 1 0 abcd"),
-                  "its scale must be a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 nan abcd"),
-                  "its scale must be a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 1x abcd"),
-                  "its scale must be a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 -1 abcdPf"),
-                  "2 bytes after the picture; only files of one picture can be "
-                  "turned");
-    check_tolerated(c, TEXT("Pf 1 2 1 \x3f\x80"), SAMPLES(0, 1),
-                    "cut short, read as far as it goes");
+    REFUSED(c, "Pf 1 1 0 abcd", "its scale must be a number other than 0");
+    REFUSED(c, "Pf 1 1 nan abcd", "its scale must be a number other than 0");
+    REFUSED(c, "Pf 1 1 1x abcd", "its scale must be a number other than 0");
+    REFUSED(c, "Pf 1 1 -1 abcdPf", "2" MORE);
+    TOLERATED(c, "Pf 1 2 1 \x3f\x80", CUT, 0, 1);
     DAMAGED(c, "Pf\n#c\n1 2\n-1.0\n", "abcdabcd", 0);
     DAMAGED(c, "PF 1 1 1 ", "abcdabcdabcd", 0);
     for (unsigned n = 1; n <= 3; n += 2) {

@@ -4,8 +4,6 @@
 
 #include "tests/support/formats.h"
 
-static const char cut[] = "cut short, read as far as it goes";
-
 enum { LEFT_UP = 0, RIGHT_UP = 0x10, LEFT_DOWN = 0x20, RIGHT_DOWN = 0x30 };
 
 static struct bytes make_tga(unsigned type, unsigned bits, unsigned width,
@@ -24,12 +22,25 @@ static struct bytes make_tga(unsigned type, unsigned bits, unsigned width,
     return file;
 }
 
+#define TGA(type, bits, width, height, descriptor, cells)                      \
+    make_tga(type, bits, width, height, descriptor, TEXT(cells))
+
 /* What stands between the header and the pixels. */
 static void insert(struct bytes *file, const char *data, size_t size)
 {
     must(bytes_append(file, data, size));
     memmove(file->data + 18 + size, file->data + 18, file->size - 18 - size);
     memcpy(file->data + 18, data, size);
+}
+
+static struct bytes with_palette(struct bytes file, unsigned bits,
+                                 const char *colors, size_t size)
+{
+    file.data[1] = 1;
+    file.data[5] = (uint8_t)(8 * size / bits);
+    file.data[7] = (uint8_t)bits;
+    insert(&file, colors, size);
+    return file;
 }
 
 static void tga_is(struct bytes file, unsigned nplanes, const double *want,
@@ -45,83 +56,63 @@ static void tga_is(struct bytes file, unsigned nplanes, const double *want,
 TEST(tga_files)
 {
     const double four[] = { 'a', 'b', 'c', 'd' };
-    tga_is(make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abcd")), 1, four, NULL);
-    tga_is(make_tga(3, 8, 2, 2, LEFT_UP, TEXT("cdab")), 1, four, NULL);
-    tga_is(make_tga(3, 8, 2, 2, RIGHT_DOWN, TEXT("badc")), 1, four, NULL);
-    tga_is(make_tga(3, 8, 2, 2, RIGHT_UP, TEXT("dcba")), 1, four, NULL);
-    tga_is(make_tga(3, 16, 2, 1, LEFT_DOWN | 8, TEXT("abcd")), 2, four, NULL);
-    tga_is(make_tga(2, 24, 1, 2, LEFT_UP, TEXT("abcdef")), 3,
+    tga_is(TGA(3, 8, 2, 2, LEFT_DOWN, "abcd"), 1, four, NULL);
+    tga_is(TGA(3, 8, 2, 2, LEFT_UP, "cdab"), 1, four, NULL);
+    tga_is(TGA(3, 8, 2, 2, RIGHT_DOWN, "badc"), 1, four, NULL);
+    tga_is(TGA(3, 8, 2, 2, RIGHT_UP, "dcba"), 1, four, NULL);
+    tga_is(TGA(3, 16, 2, 1, LEFT_DOWN | 8, "abcd"), 2, four, NULL);
+    tga_is(TGA(2, 24, 1, 2, LEFT_UP, "abcdef"), 3,
            SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), NULL);
-    tga_is(make_tga(2, 32, 2, 1, RIGHT_UP | 8, TEXT("abc\0efgh")), 4,
+    tga_is(TGA(2, 32, 2, 1, RIGHT_UP | 8, "abc\0efgh"), 4,
            SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 0), NULL);
     /* 5 bits each: 31 is 255, 16 is 131 and 1 is 8. */
-    tga_is(make_tga(2, 16, 2, 1, LEFT_DOWN, TEXT("\x1f\x42\x00\x04")), 3,
+    tga_is(TGA(2, 16, 2, 1, LEFT_DOWN, "\x1f\x42\x00\x04"), 3,
            SAMPLES(131, 131, 255, 8, 0, 0), "its 16 bits a pixel become 24");
-    tga_is(make_tga(2, 16, 1, 1, LEFT_DOWN | 1, TEXT("\x1f\xc2")), 3,
+    tga_is(TGA(2, 16, 1, 1, LEFT_DOWN | 1, "\x1f\xc2"), 3,
            SAMPLES(131, 131, 255),
            "its 16 bits a pixel become 24 without alpha");
-    tga_is(make_tga(2, 15, 1, 1, LEFT_DOWN, TEXT("\x1f\x00")), 3,
-           SAMPLES(0, 0, 255), "its 15 bits a pixel become 24");
+    tga_is(TGA(2, 15, 1, 1, LEFT_DOWN, "\x1f\x00"), 3, SAMPLES(0, 0, 255),
+           "its 15 bits a pixel become 24");
 }
 
 /* Runs and literals, some of which go on in the next row; in every order. */
 TEST(tga_packets)
 {
     const double gray[] = { 'a', 'a', 'a', 'b', 'c', 'd' };
-    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN, TEXT("\202a\2bcd")), 1, gray, NULL);
-    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN, TEXT("\202a\0b\1cd")), 1, gray,
-           NULL);
-    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP, TEXT("\1dc\0b\202a")), 1, gray,
-           NULL);
-    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN, TEXT("\0abc\201def")), 3,
+    tga_is(TGA(11, 8, 3, 2, LEFT_DOWN, "\202a\2bcd"), 1, gray, NULL);
+    tga_is(TGA(11, 8, 2, 3, LEFT_DOWN, "\202a\0b\1cd"), 1, gray, NULL);
+    tga_is(TGA(11, 8, 2, 3, RIGHT_UP, "\1dc\0b\202a"), 1, gray, NULL);
+    tga_is(TGA(10, 24, 3, 1, LEFT_DOWN, "\0abc\201def"), 3,
            SAMPLES('c', 'b', 'a', 'f', 'e', 'd', 'f', 'e', 'd'), NULL);
-    tga_is(make_tga(10, 32, 2, 1, LEFT_DOWN | 8, TEXT("\1abcdefgh")), 4,
+    tga_is(TGA(10, 32, 2, 1, LEFT_DOWN | 8, "\1abcdefgh"), 4,
            SAMPLES('c', 'b', 'a', 'd', 'g', 'f', 'e', 'h'), NULL);
-    tga_is(make_tga(10, 16, 2, 1, LEFT_DOWN, TEXT("\x81\x1f\x00")), 3,
+    tga_is(TGA(10, 16, 2, 1, LEFT_DOWN, "\x81\x1f\x00"), 3,
            SAMPLES(0, 0, 255, 0, 0, 255), "its 16 bits a pixel become 24");
     /* The last packet may claim more pixels than fit. */
-    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN, TEXT("\377a")), 1,
-           SAMPLES('a', 'a'), NULL);
+    tga_is(TGA(11, 8, 2, 1, LEFT_DOWN, "\377a"), 1, SAMPLES('a', 'a'), NULL);
 }
 
 TEST(tga_palettes)
 {
     static const char said[] = "its palette is not kept, only its colors";
-    static const unsigned types[] = { 1, 1, 9 };
-    static const struct {
-        const char *pixels;
-        size_t size;
-    } data[] = { { TEXT("\1\0") }, { TEXT("\1\0\0\0") }, { TEXT("\1\1\0") } };
-    for (unsigned i = 0; i < 3; i++) {
-        struct bytes file = make_tga(types[i], i == 1 ? 16 : 8, 2, 1, LEFT_DOWN,
-                                     data[i].pixels, data[i].size);
-        file.data[1] = 1;
-        file.data[5] = 2;
-        file.data[7] = 24;
-        insert(&file, TEXT("abcdef"));
-        tga_is(file, 3, SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), said);
-    }
-    struct bytes file = make_tga(1, 8, 2, 1, LEFT_UP, TEXT("\1\0"));
-    file.data[1] = 1;
-    file.data[5] = 2;
-    file.data[7] = 32;
-    insert(&file, TEXT("abcdefgh"));
-    tga_is(file, 4, SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 'd'), said);
-    file = make_tga(1, 8, 1, 1, LEFT_UP, TEXT("\0"));
-    file.data[1] = 1;
-    file.data[5] = 1;
-    file.data[7] = 16;
-    insert(&file, TEXT("\x1f\x00"));
-    tga_is(file, 3, SAMPLES(0, 0, 255), said);
+    const struct bytes three[] = {
+        TGA(1, 8, 2, 1, LEFT_DOWN, "\1\0"),
+        TGA(1, 16, 2, 1, LEFT_DOWN, "\1\0\0\0"),
+        TGA(9, 8, 2, 1, LEFT_DOWN, "\1\1\0"),
+    };
+    for (size_t i = 0; i < COUNT(three); i++)
+        tga_is(with_palette(three[i], 24, TEXT("abcdef")), 3,
+               SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), said);
+    tga_is(with_palette(TGA(1, 8, 2, 1, LEFT_UP, "\1\0"), 32, TEXT("abcdefgh")),
+           4, SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 'd'), said);
+    tga_is(with_palette(TGA(1, 8, 1, 1, LEFT_UP, "\0"), 16, TEXT("\x1f\x00")),
+           3, SAMPLES(0, 0, 255), said);
 }
 
 static void tga_refused(unsigned at, uint8_t value, const char *words)
 {
-    struct bytes file = make_tga(1, 8, 2, 1, LEFT_DOWN, TEXT("\0\0"));
-    file.data[1] = 1;
-    file.data[5] = 1;
-    file.data[7] = 24;
-    insert(&file, TEXT("abc"));
+    struct bytes file =
+        with_palette(TGA(1, 8, 2, 1, LEFT_DOWN, "\0\0"), 24, TEXT("abc"));
     file.data[at] = value;
     check_refused(&codec_tga, file.data, file.size, words);
     bytes_free(&file);
@@ -134,45 +125,41 @@ TEST(tga_refused)
     tga_refused(2, 3,
                 "it has a palette and colors; only one of them can be read");
     tga_refused(3, 1,
-                "a palette of 1 colors from number 1 on; it must begin at "
-                "0");
+                "a palette of 1 colors from number 1 on; it must begin at 0");
     tga_refused(5, 0,
-                "a palette of 0 colors from number 0 on; it must begin at "
-                "0");
+                "a palette of 0 colors from number 0 on; it must begin at 0");
     tga_refused(7, 8, "probe");
     tga_refused(12, 0, "probe");
     tga_refused(14, 2, "the image data is cut short: 2 bytes of 4");
     tga_refused(16, 24, "probe");
     tga_refused(17, 0x40,
-                "its rows are interleaved; only plain ones can be "
-                "read");
+                "its rows are interleaved; only plain ones can be read");
     tga_refused(0, 10, "the file is cut short");
 }
 
 /* Tolerant, what is missing is black; not a byte of it is left over. */
+static void tolerated(struct bytes file, const double *want)
+{
+    check_tolerated(&codec_tga, file.data, file.size, want, CUT);
+    bytes_free(&file);
+}
+
 TEST(tga_tolerant)
 {
-    struct bytes file = make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abc"));
-    check_tolerated(&codec_tga, file.data, file.size, SAMPLES('a', 'b', 'c', 0),
-                    cut);
-    bytes_free(&file);
-    file = make_tga(2, 24, 1, 2, LEFT_DOWN, TEXT("abcd"));
-    check_tolerated(&codec_tga, file.data, file.size,
-                    SAMPLES('c', 'b', 'a', 0, 0, 'd'), cut);
-    bytes_free(&file);
-    file = make_tga(11, 8, 2, 2, LEFT_DOWN, TEXT("\201a\1b"));
-    check_tolerated(&codec_tga, file.data, file.size, SAMPLES('a', 'a', 'b', 0),
-                    cut);
-    bytes_free(&file);
+    tolerated(TGA(3, 8, 2, 2, LEFT_DOWN, "abc"), SAMPLES('a', 'b', 'c', 0));
+    tolerated(TGA(2, 24, 1, 2, LEFT_DOWN, "abcd"),
+              SAMPLES('c', 'b', 'a', 0, 0, 'd'));
+    tolerated(TGA(11, 8, 2, 2, LEFT_DOWN, "\201a\1b"),
+              SAMPLES('a', 'a', 'b', 0));
 }
 
 /* The image ID and the bits of alpha stay; areas that do not are named. */
 TEST(tga_kept)
 {
+    static const double want[] = { 'c', 'b', 'a', 0 };
     struct warnings warnings = { 0 };
-    struct bytes file = make_tga(2, 32, 1, 1, LEFT_DOWN | 0,
-                                 TEXT("abc\0\0\0\0\0\0\0\0\0"
-                                      "TRUEVISION-XFILE.\0"));
+    struct bytes file = TGA(2, 32, 1, 1, LEFT_DOWN | 0,
+                            "abc\0\0\0\0\0\0\0\0\0TRUEVISION-XFILE.\0");
     file.data[0] = 4;
     insert(&file, TEXT("F\0or"));
     struct opened o = open_file(&codec_tga, file.data, file.size, STRICT);
@@ -182,16 +169,13 @@ TEST(tga_kept)
               again.data[17] == 0,
           "%u, %u", again.data[0], again.data[17]);
     close_file(&o);
-    check_file(&codec_tga, again.data, again.size, 1, 1, 4,
-               SAMPLES('c', 'b', 'a', 0), NULL);
+    check_file(&codec_tga, again.data, again.size, 1, 1, 4, want, NULL);
     bytes_free(&again);
     file.data[file.size - 26] = 1;
-    check_file(&codec_tga, file.data, file.size, 1, 1, 4,
-               SAMPLES('c', 'b', 'a', 0),
+    check_file(&codec_tga, file.data, file.size, 1, 1, 4, want,
                "its extension and developer areas are not kept");
     file.data[file.size - 3] = 'x';
-    check_file(&codec_tga, file.data, file.size, 1, 1, 4,
-               SAMPLES('c', 'b', 'a', 0),
+    check_file(&codec_tga, file.data, file.size, 1, 1, 4, want,
                "26 bytes after the picture are not kept");
     bytes_free(&file);
 }
@@ -199,16 +183,15 @@ TEST(tga_kept)
 /* A plain file stays plain, and one with runs has runs. */
 TEST(tga_coding)
 {
-    struct bytes plain = make_tga(3, 8, 4, 2, LEFT_UP, TEXT("aaaabbbc"));
-    struct bytes packed = make_tga(11, 8, 4, 2, LEFT_UP,
-                                   TEXT("\203a\x82"
-                                        "b\0c"));
-    check_rewritten(&codec_tga, plain.data, plain.size, "tga", XFORM_NONE,
-                    plain.data, plain.size);
-    check_rewritten(&codec_tga, packed.data, packed.size, "tga", XFORM_NONE,
-                    packed.data, packed.size);
-    bytes_free(&plain);
-    bytes_free(&packed);
+    struct bytes files[] = {
+        TGA(3, 8, 4, 2, LEFT_UP, "aaaabbbc"),
+        TGA(11, 8, 4, 2, LEFT_UP, "\203a\202b\0c"),
+    };
+    for (size_t i = 0; i < COUNT(files); i++) {
+        check_rewritten(&codec_tga, files[i].data, files[i].size, "tga",
+                        XFORM_NONE, files[i].data, files[i].size);
+        bytes_free(&files[i]);
+    }
 }
 
 /* A picture from another format has runs, and so has what its own format makes
