@@ -22,50 +22,27 @@ union idat_shared {
 static void run(enum idat_kernel kernel, uint32_t block,
                 const struct idat_params *p, union idat_shared *s)
 {
+#define CASE(name, call)                                                       \
+    case name:                                                                 \
+        call;                                                                  \
+        break
     switch (kernel) {
-    case IDAT_INFLATE:
-        idat_inflate(p, block, &s->inflate);
-        break;
-    case IDAT_CHECK_ADLER:
-        idat_check_adler(p, block, &s->adler);
-        break;
-    case IDAT_UNDO:
-        idat_undo(p, block, &s->undo);
-        break;
-    case IDAT_MOVE:
-        idat_move(p, block, &s->turn);
-        break;
-    case IDAT_TRY:
-        idat_try_filter(p, block, &s->lz77);
-        break;
-    case IDAT_CHOOSE:
-        idat_choose_filter(p, block);
-        break;
-    case IDAT_FILTER:
-        idat_filter(p, block, &s->filter);
-        break;
-    case IDAT_SUM:
-        idat_sum_band(p, block, &s->adler);
-        break;
-    case IDAT_MATCHES:
-        idat_find_matches(p, block, &s->lz77);
-        break;
-    case IDAT_CODES:
-        idat_make_codes(p, block, &s->code);
-        break;
-    case IDAT_PLACE:
-        idat_place(p, block);
-        break;
-    case IDAT_EMIT:
-        idat_emit(p, block, &s->emit);
-        break;
-    case IDAT_CHECK:
-        idat_check_band(p, block, &s->inflate);
-        break;
-    case IDAT_CHECK_ROWS:
-        idat_check_rows(p, block);
-        break;
+        CASE(IDAT_INFLATE, idat_inflate(p, block, &s->inflate));
+        CASE(IDAT_CHECK_ADLER, idat_check_adler(p, block, &s->adler));
+        CASE(IDAT_UNDO, idat_undo(p, block, &s->undo));
+        CASE(IDAT_MOVE, idat_move(p, block, &s->turn));
+        CASE(IDAT_TRY, idat_try_filter(p, block, &s->lz77));
+        CASE(IDAT_CHOOSE, idat_choose_filter(p, block));
+        CASE(IDAT_FILTER, idat_filter(p, block, &s->filter));
+        CASE(IDAT_SUM, idat_sum_band(p, block, &s->adler));
+        CASE(IDAT_MATCHES, idat_find_matches(p, block, &s->lz77));
+        CASE(IDAT_CODES, idat_make_codes(p, block, &s->code));
+        CASE(IDAT_PLACE, idat_place(p, block));
+        CASE(IDAT_EMIT, idat_emit(p, block, &s->emit));
+        CASE(IDAT_CHECK, idat_check_band(p, block, &s->inflate));
+        CASE(IDAT_CHECK_ROWS, idat_check_rows(p, block));
     }
+#undef CASE
 }
 
 void idat_serial_launch(enum idat_kernel kernel, uint32_t blocks,

@@ -41,6 +41,14 @@ struct coding sampled(unsigned sampling, uint32_t width, uint32_t height);
 
 /* Scans of one component each, the last ones first; and the first one alone. */
 extern const jpeg_scan_info jpeg_scans_alone[3], jpeg_scans_apart[2];
+#define SCANS_ALONE .scan = jpeg_scans_alone, .scans = 3
+#define SCANS_APART .scan = jpeg_scans_apart, .scans = 2
+
+/* A coding of YCbCr whose size is filled in later. */
+#define YCC_OF(...)                                                            \
+    {                                                                          \
+        .space = JCS_YCbCr, __VA_ARGS__                                        \
+    }
 
 /* How many samples a pixel has in that space. */
 unsigned space_channels(J_COLOR_SPACE space);

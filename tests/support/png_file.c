@@ -134,6 +134,18 @@ void add_deflated(struct bytes *to, const void *data, size_t size)
     to->size += made;
 }
 
+void add_words(struct bytes *to, const char *keyword, size_t lead,
+               bool deflated, struct bytes text)
+{
+    static const uint8_t zeros[8];
+    must(lead <= sizeof zeros && bytes_append(to, keyword, strlen(keyword)) &&
+         bytes_append(to, zeros, 1) && bytes_append(to, zeros, lead));
+    if (deflated)
+        add_deflated(to, text.data, text.size);
+    else
+        must(bytes_append(to, text.data, text.size));
+}
+
 void add_pixels(struct bytes *file, const struct shape *s, unsigned filter,
                 size_t piece)
 {

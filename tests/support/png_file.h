@@ -70,6 +70,11 @@ void add_rows(struct bytes *raw, const struct shape *s, unsigned filter);
 /* Appends a zlib stream of the data. */
 void add_deflated(struct bytes *to, const void *data, size_t size);
 
+/* Appends a keyword with its zero, `lead` more zeros, and text, deflated or
+ * not. */
+void add_words(struct bytes *to, const char *keyword, size_t lead,
+               bool deflated, struct bytes text);
+
 /* As IDAT chunks of at most `piece` bytes. */
 void add_pixels(struct bytes *file, const struct shape *s, unsigned filter,
                 size_t piece);

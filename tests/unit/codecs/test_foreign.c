@@ -15,12 +15,8 @@ static const struct {
     size_t size;
     const char *title, *suffix;
 } files[] = {
-    { TEXT("\0\0\0\x18"
-           "ftypisom\0\0\2\0isomavc1"),
-      "video", "mp4" },
-    { TEXT("\0\0\0\x14"
-           "ftypqt  \0\0\2\0qt  "),
-      "video", "mov" },
+    { TEXT("\0\0\0\30ftypisom\0\0\2\0isomavc1"), "video", "mp4" },
+    { TEXT("\0\0\0\24ftypqt  \0\0\2\0qt  "), "video", "mov" },
     { TEXT("\0\0\0\x08wide\0\0\0\0mdat"), "video", "Mov" },
     { TEXT("RIFF\x24\0\0\0WEBPVP8L"), "WebP", "webp" },
     { TEXT("RIFF\x24\0\0\0AVI LIST"), "video", "avi" },
@@ -114,8 +110,7 @@ static const struct {
 } inputs[] = {
     { TEXT("8BPS\0\1"), "a Photoshop document (PSD), which gimgxf does not "
                         "read; convert it to PNG first" },
-    { TEXT("\0\0\0\x14"
-           "ftypqt  \0\0\2\0qt  "),
+    { TEXT("\0\0\0\24ftypqt  \0\0\2\0qt  "),
       "a video, which gimgxf does not read" },
     { TEXT("\n <!doctype HTML><title>404</title>"),
       "an HTML page, not a picture; perhaps the download failed" },

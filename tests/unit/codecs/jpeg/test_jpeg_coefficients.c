@@ -34,7 +34,7 @@ static const struct {
     { "progressive", { .progressive = true } },
     { "own scans", { .scan = own_scans, .scans = 6 } },
     { "unfinished", { .scan = unfinished, .scans = 5 } },
-    { "a scan each", { .scan = jpeg_scans_apart, .scans = 2 } },
+    { "a scan each", { SCANS_APART } },
     { "arithmetic", { .arithmetic = true } },
     { "both", { .progressive = true, .arithmetic = true } },
     { "restart", { .restart = 5 } },

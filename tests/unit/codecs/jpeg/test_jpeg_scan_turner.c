@@ -83,13 +83,11 @@ static const struct {
     struct coding coding;
 } kinds[] = {
     { "gray", 1, { .space = JCS_GRAYSCALE } },
-    { "4:2:0", 1, { .space = JCS_YCbCr, .h = 2, .v = 2 } },
-    { "4:2:2, restarts", 1, { .space = JCS_YCbCr, .h = 2, .restart = 4 } },
-    { "standard tables", 1, { .space = JCS_YCbCr, .standard = true } },
+    { "4:2:0", 1, YCC_OF(.h = 2, .v = 2) },
+    { "4:2:2, restarts", 1, YCC_OF(.h = 2, .restart = 4) },
+    { "standard tables", 1, YCC_OF(.standard = true) },
     { "CMYK", 1, { .space = JCS_CMYK } },
-    { "scans of one",
-      3,
-      { .space = JCS_YCbCr, .h = 2, .scan = jpeg_scans_alone, .scans = 3 } },
+    { "scans of one", 3, YCC_OF(.h = 2, SCANS_ALONE) },
 };
 
 static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)

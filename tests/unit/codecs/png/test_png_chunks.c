@@ -12,17 +12,10 @@
 /* Large enough that deflate leaves nothing of it as it is. */
 static const char words[] = "words and words and words and more words";
 
-static void add_zeros(struct bytes *to, size_t count)
-{
-    static const uint8_t zeros[8];
-    must(count <= sizeof zeros && bytes_append(to, zeros, count));
-}
-
 /* A keyword with its zero, and `more` further ones. */
 static void add_keyword(struct bytes *to, const char *keyword, size_t more)
 {
-    add_text(to, keyword);
-    add_zeros(to, 1 + more);
+    add_words(to, keyword, more, false, (struct bytes){ 0 });
 }
 
 static void make_pair(struct bytes *to, struct says s)
@@ -63,34 +56,6 @@ static void make_orientation(struct bytes *to, struct says s)
 static void make_exif(struct bytes *to, struct says s)
 {
     add_exif(to, s, (struct bytes){ 0 });
-}
-
-static void make_profile(struct bytes *to, struct says s)
-{
-    (void)s;
-    add_keyword(to, "a profile", 1);
-    add_deflated(to, words, sizeof words);
-}
-
-static void make_title(struct bytes *to, struct says s)
-{
-    (void)s;
-    add_keyword(to, "Title", 0);
-    add_text(to, words);
-}
-
-static void make_deflated_title(struct bytes *to, struct says s)
-{
-    (void)s;
-    add_keyword(to, "Title", 1);
-    add_deflated(to, words, sizeof words);
-}
-
-static void make_broken_title(struct bytes *to, struct says s)
-{
-    (void)s;
-    add_keyword(to, "Title", 1);
-    add_text(to, words);
 }
 
 static void make_xmp(struct bytes *to, struct says s)
@@ -145,15 +110,19 @@ enum { XMP_LEAD = 18 + 2 + 3 + 11, RAW_LEAD = 23 };
 
 static const struct kind {
     char name[5];
-    size_t size; /* of any bytes, if `make` does not know better */
+    size_t size; /* of any bytes, if nothing else is said of them */
     void (*make)(struct bytes *to, struct says s);
+    const char *keyword; /* `lead` more zeros follow, and `words` */
+    size_t lead;
+    bool deflates; /* those */
     size_t deflated;
     bool color; /* --strip keeps it */
 } kinds[] = {
     { "gAMA", .size = 4, .color = true },
     { "cHRM", .size = 32, .color = true },
     { "sRGB", .size = 1, .color = true },
-    { "iCCP", .make = make_profile, .color = true },
+    { "iCCP", .keyword = "a profile", .lead = 1, .deflates = true,
+      .color = true },
     { "cICP", .size = 4, .color = true },
     { "mDCV", .size = 24, .color = true },
     { "cLLI", .size = 8, .color = true },
@@ -170,9 +139,9 @@ static const struct kind {
     { "sCAL", .make = make_scale },
     { "orNT", .make = make_orientation },
     { "eXIf", .make = make_exif },
-    { "tEXt", .make = make_title },
-    { "zTXt", .make = make_deflated_title },
-    { "zTXt", .make = make_broken_title },
+    { "tEXt", .keyword = "Title" },
+    { "zTXt", .keyword = "Title", .lead = 1, .deflates = true },
+    { "zTXt", .keyword = "Title", .lead = 1 },
     { "iTXt", .make = make_xmp },
     { "iTXt", .make = make_deflated_xmp, .deflated = XMP_LEAD },
     { "tEXt", .make = make_raw },
@@ -196,6 +165,9 @@ static struct bytes make_chunk(const struct kind *kind, struct says s)
         kind->make(&data, s);
         return data;
     }
+    if (kind->keyword)
+        add_words(&data, kind->keyword, kind->lead, kind->deflates,
+                  bytes_of(words));
     for (size_t i = 0; i < kind->size; i++) {
         uint8_t byte = (uint8_t)(i * 13 + (size_t)(kind - kinds));
         must(bytes_append(&data, &byte, 1));

@@ -29,14 +29,8 @@ static void add_worded(struct bytes *file, const char *name,
                        const char *keyword, size_t lead, bool deflated,
                        struct bytes text)
 {
-    static const uint8_t zeros[8];
     struct bytes data = { 0 };
-    must(bytes_append(&data, keyword, strlen(keyword) + 1) &&
-         bytes_append(&data, zeros, lead));
-    if (deflated)
-        add_deflated(&data, text.data, text.size);
-    else
-        must(bytes_append(&data, text.data, text.size));
+    add_words(&data, keyword, lead, deflated, text);
     add_chunk(file, name, data.data, data.size);
     bytes_free(&data);
 }
