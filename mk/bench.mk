@@ -62,7 +62,7 @@ figures: bench-tables turns $(BUILD)/tests/bench/rivals $(BUILD)/tests/bench/png
 	@mkdir -p $(BUILD)/figures; failed=0; export BUILD=$(BUILD); \
 	gpu=$$($(BUILD)/gimgxf --version | grep '^GPU [0-9]'); \
 	for command in $(FIGURES) '$(BUILD)/gimgxf bench' $${gpu:+tests/bench/batch-gpu}; do \
-	    out=$(BUILD)/figures/$$(basename "$$command"); \
+	    out=$(BUILD)/figures/$$(basename "$${command#* }"); \
 	    { date +%Y-%m-%d; nproc; sed -n 's/^model name.*: //p' /proc/cpuinfo | sort -u; \
 	      echo "$$gpu"; uptime; $$command; } >"$$out" 2>&1 && echo "made $$out" || \
 	    { failed=1; echo "$$command failed: $$out says why"; }; \
