@@ -24,8 +24,9 @@ struct chunk {
 /* Returns what follows the signature of a file: its chunks. */
 static inline struct bytes chunk_bytes(struct bytes file)
 {
-    file.data += PNG_SIGNATURE;
-    file.size -= PNG_SIGNATURE;
+    const size_t head = file.size < PNG_SIGNATURE ? file.size : PNG_SIGNATURE;
+    file.data += head;
+    file.size -= head;
     return file;
 }
 
