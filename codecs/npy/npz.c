@@ -87,22 +87,6 @@ static int turn_member(struct archive *w, const struct zip_member *m,
     return status;
 }
 
-static int turn_members(struct archive *w, struct err *err)
-{
-    int status = check_sizes(w, err);
-    for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
-        const struct zip_member *m = &w->zip.member[i];
-        struct bytes content;
-        status = zip_extract(&content, m, err);
-        if (status == 0)
-            status = turn_member(w, m, content, err);
-        bytes_free(&content);
-    }
-    if (status == 0 && !w->turned)
-        return fail(err, "none of its members is an array of pictures");
-    return status;
-}
-
 static int turn(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err)
 {
@@ -116,7 +100,17 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
     };
     int status = zip_open(&w.zip, file, err);
     if (status == 0)
-        status = turn_members(&w, err);
+        status = check_sizes(&w, err);
+    for (size_t i = 0; status == 0 && i < w.zip.count; i++) {
+        const struct zip_member *m = &w.zip.member[i];
+        struct bytes content;
+        status = zip_extract(&content, m, err);
+        if (status == 0)
+            status = turn_member(&w, m, content, err);
+        bytes_free(&content);
+    }
+    if (status == 0 && !w.turned)
+        status = fail(err, "none of its members is an array of pictures");
     if (status == 0 && w.changed)
         status = zip_finish(&w.writer, w.zip.comment, err);
     if (!w.changed)
