@@ -1,5 +1,6 @@
 # The turns agree with those of other programs that are installed: each program
-# reads both results, and they are the same picture.
+# reads both results, and they are the same picture. Four quarter turns change nothing,
+# neither pixels nor the metadata of a PNG.
 . "$ROOT/tests/cli/lib.sh"
 needs Pillow
 
@@ -103,4 +104,13 @@ check 'all conversions were read' lines told $((48 + hdrs))
 while read -r suffix height width planes status; do
     check "$suffix of $height x $width, $planes planes" [ "$status" = 0 ]
 done <told
+
+# ---- Four quarter turns of a PNG ------------------------------------------------
+
+for name in f-palette.png f-rgba.png; do
+    eight_turns "$samples/$name" turned.png
+    prints '^copy: the same samples$' relate "$samples/$name" four
+    check "metadata of $name" same <(gimgxf info - <"$samples/$name") \
+        <(gimgxf info - <four)
+done
 finish
