@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "cuda/jpeg/scan_device.h"
-#include "cuda/png/idat_device.h"
-#include "tests/support/idat_serial.h"
 #include "tests/support/scan_serial.h"
 
 struct host_engine_plan host_engine_plan = { .devices = 1, .runs_left = -1 };

@@ -1,5 +1,5 @@
 /* The kernels of cuda/png/ in plain loops. */
-#include "tests/support/idat_serial.h"
+#include "tests/support/scan_serial.h"
 
 #include <stdlib.h>
 #include <string.h>

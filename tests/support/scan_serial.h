@@ -1,10 +1,11 @@
-/* The kernels of cuda/jpeg/ on the host: all blocks of
- * a launch one after the other, and of each block all threads, from one barrier
- * to the next. */
+/* The kernels of cuda/jpeg/ and cuda/png/ on the host: all blocks of a launch
+ * one after the other, and of each block all threads, from one barrier to the
+ * next. */
 #ifndef TESTS_SUPPORT_SCAN_SERIAL_H
 #define TESTS_SUPPORT_SCAN_SERIAL_H
 
 #include "cuda/jpeg/scan_device.h"
+#include "cuda/png/idat_device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,6 +14,8 @@ extern "C" {
 /* Runs all blocks of a launch, whose memory is that of the host. */
 void scan_serial_launch(enum scan_kernel kernel, uint32_t blocks,
                         const struct scan_params *p);
+void idat_serial_launch(enum idat_kernel kernel, uint32_t blocks,
+                        const struct idat_params *p);
 
 #ifdef __cplusplus
 }
