@@ -109,10 +109,11 @@ static unsigned count_strips(const struct idat_bands *b)
     return n;
 }
 
+/* The first row is filtered as no other one is, and in no strip of several. */
 static uint32_t strip_at(const struct idat_bands *b, unsigned i)
 {
     const uint32_t last = b->img->height - strip_rows(b), n = count_strips(b);
-    return n > 1 ? (uint32_t)((uint64_t)last * b->order[i] / (n - 1))
+    return n > 1 ? 1 + (uint32_t)((uint64_t)(last - 1) * b->order[i] / (n - 1))
                  : last / 2;
 }
 
@@ -301,7 +302,7 @@ static int choose_by_strips(struct idat_bands *b, struct err *err)
     for (unsigned i = 0; i < n; i++)
         repeat += is_worth_it(b, b->strip[i].of[b->best][b->coder],
                               b->strip[i].of[b->best][CODER_LITERALS]);
-    b->mixed = repeat > 0 && repeat < n;
+    b->mixed = repeat > 0 && repeat < n && b->count >= n;
     return 0;
 }
 
