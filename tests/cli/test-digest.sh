@@ -68,7 +68,7 @@ op, size = sys.argv[2], (a.width, a.height)
 
 
 def planes(rows):
-    rows = apng.turn(op, rows)
+    rows = apng.turn(rows, op)
     return b''.join(struct.pack('<II', len(rows[0]), len(rows)) +
                     bytes(pixel[i] for row in rows for pixel in row)
                     for i in range(3))

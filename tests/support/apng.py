@@ -17,7 +17,7 @@ import sys
 import zlib
 
 from pieces import PASSES, chunk, exif
-from turns import EXCHANGED, SOURCES
+from turns import TAGS, turn
 
 KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
          (2, 3), (4, 3), (8, 3), (8, 4), (16, 4), (8, 6), (16, 6)]
@@ -72,6 +72,10 @@ class Kind:
         return zlib.compress(raw)
 
 
+def actl(frames, plays=0):
+    return chunk(b'acTL', struct.pack('>II', frames, plays))
+
+
 def fctl(number, width, height, x=0, y=0, delay=(1, 10), dispose=0, blend=0):
     return chunk(b'fcTL', struct.pack('>IIIIIHHBB', number, width, height, x,
                                       y, *delay, dispose, blend))
@@ -115,8 +119,7 @@ def animation(kind, apart, width=13, height=9, frames=7, plays=0, more=b'',
               behind=b''):
     rng = random.Random(repr((kind.depth, kind.color, kind.adam7, apart)))
     delays = [(1, 10), (3, 100), (5, 0), (0, 7), (65535, 1000), (2, 25)]
-    out = [kind.head(width, height), more,
-           chunk(b'acTL', struct.pack('>II', frames, plays)),
+    out = [kind.head(width, height), more, actl(frames, plays),
            colors(kind, rng)]
     number = 0
     if not apart:
@@ -166,11 +169,6 @@ def tagged(tag, behind=False):
                      more=more + chunk(b'eXIf', exif(tag)) + tied)
 
 
-# What each tag turns.
-TAGS = ['copy', 'fliph', 'rotate180', 'flipv', 'transpose', 'rotate90',
-        'transverse', 'rotate270']
-
-
 def as_rgba(rows):
     return Kind(8, 6, 0).samples([[pixel + (255,) for pixel in row]
                                   for row in rows])
@@ -190,14 +188,12 @@ def special():
     def with_alpha(last):
         frames = [as_rgba(rows) for rows in (*pixels, last)]
         return b''.join([
-            Kind(8, 6, 0).head(8, 6), chunk(b'acTL', struct.pack('>II', 3, 0)),
-            first, chunk(b'IDAT', frames[0]), second[0], fdat(2, frames[1]),
-            third[0], fdat(4, frames[2]), iend])
+            Kind(8, 6, 0).head(8, 6), actl(3), first, chunk(b'IDAT', frames[0]),
+            second[0], fdat(2, frames[1]), third[0], fdat(4, frames[2]), iend])
 
     def file(frames, *chunks, plays=0):
-        actl = [chunk(b'acTL', struct.pack('>II', frames, plays))]
-        return b''.join([kind.head(8, 6)] + actl * (frames > 0) +
-                        list(chunks) + [iend])
+        return b''.join([kind.head(8, 6), actl(frames, plays) * (frames > 0),
+                         *chunks, iend])
     first = fctl(0, 8, 6)
     second = fctl(1, 3, 2, 5, 4), fdat(2, part)
     third = fctl(3, 3, 2), fdat(4, part)
@@ -257,10 +253,8 @@ def special():
         'early-fdat': file(1, first, fdat(1, part), idat),
         'small-first': file(1, fctl(0, 3, 2), idat),
         'two-first': file(2, first, fctl(1, 8, 6), idat),
-        'two-actl': file(1, chunk(b'acTL', struct.pack('>II', 1, 0)), first,
-                         idat),
-        'late-actl': file(0, first, idat,
-                          chunk(b'acTL', struct.pack('>II', 1, 0))),
+        'two-actl': file(1, actl(1), first, idat),
+        'late-actl': file(0, first, idat, actl(1)),
         'short-actl': file(0, chunk(b'acTL', b'\0\0\0\1'), first, idat),
         'dispose': file(2, first, idat, fctl(1, 3, 2, dispose=3),
                         fdat(2, part)),
@@ -272,8 +266,7 @@ def special():
                          fctl(3, 3, 2), fdat(4, b'')),
         'short-fdat': file(2, first, idat, fctl(1, 3, 2),
                            chunk(b'fdAT', b'\0\0\2')),
-        'bomb': (Kind(1, 0, 0).head(10000, 10000) +
-                 chunk(b'acTL', struct.pack('>II', 6, 0)) +
+        'bomb': (Kind(1, 0, 0).head(10000, 10000) + actl(6) +
                  fctl(0, 10000, 10000) + chunk(b'IDAT', bomb) +
                  b''.join(fctl(2 * i + 1, 10000, 10000) +
                           fdat(2 * i + 2, bomb) for i in range(5)) + iend),
@@ -360,18 +353,11 @@ class Animation:
 
 read_animation = functools.cache(Animation)
 
-def turn(op, rows):
-    w, h, source = len(rows[0]), len(rows), SOURCES[op]
-    nw, nh = (h, w) if op in EXCHANGED else (w, h)
-    places = [[source(x, y, w, h) for x in range(nw)] for y in range(nh)]
-    return [[rows[y][x] for x, y in row] for row in places]
-
 
 def turn_place(op, width, height, frame):
     w, h, x, y = frame[:4]
-    canvas = [[x <= i < x + w and y <= k < y + h for i in range(width)]
-              for k in range(height)]
-    canvas = turn(op, canvas)
+    canvas = turn([[x <= i < x + w and y <= k < y + h for i in range(width)]
+                   for k in range(height)], op)
     rows = [k for k, row in enumerate(canvas) if any(row)]
     columns = [i for i in range(len(canvas[0])) if any(
         row[i] for row in canvas)]
@@ -393,7 +379,7 @@ def compare(op, a, b):
     assert other == b.other, 'other chunks'
     assert [turn_place(op, a.width, a.height, f)
             for f in a.frames] == b.frames, 'places'
-    assert [turn(op, p) for p in a.pictures] == b.pictures, 'samples'
+    assert [turn(p, op) for p in a.pictures] == b.pictures, 'samples'
 
 
 def pillow(op, a, b):
@@ -408,7 +394,7 @@ def pillow(op, a, b):
                 yield (frame.info.get('duration'),
                        [[row[i:i + 4] for i in range(0, w, 4)]
                         for row in rows])
-    want = [(time, turn(op, rows)) for time, rows in shown(a)]
+    want = [(time, turn(rows, op)) for time, rows in shown(a)]
     assert want == list(shown(b)), 'as shown'
 
 
@@ -427,7 +413,7 @@ def ffmpeg(op, a, b):
     for name in (a, b):
         with open(name, 'rb') as file:
             sizes.append(struct.unpack('>II', file.read(24)[16:]))
-    want = [turn(op, rows) for rows in shown(a, *sizes[0])]
+    want = [turn(rows, op) for rows in shown(a, *sizes[0])]
     assert want == list(shown(b, *sizes[1])), 'as ffmpeg shows them'
 
 

@@ -5,7 +5,7 @@ import random
 import struct
 import zlib
 
-from apng import Kind, fctl, fdat
+from apng import Kind, actl, fctl, fdat
 from pieces import chunk
 
 # A palette and a color that are transparent, few bits; then interlaced ones.
@@ -47,7 +47,7 @@ def moving(kind, apart):
     """Frames that are larger than memory, at odd places, and a small one."""
     rng, width, height = random.Random(1), 1601, 1803
     out = [kind.head(width, height),
-           chunk(b'acTL', struct.pack('>II', 4 - apart, 0)), chunks(kind, rng)]
+           actl(4 - apart), chunks(kind, rng)]
     number = 0
     if not apart:
         out.append(fctl(0, width, height))
