@@ -8,16 +8,13 @@ import random
 import struct
 import sys
 
+import pieces
 from heif_reader import CORNERS, EXIF, Heif, boxes, turned
 from pieces import exif, xmp_tag
 
 
 def box(kind, *parts, head=8):
-    body = b''.join(parts)
-    if head == 16:
-        return struct.pack('>I4sQ', 1, kind.encode(), 16 + len(body)) + body
-    size = 8 + len(body) if head == 8 else 0
-    return struct.pack('>I4s', size, kind.encode()) + body
+    return pieces.box(kind.encode(), *parts, head=head)
 
 
 def full(kind, version, flags, *parts, **more):

@@ -3,6 +3,8 @@ shown of each item, and the data of each. Knows nothing of gimgxf's code."""
 import struct
 import sys
 
+from turns import TAGS
+
 # A turn is where the corners of a picture go: those at (0, 0), (1, 0), (0, 1),
 # (1, 1), each as the place (x, y) at which it is shown.
 CORNERS = [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -13,8 +15,7 @@ OPS = {
     'transpose': lambda x, y: (y, x), 'transverse': lambda x, y: (1 - y, 1 - x),
     'rotate90': lambda x, y: (1 - y, x), 'rotate270': lambda x, y: (y, 1 - x),
 }
-EXIF = [None, 'copy', 'fliph', 'rotate180', 'flipv', 'transpose', 'rotate90',
-        'transverse', 'rotate270']
+EXIF = [None, *TAGS]
 
 
 def turned(corners, op):

@@ -12,7 +12,7 @@ import random
 import struct
 import sys
 
-from pieces import xmp_tag
+from pieces import box, xmp_tag
 from turns import then
 
 
@@ -240,14 +240,6 @@ def frame(w, stored):
 
 # ---- Boxes -------------------------------------------------------------------
 
-def box(kind, body, long=False, open_end=False):
-    if open_end:
-        return struct.pack('>I4s', 0, kind) + body
-    if long:
-        return struct.pack('>I4sQ', 1, kind, 16 + len(body)) + body
-    return struct.pack('>I4s', 8 + len(body), kind) + body
-
-
 def boxes(data):
     at = 0
     while at < len(data):
@@ -320,9 +312,10 @@ def container(codestream):
         for i in range(len(cuts) - 1):
             number = i | (0x80000000 if i == len(cuts) - 2 else 0)
             pieces.append(box(b'jxlp', struct.pack('>I', number) +
-                              codestream[cuts[i]:cuts[i + 1]], random.random() < .2))
+                              codestream[cuts[i]:cuts[i + 1]],
+                              head=16 if random.random() < .2 else 8))
         return b''.join(out + pieces[:1] + beside + pieces[1:])
-    stream = box(b'jxlc', codestream, kind == 'long', kind == 'open')
+    stream = box(b'jxlc', codestream, head={'long': 16, 'open': 0}.get(kind, 8))
     return b''.join(out + beside + [stream] if kind == 'open' or random.random() < .5
                     else out + [stream] + beside)
 

@@ -1,5 +1,5 @@
 """What files are made of: chunks of PNG, segments of JPEG, resources of Photoshop,
-EXIF and XMP."""
+EXIF, XMP and boxes."""
 import struct
 import zlib
 
@@ -39,6 +39,14 @@ def segments(data):
 def resource(number, data):
     return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
             b'\0' * (len(data) % 2))
+
+
+def box(kind, *parts, head=8):
+    """Of ISO/IEC 14496-12; `head`: 8 or 16 bytes, or 0: it goes on to the end."""
+    body = b''.join(parts)
+    if head == 16:
+        return struct.pack('>I4sQ', 1, kind, 16 + len(body)) + body
+    return struct.pack('>I4s', head and 8 + len(body), kind) + body
 
 
 def png(width, height, depth, color, samples, *before, interlaced=0, behind=b''):

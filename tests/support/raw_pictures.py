@@ -7,11 +7,9 @@ import os
 import struct
 import sys
 
-from pieces import xmp_tag
+from pieces import box, xmp_tag
+from tiff import SIZES, Writer
 from turns import then
-
-SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 13: 4, 16: 8, 18: 8}
-CODES = {1: 'B', 3: 'H', 4: 'I', 13: 'I', 16: 'Q', 18: 'Q'}
 
 
 def turned(orientation, operation):
@@ -20,45 +18,19 @@ def turned(orientation, operation):
 
 # ---- Building ----------------------------------------------------------------
 
-class Tiff:
-    """A file whose values and IFDs are appended one by one."""
+class Tiff(Writer):
+    """With another magic number, if one is given, and a gap behind the head."""
 
     def __init__(self, order, big=False, magic=None, gap=b''):
-        self.o, self.big = order, big
-        self.data = bytearray(magic or (b'II' if order == '<' else b'MM') +
-                              struct.pack(order + 'H', 43 if big else 42))
-        self.data += struct.pack(order + 'HHQ', 8, 0, 0) if big else bytes(4)
-        self.data += gap
-        self.link = 8 if big else 4
-
-    def put(self, data):
-        self.data += bytes(len(self.data) % 2)
-        self.data += data
-        return len(self.data) - len(data)
-
-    def offset(self, value):
-        return struct.pack(self.o + ('Q' if self.big else 'I'), value)
+        super().__init__(order, big)
+        self.out[:4] = magic or self.out[:4]
+        self.out += gap
 
     def ifd(self, entries, page=False):
         """Appends an IFD of {tag: (type, values or bytes)}; a page is linked."""
-        wide = 8 if self.big else 4
-        made = struct.pack(self.o + ('Q' if self.big else 'H'), len(entries))
-        for tag, (kind, values) in sorted(entries.items()):
-            if isinstance(values, bytes):
-                data = values
-            else:
-                values = values if isinstance(values, list) else [values]
-                data = struct.pack(self.o + '%d' % len(values) + CODES[kind],
-                                   *values)
-            made += struct.pack(self.o + 'HH', tag, kind)
-            made += self.offset(len(data) // SIZES[kind])
-            made += (data.ljust(wide, b'\0') if len(data) <= wide
-                     else self.offset(self.put(data)))
-        at = self.put(made + bytes(wide))
-        if page:
-            self.data[self.link:self.link + wide] = self.offset(at)
-            self.link = len(self.data) - wide
-        return at
+        return self.directory({tag: (kind, [values] if isinstance(values, int) else values)
+                               for tag, (kind, values) in entries.items()},
+                              self.link if page else None)
 
 
 def tag(orientation, kind=3):
@@ -69,7 +41,7 @@ def exif(orientation, order='<'):
     block = Tiff(order)
     block.ifd({271: (2, b'Maker\0'), **tag(orientation)}, True)
     block.ifd({259: (3, 6), **tag(orientation)}, True)
-    return bytes(block.data)
+    return bytes(block.out)
 
 
 def jpeg(orientation, order='<'):
@@ -80,7 +52,7 @@ def jpeg(orientation, order='<'):
 
 def picture(file, width, height, compression, photometric, data):
     return {256: (3, width), 257: (3, height), 259: (3, compression),
-            262: (3, photometric), 273: (4, file.put(data)),
+            262: (3, photometric), 273: (4, file.append(data)),
             279: (4, len(data))}
 
 
@@ -98,7 +70,7 @@ def raw(name, o, order='<', big=False):
              **picture(f, 6, 4, 1, 2, bytes(72)), **tag(o)}
     if name == 'cr2':
         f.ifd({**picture(f, 60, 40, 6, 6, jpeg(o)), **tag(o)}, True)
-        f.ifd({513: (4, f.put(jpeg(o))), 514: (4, len(jpeg(o)))}, True)
+        f.ifd({513: (4, f.append(jpeg(o))), 514: (4, len(jpeg(o)))}, True)
         f.ifd(picture(f, 6, 4, 6, 2, bytes(72)), True)
         f.ifd(picture(f, 60, 40, 6, 1, SAMPLES), True)
     elif name in ('pef', 'dngcfa', 'orf', 'orf2', 'orfm'):
@@ -109,7 +81,7 @@ def raw(name, o, order='<', big=False):
         f.ifd({2: (3, 60), 3: (3, 40), 46: (7, jpeg(o)), 273: (4, 0xffffffff),
                279: (4, 0), **tag(o)}, True)
     else:
-        subs = [f.ifd({254: (4, 1), 513: (4, f.put(jpeg(o, '>'))),
+        subs = [f.ifd({254: (4, 1), 513: (4, f.append(jpeg(o, '>'))),
                        514: (4, len(jpeg(o))),
                        **tag(o if name == 'nef' else None)}),
                 f.ifd({**sensor, **tag(o if name == 'nef' else None)})]
@@ -121,8 +93,8 @@ def raw(name, o, order='<', big=False):
                 small[700] = (1, xmp_tag(o))
         f.ifd(small, True)
         if name == 'arw':
-            f.ifd({259: (3, 6), 513: (4, f.put(jpeg(None))), **tag(o)}, True)
-    return bytes(f.data)
+            f.ifd({259: (3, 6), 513: (4, f.append(jpeg(None))), **tag(o)}, True)
+    return bytes(f.out)
 
 
 def iiq(o):
@@ -131,12 +103,7 @@ def iiq(o):
                                       codes[o] | 0x80, 0x108)
     f = Tiff('<', gap=block + struct.pack('<III', 1, 4, 60))
     f.ifd({**picture(f, 6, 4, 1, 2, bytes(72))}, True)
-    return bytes(f.data)
-
-
-def box(kind, *parts):
-    body = b''.join(parts)
-    return struct.pack('>I', 8 + len(body)) + kind + body
+    return bytes(f.out)
 
 
 CANON = bytes.fromhex('85c0b687820f11e08111f4ce462b6a48')
@@ -171,7 +138,7 @@ def pages(o, order, big, kind):
         if i == 2 and o:
             more[700] = (7, xmp_tag(o))
         f.ifd({**picture(f, 6, 4, 1, 1, bytes([i]) * 24), **more}, True)
-    return bytes(f.data)
+    return bytes(f.out)
 
 
 def make(place):
