@@ -628,6 +628,9 @@ void parts_set(struct parts *parts, struct directory *dir, bool tiled)
                               type, parts->at, parts->count);
         directory_set_numbers(dir, tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES,
                               type, parts->size, parts->count);
+        /* Those of the other kind, which libtiff has not read. */
+        directory_remove(dir, tiled ? TAG_STRIP_OFFSETS : TAG_TILE_OFFSETS);
+        directory_remove(dir, tiled ? TAG_STRIP_SIZES : TAG_TILE_SIZES);
     }
     memory_free(parts->at);
     memory_free(parts->size);
