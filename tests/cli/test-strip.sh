@@ -92,13 +92,9 @@ import re
 data = open('full.jpg', 'rb').read()
 at = data.index(b'Exif\0\0MM') + 6
 tiff = bytearray(data[at:])
-count = tiff[9]
-for i in range(count):
-    entry = 10 + 12 * i
-    if tiff[entry:entry + 2] == b'\x88\x25':
-        exif = next(10 + 12 * k for k in range(count)
-                    if tiff[10 + 12 * k:12 + 12 * k] == b'\x87\x69')
-        tiff[entry + 8:entry + 12] = tiff[exif + 8:exif + 12]
+first = tiff.index(b'\x87\x69\0\4')  # the link to EXIF; that to GPS is behind it
+assert tiff[first + 12:first + 14] == b'\x88\x25'
+tiff[first + 20:first + 24] = tiff[first + 8:first + 12]
 open('shared.jpg', 'wb').write(data[:at] + bytes(tiff))
 open('open.jpg', 'wb').write(data.replace(b'</exif:GPSTrack>', b'</exif:GPSTrick>'))
 open('comment.jpg', 'wb').write(data.replace(b'COMMENT-MARK', b'GPSLatitude!'))

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 import apng
 import pieces
 from pieces import PASSES, chunk, resource, segment
+from tiff import Writer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(HERE, '..', '..', 'samples')
@@ -65,19 +66,12 @@ PALETTE = chunk(b'PLTE', noise(48)) + chunk(b'tRNS', bytes([0, 128]))
 
 def tiff(thumbnail=b''):
     """EXIF: an orientation and a subject area; then a thumbnail."""
-    entries = struct.pack('<HHIHH', 0x112, 3, 1, 1, 0)
-    entries += struct.pack('<HHII', 0x8769, 4, 1, 38)
-    area = struct.pack('<H', 1) + struct.pack('<HHII', 0x9214, 3, 4, 56)
-    area += struct.pack('<I4H', 0, 20, 10, 5, 5)
-    second = 8 + 2 + 24 + 4 + len(area)
-    inner = struct.pack('<H', 3)
-    inner += struct.pack('<HHIHH', 0x103, 3, 1, 6, 0)
-    inner += struct.pack('<HHII', 0x201, 4, 1, second + 2 + 36 + 4)
-    inner += struct.pack('<HHII', 0x202, 4, 1, len(thumbnail))
-    inner += struct.pack('<I', 0)
-    return (b'II*\0' + struct.pack('<IH', 8, 2) + entries +
-            struct.pack('<I', second if thumbnail else 0) + area +
-            (inner + thumbnail if thumbnail else b''))
+    block = Writer()
+    block.directory({0x112: (3, [1]), 0x8769: (4, [{0x9214: (3, [20, 10, 5, 5])}])},
+                    block.link)
+    if thumbnail:
+        block.thumbnail(thumbnail)
+    return bytes(block.out)
 
 
 XMP = '''<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF

@@ -11,6 +11,7 @@ import sys
 import zlib
 
 from pieces import chunk, chunks, resource, segment
+from tiff import Writer
 
 # Every piece has a mark of its own, so that bytes that stay are found.
 MARKS = {
@@ -35,46 +36,16 @@ EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
 
 
 def exif(mark, thumbnail):
-    """IFD0 at 8 with a name, an orientation, and links; then all else."""
-    def ifd(at, entries, link):
-        """Entries are (tag, type, count, bytes); gives what stands from at."""
-        values = at + 2 + 12 * len(entries) + 4
-        head, data = struct.pack('>H', len(entries)), b''
-        for tag, kind, count, value in entries:
-            if len(value) > 4:
-                head += struct.pack('>HHII', tag, kind, count,
-                                    values + len(data))
-                data += value + b'\0' * (len(value) % 2)
-            else:
-                head += struct.pack('>HHI', tag, kind, count) + \
-                    value.ljust(4, b'\0')
-        return head + struct.pack('>I', link) + data
-    gps_entries = [
-        (0, 1, 4, b'\2\3\0\0'), (1, 2, 2, b'N\0'),
-        (2, 5, 3, MARKS['gps'][1]), (3, 2, 2, b'E\0'),
-        (4, 5, 3, MARKS['gps'][1]), (18, 2, 14, b'GPSDATUM-MARK\0')]
-    sub_entries = [(0x9003, 2, 20, b'2026:01:02 03:04:05\0'),
-                   (0x927c, 7, 12, b'MakerNote-ok')]
-    def whole(places):
-        e, g, t, j = places
-        zero = ifd(8, [(0x010f, 2, len(mark) + 1, mark + b'\0'),
-                       (0x0112, 3, 1, b'\0\1'),
-                       (0x8769, 4, 1, struct.pack('>I', e)),
-                       (0x8825, 4, 1, struct.pack('>I', g))],
-                   t if thumbnail else 0)
-        one = ifd(t, [(0x0103, 3, 1, b'\0\6'),
-                      (0x0201, 4, 1, struct.pack('>I', j)),
-                      (0x0202, 4, 1, struct.pack('>I', len(thumbnail)))], 0)
-        parts = [zero, ifd(e, sub_entries, 0), ifd(g, gps_entries, 0)]
-        return parts + ([one, thumbnail] if thumbnail else [])
-    places = (0, 0, 0, 0)
-    for _ in range(2):
-        at, found = 8, []
-        for part in whole(places):
-            found.append(at)
-            at += len(part)
-        places = tuple((found[1:] + [0, 0])[:4])
-    return b'MM\0*\0\0\0\x08' + b''.join(whole(places))
+    """IFD0 with a name, an orientation, and links; then all else."""
+    block, place = Writer('>'), (5, MARKS['gps'][1])
+    sub = {0x9003: (2, b'2026:01:02 03:04:05\0'), 0x927c: (7, b'MakerNote-ok')}
+    gps = {0: (1, b'\2\3\0\0'), 1: (2, b'N\0'), 2: place, 3: (2, b'E\0'), 4: place,
+           18: (2, b'GPSDATUM-MARK\0')}
+    block.directory({0x010f: (2, mark + b'\0'), 0x0112: (3, [1]), 0x8769: (4, [sub]),
+                     0x8825: (4, [gps])}, block.link)
+    if thumbnail:
+        block.thumbnail(thumbnail)
+    return bytes(block.out)
 
 
 def packet(mark, more=''):

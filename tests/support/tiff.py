@@ -86,6 +86,13 @@ class Writer:
             self.link = len(self.out) - room
         return at
 
+    def thumbnail(self, jpeg):
+        """Appends a directory of a thumbnail, which stands behind it."""
+        at = self.append(b'') + 2 + 3 * 12 + 4
+        self.directory({0x103: (3, [6]), 0x201: (4, [at]), 0x202: (4, [len(jpeg)])},
+                       self.link)
+        self.append(jpeg)
+
     def picture(self, size, bits, samples=1, tile=None, rows=None, separate=False,
                 compression=1, predictor=1, fill=1, kind=1, photometric=1, tags=(),
                 noise=random.Random(7)):
