@@ -403,6 +403,8 @@ void tags_set_coding(struct directory *dir, const struct coding *c)
         if (tags[i].count)
             directory_set_numbers(dir, tags[i].tag, FIELD_SHORT, values,
                                   tags[i].count);
+        else
+            directory_remove(dir, tags[i].tag);
     }
 }
 

@@ -1,4 +1,5 @@
 /* All pictures of a TIFF file, turned each by its own tag. */
+#include "codecs/base/account.h"
 #include "codecs/tiff/tiff.h"
 
 #include "codecs/base/memory.h"
@@ -17,6 +18,9 @@ struct tiff_turning {
     unsigned lossy; /* pictures that are encoded anew with loss */
     unsigned
         shown[2]; /* pictures of subsampled chroma, or JPEG in the old style */
+    bool read;    /* the samples of the picture at hand */
+    uint64_t thumbnails; /* bytes of JPEG files that were taken along, */
+    uint64_t allowance;  /* and the pixels of these that may still be read */
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -108,12 +112,24 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     cut->chunk_height = rows < cut->height ? (uint32_t)rows : cut->height;
 }
 
+static bool is_old_jpeg(const struct directory *dir)
+{
+    return directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG;
+}
+
+static void remove_jpeg_file(struct directory *dir)
+{
+    directory_remove(dir, TAG_JPEG_FILE);
+    directory_remove(dir, TAG_JPEG_SIZE);
+}
+
 /* Makes the tags of a turned picture say how it lies in the file. */
 static void set_shape(struct directory *dir, const struct tiff_strips *s)
 {
-    /* Those of JPEG in the old style, and of YCbCr. */
-    static const uint16_t of_jpeg[] = { 512, 513, 514, 515, 517, 518, 519,
-                                        520, 521, 529, 530, 531, 532 };
+    /* The order of bits, and those of JPEG in the old style, and of YCbCr. */
+    static const uint16_t of_coding[] = { 266, 512, 515, 517, 518, 519,
+                                          520, 521, 529, 530, 531, 532 };
+    const bool old = is_old_jpeg(dir);
     const struct coding *c = &s->coding;
     const uint64_t sub[2] = { c->sub_x, c->sub_y };
     const uint64_t was =
@@ -131,8 +147,10 @@ static void set_shape(struct directory *dir, const struct tiff_strips *s)
     if (!s->shown)
         return;
     tags_set_coding(dir, c);
-    for (size_t i = 0; i < sizeof of_jpeg / sizeof *of_jpeg; i++)
-        directory_remove(dir, of_jpeg[i]);
+    for (size_t i = 0; i < sizeof of_coding / sizeof *of_coding; i++)
+        directory_remove(dir, of_coding[i]);
+    if (old) /* else they are of a thumbnail */
+        remove_jpeg_file(dir);
 }
 
 /* Says what is lost where samples are encoded anew, which the options may
@@ -141,8 +159,12 @@ static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
                      const struct directory *dir, struct err *err)
 {
     const struct save_opts *save = w->opts->save;
-    const bool old =
-        directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG;
+    const bool old = is_old_jpeg(dir);
+    if (s->shown && !old && save->lossless)
+        return fail(err, "its subsampled YCbCr would be stored as RGB, with "
+                         "loss; --lossless refuses");
+    if (s->shown && !old)
+        *save->encoded_anew = true;
     if (s->shown && w->shown[old]++ == 0)
         warn(save->warnings, "%s, which takes more bytes",
              old ? "JPEG in the old style is decoded, and stored as Deflate"
@@ -173,11 +195,10 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
     struct row_sink sink = { 0 };
     turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
              dir->turn);
-    int status = strips_measure(&out, err) ||
-                         row_sink_open(&sink, img, &how, err) ||
-                         strips_read(in, &sink, err)
-                     ? -1
-                     : note_loss(w, &out, dir, err);
+    w->read = strips_measure(&out, err) == 0 &&
+              row_sink_open(&sink, img, &how, err) == 0 &&
+              strips_read(in, &sink, err) == 0;
+    int status = w->read ? note_loss(w, &out, dir, err) : -1;
     if (status == 0 &&
         (image_has_bands(img) ||
          (opts->limits.scratch && img->pixels.rows.size >= FLUSHED)))
@@ -195,8 +216,7 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
 static bool is_thumbnail(const struct directory *dir)
 {
     return dir->tag == TAG_SUB_IFDS &&
-           directory_number(dir, TAG_SUBFILE, 0, 0) & 1 &&
-           directory_number(dir, TAG_COMPRESSION, 0, 1) != CODED_OLD_JPEG;
+           directory_number(dir, TAG_SUBFILE, 0, 0) & 1 && !is_old_jpeg(dir);
 }
 
 static int turn_picture(struct tiff_turning *w, struct directory *dir,
@@ -206,8 +226,8 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
     struct tiff_strips in;
     struct image img = { 0 };
     int status = tags_check(dir, w->pages, save->warnings, err);
-    if (status == 0 && dir->turn == XFORM_NONE &&
-        directory_number(dir, TAG_COMPRESSION, 0, 1) != CODED_OLD_JPEG &&
+    w->read = false;
+    if (status == 0 && dir->turn == XFORM_NONE && !is_old_jpeg(dir) &&
         (directory_find(dir, TAG_STRIP_SIZES) ||
          directory_find(dir, TAG_TILE_SIZES))) {
         status = copy_parts(w, dir, err);
@@ -216,7 +236,8 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
         if (status == 0)
             status = turn_samples(w, &in, &img, dir, err);
         image_free(&img);
-        if (status && is_thumbnail(dir) && !err->memory && !err->unread) {
+        if (status && !w->read && is_thumbnail(dir) && !err->memory &&
+            !err->unread) {
             warn(save->warnings, "a thumbnail within it stays as it was: %s",
                  err->text);
             dir->turn = XFORM_NONE;
@@ -242,11 +263,38 @@ static int read_all(const struct directories *all, struct err *err)
     return 0;
 }
 
-/* Takes along a JPEG file that is a thumbnail beside the samples of a
- * directory, or all that it has: then that of the picture before it. It is
- * turned if it can be. */
-static void move_thumbnail(struct tiff_turning *w, struct directory *dir)
+/* Returns the JPEG file that a directory has as a thumbnail beside its samples,
+ * or as all that it has. It is empty if the file does not hold it, if what it
+ * may hold is to be left out, or if those before were more than the file has:
+ * then it is dropped. */
+static struct bytes find_thumbnail(struct tiff_turning *w,
+                                   const struct directory *dir)
 {
+    const struct save_opts *save = w->opts->save;
+    const struct bytes file = w->all.file;
+    const uint64_t at = directory_number(dir, TAG_JPEG_FILE, 0, file.size),
+                   size = directory_number(dir, TAG_JPEG_SIZE, 0, 0);
+    if (save->drop && !save->strip && !(save->drop & DROP_THUMBNAIL))
+        warn(save->warnings, "a thumbnail (JPEG) is dropped, with what it may "
+                             "hold of what is left out");
+    if (save->strip || save->drop)
+        return (struct bytes){ .size = 0 };
+    if (at >= file.size || size > file.size - at ||
+        size > file.size - w->thumbnails) {
+        warn(save->warnings, "a thumbnail (JPEG) is dropped: the file does not "
+                             "hold it, or several share it");
+        return (struct bytes){ .size = 0 };
+    }
+    w->thumbnails += size;
+    return (struct bytes){ file.data + at, (size_t)size, 0 };
+}
+
+/* Takes along such a file: turned, as the directory is, or that of the picture
+ * before it, or, if it cannot be, as it was. */
+static int move_thumbnail(struct tiff_turning *w, struct directory *dir,
+                          struct err *err)
+{
+    const struct save_opts *opts = w->opts->save;
     const struct directory *of =
         directory_is_picture(dir) || !dir->lead ? dir : dir->lead;
     const struct image outer = {
@@ -255,27 +303,34 @@ static void move_thumbnail(struct tiff_turning *w, struct directory *dir)
         .turned = dir->turn,
         .orientation = 1,
     };
-    const struct bytes file = w->all.file;
-    const uint64_t at = directory_number(dir, TAG_JPEG_FILE, 0, file.size),
-                   size = directory_number(dir, TAG_JPEG_SIZE, 0, 0);
     struct warnings unheard = { 0 };
-    const struct save_opts *opts = w->opts->save;
     const struct save_opts save = { .suffix = "jpg",
                                     .orientation = opts->orientation,
                                     .turner = opts->turner,
+                                    .allowance = &w->allowance,
                                     .warnings = &unheard };
     struct embedded_jpeg inner = {
         .outer = &outer,
         .limits = { .pixels = PIXELS_MIN, .bytes = 64 << 20 },
     };
     struct bytes jpeg, made = { 0 };
-    struct err why;
-    if (at >= file.size || size > file.size - at)
-        return;
-    jpeg = (struct bytes){ file.data + at, (size_t)size, 0 };
+    struct err why = { .memory = false };
+    if (!directory_find(dir, TAG_JPEG_FILE))
+        return 0;
+    jpeg = find_thumbnail(w, dir);
+    if (!jpeg.size) {
+        remove_jpeg_file(dir);
+        if (!directory_is_picture(dir)) /* it may have nothing else */
+            directory_set_number(dir, TAG_SUBFILE, 1);
+        return 0;
+    }
+    if (account_spend(w->opts->limits.account, jpeg.size, err))
+        return -1;
     if (outer.turned != XFORM_NONE) {
         if (embedded_jpeg_turn(&made, jpeg, &inner, &save, &why) == 0)
             jpeg = made;
+        else if (why.memory)
+            *err = why;
         else
             warn(opts->warnings, "a thumbnail (JPEG) stays as it was: %s",
                  why.text);
@@ -284,6 +339,7 @@ static void move_thumbnail(struct tiff_turning *w, struct directory *dir)
     directory_set_number(dir, TAG_JPEG_SIZE, jpeg.size);
     tiff_writer_append(&w->writer, jpeg.data, jpeg.size);
     bytes_free(&made);
+    return why.memory ? -1 : 0;
 }
 
 /* Writes each page behind the samples of all that it leads to. */
@@ -294,7 +350,8 @@ static int write_file(struct tiff_turning *w, struct err *err)
     for (struct directory *dir = page; dir; dir = dir->then) {
         if (directory_is_picture(dir) && turn_picture(w, dir, err))
             return -1;
-        move_thumbnail(w, dir);
+        if (move_thumbnail(w, dir, err))
+            return -1;
         if (!dir->then || !dir->then->tag) {
             tiff_writer_directory(&w->writer, page);
             page = dir->then;
@@ -329,6 +386,7 @@ int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
     if (status == 0 && !opts->turner)
         status = read_all(&w.all, err);
     else if (status == 0 && (w.changes || save->strip || save->drop)) {
+        w.allowance = embedded_jpeg_allowance(img);
         w.writer =
             (struct tiff_writer){ .form = w.all.form, .out = out, .err = err };
         status = write_file(&w, err);

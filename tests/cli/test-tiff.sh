@@ -137,6 +137,25 @@ for name in gray color; do
         fi
     done
 done
+
+# ---- Subsampled chroma, in bits the other way round, and thumbnails beside it ----
+
+$oracle chroma color.jpg chroma.tif
+gimgxf -f rotate90 chroma.tif made.tif 2>stderr
+check 'what becomes RGB, and thumbnails that go' [ "$(cat stderr)" = \
+    'gimgxf: chroma.tif: warning: subsampled YCbCr is stored as RGB, which takes more bytes
+gimgxf: chroma.tif: warning: a thumbnail (JPEG) is dropped: the file does not hold it, or several share it
+gimgxf: chroma.tif: warning: a thumbnail (JPEG) is dropped: the file does not hold it, or several share it' ]
+check 'bits are in the usual order' [ -z "$($oracle field 266 made.tif)" ]
+check 'one thumbnail is left' [ "$($oracle field 513 made.tif | wc -l)" = 1 ]
+gimgxf -q rotate90 chroma.tif want.png
+makes want.png -q copy made.tif got.png
+for drop in --strip --strip=thumbnail --strip=gps; do
+    gimgxf -qf copy $drop chroma.tif made.tif
+    check "no thumbnail after $drop" [ -z "$($oracle field 513 made.tif)" ]
+done
+gives 1 'gimgxf: chroma.tif: its subsampled YCbCr would be stored as RGB, with loss; --lossless refuses' \
+    rotate90 --lossless chroma.tif no.tif
 if offers tiffcp; then
     for how in lzw lzw:2 zip:2 zstd lzma g4 g3:1d g3:2d:fill; do
         name=rgb

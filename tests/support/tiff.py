@@ -6,6 +6,9 @@ tiff.py check OP IN OUT compares all pictures of OUT with those of IN, turned by
 tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
 tiff.py old JPEG OUT    a TIFF of JPEG in the old style, and a thumbnail in it
 tiff.py thumbnail FILE JPEG  writes the JPEG file that the last page has
+tiff.py chroma JPEG OUT  YCbCr with half the chroma, its bits the other way round,
+                        beside a JPEG file as a thumbnail, and two directories of
+                        thumbnails: one that the file does not hold, one again
 tiff.py map OP IN OUT   places of pixels on the map are the same
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
 import os
@@ -384,6 +387,27 @@ def old_jpeg(jpeg, name):
         file.write(writer.out)
 
 
+def chroma(jpeg, name):
+    with open(jpeg, 'rb') as file:
+        data = file.read()
+    w, h = 16, 10
+    samples = bytes(range(40, 40 + w * h // 4 * 6 % 200)) * 9
+    samples = samples[:w * h // 4 * 6]
+    flipped = bytes(int('{:08b}'.format(b)[::-1], 2) for b in samples)
+    writer = Writer()
+    thumb, place = writer.append(data), writer.append(flipped)
+    writer.directory({
+        256: (3, [w]), 257: (3, [h]), 258: (3, [8] * 3), 259: (3, [1]), 262: (3, [6]),
+        266: (3, [2]), 273: (4, [place]), 277: (3, [3]), 278: (3, [h]),
+        279: (4, [len(flipped)]), 513: (4, [thumb]), 514: (4, [len(data)]),
+        530: (3, [2, 2])}, writer.link)
+    for size in len(data), 9999999:
+        writer.directory({254: (4, [1]), 513: (4, [thumb]), 514: (4, [size])},
+                         writer.link)
+    with open(name, 'wb') as file:
+        file.write(writer.out)
+
+
 def save_thumbnail(name, jpeg):
     reader = Reader(name)
     tags = list(reader.pages)[-1]
@@ -401,4 +425,5 @@ def field(tag, name):
 
 if __name__ == '__main__':
     {'make': make, 'check': check, 'map': check_map, 'tag': retag,
-     'old': old_jpeg, 'thumbnail': save_thumbnail, 'field': field}[sys.argv[1]](*sys.argv[2:])
+     'old': old_jpeg, 'thumbnail': save_thumbnail, 'chroma': chroma,
+     'field': field}[sys.argv[1]](*sys.argv[2:])
