@@ -256,7 +256,10 @@ eight_turns() {
     local i
     cp "$1" "$2"
     for i in 1 2 3 4 5 6 7 8; do
-        gimgxf -q rotate90 $3 -i "$2"
+        check "quarter turn $i of $1" gimgxf -q rotate90 $3 -i "$2"
+        [ $i != 1 ] || [[ $1 = *one-pixel* ]] ||
+            check "a quarter turn of $1 is something" \
+                [ "$(cmp -s "$1" "$2"; echo $?)" = 1 ]
         [ $i != 4 ] || cp "$2" four
     done
     check "eight quarter turns of $1 are four" same four "$2"
