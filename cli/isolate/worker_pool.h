@@ -197,10 +197,8 @@ struct request {
     bool unread;        /* a process ended before it read it */
 };
 
-enum {
-    JOB_QUEUE_WINDOW = 256
-}; /* more than there are threads: results may
-      wait for a job that takes long */
+/* More than there are threads: results may wait for a job that takes long. */
+enum { JOB_QUEUE_WINDOW = 256 };
 
 struct job_queue {
     const struct worker_pool_opts *opts;

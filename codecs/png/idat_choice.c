@@ -67,8 +67,10 @@ static size_t try_coder(const struct idat_bands *b,
     if (!is_quick(b))
         return lz77_estimate(scratch->lz77, data, before, size, searches[coder],
                              costs);
-    return 8 * b->flate->deflate(scratch->deflater, scratch->trial,
-                                 flate_bound(size), data, before, size, true);
+    const size_t made =
+        b->flate->deflate(scratch->deflater, scratch->trial, flate_bound(size),
+                          data, before, size, true);
+    return made ? 8 * made : SIZE_MAX;
 }
 
 /* Returns whether matches save enough: more than chance makes of a sample, as

@@ -101,10 +101,8 @@ IDAT_FN void inflate_compare(struct inflate_shared *s, unsigned t)
  * Wyllie, "The complexity of parallel computations", 1979). Then all bytes are
  * copied from places that no match makes. */
 
-enum {
-    MATCH_BEFORE = IDAT_WINDOW
-}; /* places before the span: they are from 0
-      on, and its first byte has this one */
+/* Places before the span are from 0 on, and its first byte has this one. */
+enum { MATCH_BEFORE = IDAT_WINDOW };
 
 IDAT_FN uint32_t match_to(uint64_t match)
 {

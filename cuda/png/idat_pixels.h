@@ -203,18 +203,17 @@ IDAT_FN void undo_chunk(uint32_t made[UNDO_WORDS],
     }
 }
 
-/* Loads a chunk of row y + t, from byte `at` on; and of the row above the first
- * one, which is done. */
+/* Loads a chunk of row y, from byte `at` on; and of the row above, if that is
+ * done: if this is the first of UNDO_THREADS. */
 IDAT_FN void undo_fetch(const struct idat_params *p, const struct idat_file *f,
-                        uint32_t y, unsigned t, uint32_t at,
-                        uint32_t coded[UNDO_CHUNK / 4],
+                        uint32_t y, uint32_t at, uint32_t coded[UNDO_CHUNK / 4],
                         uint32_t above[UNDO_WORDS])
 {
-    const uint8_t *row = p->memory + f->rows + (uint64_t)(y + t) * f->from.row;
+    const uint8_t *row = p->memory + f->rows + (uint64_t)y * f->from.row;
     const uint8_t *pixels = p->memory + f->pixels;
     const uint32_t left = f->from.row - 1 - at;
     undo_load(row + 1 + at, idat_least(left, UNDO_CHUNK), coded);
-    if (t || y == 0)
+    if (y % UNDO_THREADS || y == 0)
         return;
     pixels += (uint64_t)(y - 1) * f->from.pitch + at;
     IDAT_UNROLL
@@ -224,19 +223,19 @@ IDAT_FN void undo_fetch(const struct idat_params *p, const struct idat_file *f,
                 const uint32_t *)(const void *)pixels)[(int)i - UNDO_LEFT / 4];
 }
 
-/* Undoes the filters of a chunk of row y + t, from byte `at` on. */
+/* Undoes the filters of a chunk of row y, from byte `at` on. */
 IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
-                       struct undo_shared *s, uint32_t y, unsigned t,
-                       uint32_t at, unsigned now)
+                       struct undo_shared *s, uint32_t y, uint32_t at)
 {
+    const unsigned t = y % UNDO_THREADS, now = (at / UNDO_CHUNK + t) % 2;
     enum { LEFT = UNDO_LEFT / 4, CODED = UNDO_CHUNK / 4 };
     uint32_t next[CODED] = { 0 }, next_above[UNDO_WORDS] = { 0 };
     uint32_t coded[CODED], above[UNDO_WORDS], made[UNDO_WORDS];
     if (at == 0) {
-        s->kind[t] = p->memory[f->rows + (uint64_t)(y + t) * f->from.row];
+        s->kind[t] = p->memory[f->rows + (uint64_t)y * f->from.row];
         if (s->kind[t] >= FILTER_KINDS)
             IDAT_OR(&s->bad, 1);
-        undo_fetch(p, f, y, t, at, next, next_above);
+        undo_fetch(p, f, y, at, next, next_above);
     }
     IDAT_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++) {
@@ -249,7 +248,7 @@ IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
     for (unsigned i = 0; i < CODED; i++)
         coded[i] = at ? s->coded[i][t] : next[i];
     if (at + UNDO_CHUNK < f->from.row - 1)
-        undo_fetch(p, f, y, t, at + UNDO_CHUNK, next, next_above);
+        undo_fetch(p, f, y, at + UNDO_CHUNK, next, next_above);
     undo_chunk(made, above, coded, s->kind[t], f->pixel);
     IDAT_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++) {
@@ -261,9 +260,8 @@ IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
     for (unsigned i = 0; i < CODED; i++)
         s->coded[i][t] = next[i];
     /* Rows of pixels have room for the last chunk. */
-    uint64_t *out =
-        (uint64_t *)(void *)(p->memory + f->pixels +
-                             (uint64_t)(y + t) * f->from.pitch + at);
+    uint64_t *out = (uint64_t *)(void *)(p->memory + f->pixels +
+                                         (uint64_t)y * f->from.pitch + at);
     IDAT_UNROLL
     for (unsigned i = 0; i < CODED / 2; i++)
         out[i] = (uint64_t)made[LEFT + 2 * i + 1] << 32 | made[LEFT + 2 * i];
@@ -282,7 +280,7 @@ IDAT_FN void idat_undo(const struct idat_params *p, uint32_t file,
         for (uint32_t step = 0; step < chunks + UNDO_THREADS - 1; step++)
             PHASE(t, UNDO_THREADS)
     if (step >= t && step - t < chunks && y + t < f->from.height)
-        undo_step(p, f, s, y, t, (step - t) * UNDO_CHUNK, step % 2);
+        undo_step(p, f, s, y + t, (step - t) * UNDO_CHUNK);
     PHASE(t, UNDO_THREADS)
     if (t == 0 && s->bad)
         p->status[file].refused = 1;
