@@ -35,7 +35,7 @@ fliph --format npy --depth 16
 flipv --format npy --layout nchw
 transverse --format ppm
 rotate180 --format pnm --strip
-rotate90 --format png --png-level 1
+rotate90 --format png --png-level 3
 copy --format pfm --depth float
 rotate90 --format bmp
 copy --format npy --tolerant
