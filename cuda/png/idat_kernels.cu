@@ -7,111 +7,47 @@
 #include "cuda/png/idat_device.h"
 #include "cuda/png/idat_inflate.h"
 
-#define PARAMS          const __grid_constant__ struct idat_params p
-#define KERNEL(threads) static __global__ void __launch_bounds__(threads)
+/* All kernels, in the order of enum idat_kernel, with the threads of a block:
+ * those whose threads share memory, and what; and those that share none. */
+#define FOR_EACH_KERNEL(SHARING, ALONE)                                        \
+    SHARING(inflate, INFLATE_THREADS, inflate_shared)                          \
+    SHARING(check_adler, ADLER_THREADS, adler_shared)                          \
+    SHARING(undo, UNDO_THREADS, undo_shared)                                   \
+    SHARING(move, TURN_THREADS, turn_shared)                                   \
+    SHARING(try_filter, LZ77_THREADS, lz77_shared)                             \
+    ALONE(choose_filter, 1, )                                                  \
+    SHARING(filter, FILTER_THREADS, filter_shared)                             \
+    SHARING(sum_band, ADLER_THREADS, adler_shared)                             \
+    SHARING(find_matches, LZ77_THREADS, lz77_shared)                           \
+    SHARING(make_codes, CODE_THREADS, code_shared)                             \
+    ALONE(place, 1, )                                                          \
+    SHARING(emit, EMIT_THREADS, emit_shared)                                   \
+    SHARING(check_band, INFLATE_THREADS, inflate_shared)                       \
+    ALONE(check_rows, FILTER_THREADS, )
 
-KERNEL(INFLATE_THREADS) inflate(PARAMS)
-{
-    __shared__ inflate_shared s;
-    idat_inflate(&p, blockIdx.x, &s);
-}
-
-KERNEL(ADLER_THREADS) check_adler(PARAMS)
-{
-    __shared__ adler_shared s;
-    idat_check_adler(&p, blockIdx.x, &s);
-}
-
-KERNEL(UNDO_THREADS) undo(PARAMS)
-{
-    __shared__ undo_shared s;
-    idat_undo(&p, blockIdx.x, &s);
-}
-
-KERNEL(TURN_THREADS) move(PARAMS)
-{
-    __shared__ turn_shared s;
-    idat_move(&p, blockIdx.x, &s);
-}
-
-KERNEL(LZ77_THREADS) try_filter(PARAMS)
-{
-    __shared__ lz77_shared s;
-    idat_try_filter(&p, blockIdx.x, &s);
-}
-
-KERNEL(1) choose_filter(PARAMS)
-{
-    idat_choose_filter(&p, blockIdx.x);
-}
-
-KERNEL(FILTER_THREADS) filter(PARAMS)
-{
-    __shared__ filter_shared s;
-    idat_filter(&p, blockIdx.x, &s);
-}
-
-KERNEL(ADLER_THREADS) sum_band(PARAMS)
-{
-    __shared__ adler_shared s;
-    idat_sum_band(&p, blockIdx.x, &s);
-}
-
-KERNEL(LZ77_THREADS) find_matches(PARAMS)
-{
-    __shared__ lz77_shared s;
-    idat_find_matches(&p, blockIdx.x, &s);
-}
-
-KERNEL(CODE_THREADS) make_codes(PARAMS)
-{
-    __shared__ code_shared s;
-    idat_make_codes(&p, blockIdx.x, &s);
-}
-
-KERNEL(1) place(PARAMS)
-{
-    idat_place(&p, blockIdx.x);
-}
-
-KERNEL(EMIT_THREADS) emit(PARAMS)
-{
-    __shared__ emit_shared s;
-    idat_emit(&p, blockIdx.x, &s);
-}
-
-KERNEL(INFLATE_THREADS) check_band(PARAMS)
-{
-    __shared__ inflate_shared s;
-    idat_check_band(&p, blockIdx.x, &s);
-}
-
-KERNEL(FILTER_THREADS) check_rows(PARAMS)
-{
-    idat_check_rows(&p, blockIdx.x);
-}
+#define KERNEL(name, threads)                                                  \
+    static __global__ void __launch_bounds__(threads)                          \
+        name(const __grid_constant__ struct idat_params p)
+#define SHARING(name, threads, shared)                                         \
+    KERNEL(name, threads)                                                      \
+    {                                                                          \
+        __shared__ shared s;                                                   \
+        idat_##name(&p, blockIdx.x, &s);                                       \
+    }
+#define ALONE(name, threads, none)                                             \
+    KERNEL(name, threads)                                                      \
+    {                                                                          \
+        idat_##name(&p, blockIdx.x);                                           \
+    }
+FOR_EACH_KERNEL(SHARING, ALONE)
 
 /* ---- Launchers -----------------------------------------------------------*/
 
+#define ROW(name, threads, shared) { name, threads },
 static const struct {
     void (*kernel)(idat_params);
     unsigned threads;
-} kernels[IDAT_KERNELS] = {
-    { inflate, INFLATE_THREADS },
-    { check_adler, ADLER_THREADS },
-    { undo, UNDO_THREADS },
-    { move, TURN_THREADS },
-    { try_filter, LZ77_THREADS },
-    { choose_filter, 1 },
-    { filter, FILTER_THREADS },
-    { sum_band, ADLER_THREADS },
-    { find_matches, LZ77_THREADS },
-    { make_codes, CODE_THREADS },
-    { place, 1 },
-    { emit, EMIT_THREADS },
-    { check_band, INFLATE_THREADS },
-    { check_rows, FILTER_THREADS },
-};
+} kernels[IDAT_KERNELS] = { FOR_EACH_KERNEL(ROW, ROW) };
 
 static cudaError_t prepare(void)
 {
