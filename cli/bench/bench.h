@@ -8,6 +8,7 @@
 #define CLI_BENCH_BENCH_H
 
 #include "cli/options/parser.h"
+#include "cuda/backend_choose.h"
 #include "cuda/bench/kernel_suite.h"
 
 /* The options of bench. */
@@ -24,6 +25,9 @@ void bench_help(void);
  * codec, libraries and the processors. */
 extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed,
     bench_png_bed;
+
+/* Returns what turns such coded data on a device, or NULL if there is none. */
+const struct scan_engine_type *bench_engine(enum scan_kind kind);
 
 /* Makes a picture as photographs are, RGB of 8 bits, which the caller frees.
  * Equal numbers make equal pictures. */

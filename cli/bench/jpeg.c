@@ -14,7 +14,6 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/codec.h"
 #include "codecs/jpeg/entropy/sequential.h"
-#include "cuda/backend_choose.h"
 #include "cuda/bench/verify.h"
 #include "cuda/jpeg/scan_device.h"
 #include "cuda/jpeg/scan_engine.h"
@@ -187,6 +186,14 @@ static void fill_row(const struct image *img, uint32_t y, uint32_t seed)
             row[x] = (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
         }
     }
+}
+
+const struct scan_engine_type *bench_engine(enum scan_kind kind)
+{
+    const struct scan_engine_type *type = backend_choose_engine(kind);
+    struct err ignored;
+    unsigned devices;
+    return type && type->devices(&devices, &ignored) == 0 ? type : NULL;
 }
 
 int bench_photograph(struct image *img, struct suite_shape shape,
@@ -455,15 +462,12 @@ static void jpeg_close(void *context)
 
 static void *jpeg_begin(const struct suite_place *place, struct err *err)
 {
-    const struct scan_engine_type *type = backend_choose_engine(SCAN_KIND_JPEG);
     struct jpeg_bed *bed = calloc(1, sizeof *bed);
-    struct err ignored;
-    unsigned devices;
     if (!bed) {
         fail(err, "no memory");
         return NULL;
     }
-    bed->type = type && type->devices(&devices, &ignored) == 0 ? type : NULL;
+    bed->type = bench_engine(SCAN_KIND_JPEG);
     bed->place = *place;
     return bed;
 }

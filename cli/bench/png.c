@@ -11,7 +11,6 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/png/filter.h"
-#include "cuda/backend_choose.h"
 #include "cuda/png/idat_device.h"
 
 enum {
@@ -346,15 +345,12 @@ static void png_close(void *context)
 
 static void *png_begin(const struct suite_place *place, struct err *err)
 {
-    const struct scan_engine_type *type = backend_choose_engine(SCAN_KIND_PNG);
     struct png_bed *bed = calloc(1, sizeof *bed);
-    struct err ignored;
-    unsigned devices;
     if (!bed) {
         fail(err, "no memory");
         return NULL;
     }
-    bed->type = type && type->devices(&devices, &ignored) == 0 ? type : NULL;
+    bed->type = bench_engine(SCAN_KIND_PNG);
     bed->device = place->device;
     return bed;
 }
