@@ -273,7 +273,8 @@ IDAT_FN void idat_find_matches(const struct idat_params *p, uint32_t band,
         for (uint32_t i = begin + t; i < text.end; i += LZ77_THREADS)
             token[i - begin] = text.bytes[i];
         PHASE(t, LZ77_THREADS)
-        s->tokens = text.end - begin;
+        if (t == 0)
+            s->tokens = text.end - begin;
     } else {
         lz77_text(s, &text, token);
     }

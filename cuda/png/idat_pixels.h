@@ -142,12 +142,10 @@ IDAT_FN void undo_load(const uint8_t *at, uint32_t n,
 {
     IDAT_UNROLL
     for (unsigned i = 0; i < UNDO_CHUNK / 8; i++) {
-        uint64_t bytes = 0;
-        if (n == UNDO_CHUNK)
-            bytes = idat_load(at + 8 * i);
-        else
-            for (unsigned k = 8 * i; k < 8 * i + 8 && k < n; k++)
-                bytes |= (uint64_t)at[k] << 8 * (k % 8);
+        const uint32_t left = n > 8 * i ? n - 8 * i : 0;
+        const uint64_t bytes =
+            n == UNDO_CHUNK ? idat_load(at + 8 * i)
+                            : pixel_load(at + 8 * i, idat_least(left, 8));
         word[2 * i] = (uint32_t)bytes;
         word[2 * i + 1] = (uint32_t)(bytes >> 32);
     }
