@@ -38,7 +38,6 @@ struct batch_progress {
     size_t anew, color, left;   /* files that could not be turned without loss:
                                    encoded anew, their chroma alone, or not
                                    turned but left by their tag */
-    size_t sidecars;            /* that were made true of what was done */
     size_t jpegs;               /* and others with a quality, of `done` */
     size_t replaced;            /* files that were there and are no inputs */
     uint64_t bytes_in, bytes_out;

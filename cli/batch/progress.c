@@ -45,7 +45,6 @@ void progress_count(struct batch_progress *progress,
         progress->done++;
         progress->jpegs += result->to && result->to->has_quality;
         progress->replaced += result->replaced;
-        progress->sidecars += result->sidecars;
         progress->device[result->device_use]++;
         /* A process that died after it had written told nothing of how. */
         if (result->edge_warning)
@@ -247,9 +246,6 @@ void progress_summary(struct batch_progress *progress,
     if (progress->replaced && !opts->forced)
         fprintf(stderr, "; %zu replaced a file that existed",
                 progress->replaced);
-    if (progress->sidecars)
-        fprintf(stderr, "; %zu sidecar%s set", progress->sidecars,
-                progress->sidecars > 1 ? "s" : "");
     if (not_begun)
         fprintf(stderr, "; ended early, %zu not begun", not_begun);
     fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",

@@ -29,8 +29,7 @@
  *   a file that becomes the output. job_check() in verify.c looks whether that
  *   is a whole file; --verify and --digest decode input and output again.
  * - STAGE_WRITE, job_write_output() in output.c: the output is written beside
- *   its place and renamed, and sidecars follow it (sidecar.c). Until then no
- *   file has changed. */
+ *   its place and renamed. Until then no file has changed. */
 #ifndef CLI_JOB_JOB_H
 #define CLI_JOB_JOB_H
 
@@ -157,7 +156,6 @@ struct result {
     unsigned worker;   /* which worker of a batch or of serve did it, from 1; or
                           0: none */
     bool progressive;  /* the input is a JPEG of several scans */
-    unsigned sidecars; /* that were made true of the output */
     bool replaced; /* the output took the place of a file with something in it
                       that was not the input */
     enum device_use device_use;
@@ -268,15 +266,5 @@ struct description {
 int job_describe(const char *input, struct root *root,
                  const struct options *opts, struct description *description,
                  struct err *err);
-
-/* ---- Sidecars: files of XMP beside a picture, IMG.jpg.xmp or IMG.xmp, that
- * say how it lies. Programs that read them believe them rather than the picture
- * - */
-
-enum { SIDECARS = 2 };
-
-/* Names the i-th sidecar that a picture may have, below SIDECARS. Returns false
- * if it cannot have it. */
-bool sidecar_name(struct path_text *name, const char *picture, unsigned i);
 
 #endif

@@ -1,5 +1,7 @@
 /* The output of a job: its format, whether it may be written, and writing it.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/files/file_write.h"
@@ -104,21 +106,36 @@ static enum written write_picture(struct job_state *state, struct err *err)
     return file_write(job->output, state->output.file, &write, err);
 }
 
+/* A file of XMP beside a picture, IMG.jpg.xmp or IMG.xmp, may say how it lies,
+ * and programs believe it rather than the picture. */
+static void warn_of_sidecars(struct job_state *state)
+{
+    const struct job *job = state->job;
+    const int length = (int)strlen(job->output);
+    const int suffix = (int)strlen(path_suffix(job->output));
+    char name[PATH_MAX];
+    if (state->result->how == HOW_UNCHANGED)
+        return;
+    for (int i = 0; i < (suffix ? 2 : 1); i++) {
+        const int cut = i * (suffix + 1);
+        snprintf(name, sizeof name, "%.*s.xmp", length - cut, job->output);
+        if (file_exists(job->output_root, name))
+            warn(&state->result->warnings,
+                 "%s stays as it is, and may say another orientation", name);
+    }
+}
+
 int job_write_output(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
-    struct sidecars sidecars = { 0 };
-    enum written written = WRITTEN_NOT;
     if (job->taker)
         return job->taker->put(job->taker->context, state->output.file,
                                &state->result->bytes_out, err);
-    if (sidecars_begin(&sidecars, state, replaces_input(job), err) == 0)
-        written = write_picture(state, err);
+    const enum written written = write_picture(state, err);
     state->result->replaced = written == WRITTEN_OVER;
-    if (written == WRITTEN || written == WRITTEN_OVER)
-        sidecars_settle(&sidecars, state->result);
     if (written == WRITTEN_EXISTS)
         state->result->skipped = SKIPPED_EXISTS;
-    sidecars_end(&sidecars);
+    else if (written != WRITTEN_NOT)
+        warn_of_sidecars(state);
     return written == WRITTEN_NOT ? -1 : 0;
 }

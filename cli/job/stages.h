@@ -208,30 +208,4 @@ int job_digest(struct job_state *state, struct err *err);
 /* Writes the output to its place. */
 int job_write_output(struct job_state *state, struct err *err);
 
-/* ---- Sidecars (sidecar.c) ---- */
-
-/* The sidecars of an output, from when it is made until it is written. {0} is
- * fine to end. */
-struct sidecars {
-    struct sidecar {
-        struct path_text name;
-        struct permissions permissions;
-        struct write_opts write;
-        struct file_draft *draft; /* what it becomes; NULL: it stays */
-    } list[SIDECARS];
-};
-
-/* Looks at the sidecars of the output, which is about to be written; `replaces`
- * says that it replaces the input. With --sidecar they are made true of it,
- * beside their places: on failure the picture is not to be written. Otherwise
- * those that say another orientation get a warning. */
-int sidecars_begin(struct sidecars *sidecars, const struct job_state *state,
-                   bool replaces, struct err *err);
-
-/* The picture is written: puts them in their places, with a warning if that
- * fails. */
-void sidecars_settle(struct sidecars *sidecars, struct result *result);
-
-void sidecars_end(struct sidecars *sidecars);
-
 #endif

@@ -60,7 +60,7 @@ static const struct exclusion {
       "given with it" },
     { "stack",
       "directory output in-place backup update preserve manifest resume "
-      "tag-only isolate sidecar",
+      "tag-only isolate",
       "--%s: has no meaning with --stack, which makes one array of all "
       "pictures" },
     { "in-place", "directory output",

@@ -85,8 +85,6 @@ static const struct parser_option options[] = {
       SET(true, all) },
     { 0, "pixels", NULL, ABOUT_SHAPE,
       "move the pixels, never only set how they are shown", SET(true, pixels) },
-    { 0, "sidecar", NULL, ABOUT_JOB,
-      "set the orientation in .xmp files beside OUTPUT", SET(true, sidecar) },
     { 0, "strip", "[=LIST]", ABOUT_SHAPE | COMMON,
       "drop metadata, all, gps, thumbnail, xmp, exif, icc", SET_ALL(strip),
       .choices = strips },

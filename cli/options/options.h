@@ -54,7 +54,6 @@ struct options {
     bool no_clobber;         /* the last of --no-clobber and --force */
     bool forced;             /* that is --force, and was given */
     bool preserve;
-    bool sidecar; /* files of XMP beside the output are made true of it */
     bool ignore_orientation;
     enum strip strip;
     unsigned drop; /* DROP_..., or-ed */

@@ -165,23 +165,6 @@ static void allow_output(struct sandbox *sandbox, const char *name,
     }
 }
 
-/* Allows to read the sidecars that a picture has, and with --sidecar to replace
- * them, wherever they lead. */
-static void allow_sidecars(struct sandbox *sandbox, const char *picture)
-{
-    struct path_text name;
-    struct stat st;
-    for (unsigned i = 0; i < SIDECARS; i++) {
-        if (!sidecar_name(&name, picture, i) || lstat(name.text, &st))
-            continue;
-        allow(sandbox, name.text, FILES_READ);
-        if (!sandbox->opts->sidecar)
-            continue;
-        allow_output(sandbox, name.text, IN_OUTPUTS & ~(unsigned)FILES_READ);
-        sandbox->latest = NULL; /* this name is not kept */
-    }
-}
-
 /* What is found in a directory stays there, but for links to files, which an
  * input may be. */
 static void allow_inputs(struct sandbox *sandbox, const struct inputs *inputs)
@@ -221,8 +204,6 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
             opts->in_place ? plan->inputs.list[i].root : NULL;
         if (!root)
             allow_output(sandbox, plan->output[i], IN_OUTPUTS);
-        if (!root && opts->sidecar)
-            allow_sidecars(sandbox, plan->output[i]);
         if (root && root != latest)
             allow(sandbox, root->name, IN_OUTPUTS);
         latest = root;
@@ -277,7 +258,6 @@ void sandbox_enter_for_job(const struct job *job, bool device)
     if (rules && there && strcmp(job->output, "-") != 0)
         allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
     if (rules && is_made_beside) {
-        allow_sidecars(&sandbox, job->output);
         allow_output(&sandbox, job->output, beside);
     } else if (rules) {
         allow(&sandbox, scratch_file_apart(),
