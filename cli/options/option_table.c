@@ -114,7 +114,7 @@ static const struct parser_option options[] = {
     { 'd', "directory", "DIR", ABOUT_LIST | COMMON,
       "write all outputs below DIR", SET(name, directory) },
     { 'o', "output", "NAME", ABOUT_LIST,
-      "output name, of {dir} {stem} {ext} {op} {n}", SET(name, output) },
+      "output name, of {dir} {stem} {ext} {op}", SET(name, output) },
     { 0, "stack", "FILE", ABOUT_LIST, "write all pictures into one NPY array",
       SET(file, stack) },
     { 'i', "in-place", NULL, ABOUT_LIST | COMMON, "replace each INPUT",

@@ -11,7 +11,6 @@ int inputs_add(struct inputs *inputs, const struct input *input,
     struct input added = *input;
     added.name =
         string_arena_keep(&inputs->names, input->name, strlen(input->name));
-    added.number = inputs->count + 1;
     if (!added.name || inputs->count == UINT32_MAX ||
         !bytes_append(&inputs->memory, &added, sizeof added))
         return fail(err, "no memory for the names of more than %u inputs",

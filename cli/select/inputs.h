@@ -32,7 +32,6 @@ struct input {
     const char *name;
     struct root *root; /* the directory where it was found, and to which it is
                           confined; NULL: it was named by the user */
-    uint32_t number;   /* among all, from 1 */
     uint16_t below;    /* where the part of the name begins that is relative to
                           that directory; 0: it was named by the user */
     bool directory;    /* it is a directory that cannot be read */
@@ -54,8 +53,8 @@ struct inputs {
     struct passed_over passed; /* files beside the inputs in directories */
 };
 
-/* Appends an input, with a copy of its name, and numbers it.
- * Returns 0, or -1 with the reason. */
+/* Appends an input, with a copy of its name. Returns 0, or -1 with the reason.
+ */
 int inputs_add(struct inputs *inputs, const struct input *input,
                struct err *err);
 

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -18,47 +17,32 @@
  * input's name. */
 
 enum template_field {
-    FIELD_TEXT, /* not a field: text to be copied */
     FIELD_DIR,
     FIELD_STEM,
     FIELD_EXT,
     FIELD_OP,
-    FIELD_NUMBER,
+    FIELD_TEXT, /* not a field: text to be copied */
 };
 
 struct template_part {
     enum template_field field;
     const char *text; /* FIELD_TEXT: not ended by a NUL */
     size_t length;
-    unsigned digits; /* FIELD_NUMBER: padded to so many */
 };
 
 /* Reads what stands between braces. */
 static int read_field(const char *text, size_t length,
                       struct template_part *part, struct err *err)
 {
-    static const char *const names[] = {
-        [FIELD_DIR] = "dir", [FIELD_STEM] = "stem", [FIELD_EXT] = "ext",
-        [FIELD_OP] = "op",   [FIELD_NUMBER] = "n",
-    };
-    for (int i = FIELD_DIR; i <= FIELD_NUMBER; i++)
+    static const char *const names[] = { "dir", "stem", "ext", "op" };
+    for (int i = FIELD_DIR; i < FIELD_TEXT; i++)
         if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0) {
             part->field = (enum template_field)i;
             return 0;
         }
-    /* "n:4" */
-    char *end = NULL;
-    unsigned long digits = 0;
-    if (length > 2 && memcmp(text, "n:", 2) == 0 &&
-        isdigit((unsigned char)text[2]))
-        digits = strtoul(text + 2, &end, 10);
-    part->field = FIELD_NUMBER;
-    part->digits = (unsigned)digits;
-    if (end == text + length && digits >= 1 && digits <= 20)
-        return 0;
     return fail(err,
                 "--output: {%.*s} is not a field; expected {dir}, {stem}, "
-                "{ext}, {op}, {n}, and {n:4} with zeros before it",
+                "{ext} or {op}",
                 length > 100 ? 100 : (int)length, text);
 }
 
@@ -69,7 +53,7 @@ static int next_part(const char **template, struct template_part *part,
 {
     const char *at = *template;
     const size_t plain = strcspn(at, "{}");
-    *part = (struct template_part){ FIELD_TEXT, at, plain, 0 };
+    *part = (struct template_part){ FIELD_TEXT, at, plain };
     *template = at + plain;
     if (plain)
         return 0;
@@ -148,18 +132,16 @@ static void add_directory(struct path_text *name, const struct path *path,
         path_text_add(name, path->directory, path->ndirectory);
 }
 
-/* Appends the name that an input becomes; `number` is its own. If the options
- * name a format, the suffix must name it, too. */
+/* Appends the name that an input becomes. If the options name a format, the
+ * suffix must name it, too. */
 static void expand_template(const char *template, const struct options *opts,
-                            const char *input, size_t number,
-                            struct path_text *name)
+                            const char *input, struct path_text *name)
 {
     struct path path = path_split(input, strlen(input));
     const char *end = path.base + path.nbase;
     const char *dot = memrchr(path.base, '.', path.nbase);
     struct suffix suffix = { end, 0 };
     size_t stem = path.nbase;
-    char digits[32];
     struct template_part part = { .field = FIELD_OP };
     struct err unheard; /* the template was checked */
     if (dot && dot != path.base && dot + 1 != end) {
@@ -188,10 +170,6 @@ static void expand_template(const char *template, const struct options *opts,
             break;
         case FIELD_OP:
             path_text_add(name, opts->op_name, strlen(opts->op_name));
-            break;
-        case FIELD_NUMBER:
-            snprintf(digits, sizeof digits, "%0*zu", (int)part.digits, number);
-            path_text_add(name, digits, strlen(digits));
             break;
         }
     }
@@ -275,7 +253,7 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         path_text_add(name, "/", 1);
     if (!opts->output && slash)
         path_text_add(name, below, (size_t)(slash - below) + 1);
-    expand_template(outputs->template, opts, input->name, input->number, name);
+    expand_template(outputs->template, opts, input->name, name);
     if (strcmp(name->text, "-") == 0) /* which is standard output */
         path_text_set(name, "./-");
     if (input->directory)

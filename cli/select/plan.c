@@ -103,8 +103,8 @@ static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
                     outputs_show(a->name).text, outputs_show(b->name).text,
                     outputs_show(c->plan->output[i]).text);
     return fail(err,
-                "%s and %s would both become %s; {dir} or {n} in --output (-o) "
-                "keeps them apart",
+                "%s and %s would both become %s; {dir} in --output (-o) keeps "
+                "them apart",
                 outputs_show(a->name).text, outputs_show(b->name).text,
                 outputs_show(c->plan->output[i]).text);
 }

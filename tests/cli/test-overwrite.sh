@@ -357,10 +357,10 @@ ln b.png hard.png
 ln -s b.png link.png
 ln -s . here
 mkdir made
-cp in.png made/1.png
-turns rotate90 -o 'made/{n}.{ext}' in.png b.png made/1.png
-rm made/1.png
-says 'made/1.png, what in.png becomes, is itself an input; only -i (--in-place) replaces inputs'
+cp in.png made/in-rotate90.png
+turns rotate90 -o 'made/{stem}-{op}.{ext}' in.png b.png made/in-rotate90.png
+rm made/in-rotate90.png
+says 'made/in-rotate90.png, what in.png becomes, is itself an input; only -i (--in-place) replaces inputs'
 for name in hard link; do
     cp ../input.png $name
     turns --format png rotate90 -o '{stem}.png' $name b.png

@@ -229,7 +229,7 @@ PY
 
 mkdir x
 touch x/-
-fields='expected {dir}, {stem}, {ext}, {op}, {n}, and {n:4} with zeros before it'
+fields='expected {dir}, {stem}, {ext} or {op}'
 suffix='the name does not say which format to write; give it a suffix such as .png or .jpg, or --format NAME'
 planned <<END
 -d out --format PNG photos/a.jpg b.PNG c d.tar.gz .e | photos/a.jpg -> out/a.png, b.PNG -> out/b.PNG, c -> out/c.png, d.tar.gz -> out/d.tar.png, .e -> out/.e.png
@@ -240,7 +240,7 @@ planned <<END
 -o '{dir}/{stem}-r.{ext}' ../g.pam h//i.tga | ../g.pam -> ../g-r.pam, h//i.tga -> h/i-r.tga
 -o '{stem}-r.{ext}' photo .x b.jpg | photo -> photo-r, .x -> .x-r, b.jpg -> b-r.jpg
 -o '{stem}-r.{ext}' --format png photo b.jpg | photo -> photo-r.png, b.jpg -> b-r.png
--o '{{{op}}}{n:4}.{ext}' a.jpg b.jpg | a.jpg -> {copy}0001.jpg, b.jpg -> {copy}0002.jpg
+-o '{{{op}}}{stem}.{ext}' a.jpg b.jpg | a.jpg -> {copy}a.jpg, b.jpg -> {copy}b.jpg
 -o x/y.jpg a.jpg | a.jpg -> x/y.jpg
 -d out -o x/y.jpg a.jpg | a.jpg -> out/x/y.jpg
 -d out -o '{dir}/{stem}.{ext}' a/b.jpg | a/b.jpg -> out/a/b.jpg
@@ -252,11 +252,7 @@ planned <<END
 -o '{stem}' a.jpg | ! a: $suffix
 -o - a.jpg | ! --output: a batch cannot write to standard output; write ./- for a file of that name
 -o '{name}.jpg' a.jpg | ! --output: {name} is not a field; $fields
--o '{n:}.jpg' a.jpg | ! --output: {n:} is not a field; $fields
--o '{n:0}.jpg' a.jpg | ! --output: {n:0} is not a field; $fields
--o '{n:21}.jpg' a.jpg | ! --output: {n:21} is not a field; $fields
--o '{n: 4}.jpg' a.jpg | ! --output: {n: 4} is not a field; $fields
--o '{n:4x}.jpg' a.jpg | ! --output: {n:4x} is not a field; $fields
+-o '{n}.jpg' a.jpg | ! --output: {n} is not a field; $fields
 -o '{}.jpg' a.jpg | ! --output: {} is not a field; $fields
 -o '{stem:4}.jpg' a.jpg | ! --output: {stem:4} is not a field; $fields
 -o '{Stem}.jpg' a.jpg | ! --output: {Stem} is not a field; $fields
@@ -268,8 +264,8 @@ planned <<END
 -o 'out/.' a.jpg | ! 'out/.', what a.jpg becomes, is not the name of a file
 END
 rm -r x
-gives 0 '' --dry-run -o '{op}-{n}-{n:1}.jpg' cw,fliph a.jpg
-check 'the canonical operation' [ "$(cut -f 1 stdout)" = 'a.jpg -> transpose-1-1.jpg' ]
+gives 0 '' --dry-run -o '{op}-{stem}.jpg' cw,fliph a.jpg
+check 'the canonical operation' [ "$(cut -f 1 stdout)" = 'a.jpg -> transpose-a.jpg' ]
 
 # What leaves the folder.
 mkdir -p held/real held/sub
@@ -317,7 +313,7 @@ tells 2 'the name of the output of .*a.jpg is too long' --dry-run copy -o \
 mkdir hard
 touch hard/a.jpg
 ln hard/a.jpg hard/b.jpg
-apart='{dir} or {n} in --output (-o) keeps them apart'
+apart='{dir} in --output (-o) keeps them apart'
 only='only -i (--in-place) replaces inputs'
 planned <<END
 -d out x/a.jpg y/a.jpg | ! x/a.jpg and y/a.jpg would both become out/a.jpg; $apart
@@ -328,7 +324,6 @@ planned <<END
 -o 'held/{dir}/{stem}.{ext}' inside/a.jpg real/a.jpg | ! inside/a.jpg and real/a.jpg would both become held/inside/a.jpg; $apart
 -o 'held/{dir}/{stem}.{ext}' real/x.jpg within.jpg | ! real/x.jpg and within.jpg would both become held/real/x.jpg; $apart
 -d out -o '{dir}/{stem}.{ext}' x/a.jpg y/a.jpg | x/a.jpg -> out/x/a.jpg, y/a.jpg -> out/y/a.jpg
--o '{n}.jpg' a.jpg a.jpg | a.jpg -> 1.jpg, a.jpg -> 2.jpg
 -d out a.jpg b.jpg a.jpg | ! a.jpg is named twice, and would become out/a.jpg both times
 -r -i photos photos/b.jpg | ! photos/b.jpg is named twice, and would become photos/b.jpg both times
 -o '{dir}//{stem}-r.{ext}' x/a.jpg ./x//a.jpg | ! x/a.jpg and ./x//a.jpg are the same file, and would become x//a-r.jpg both times
@@ -392,12 +387,6 @@ def mixed(name):
 sys.exit(any(mixed(name) % 7 != k for k in range(7)
              for name in open(f'part{k + 1}', 'rb').read().split(b'\n')[:-1]))
 EOF
-gives 0 '' --dry-run copy -r -o 'out/{n}.jpg' --shard 1/1 many
-sort stdout >want
-for k in 1 2 3; do
-    gimgxf --dry-run copy -r -o 'out/{n}.jpg' --shard $k/3 many
-done | sort >got
-check 'a number does not depend on the shares' same want got
 for k in 1 2; do
     planned <<<"-d out --shard $k/2 x/a.jpg x/a.jpg | ! x/a.jpg is named twice, and would become out/a.jpg both times"
 done
