@@ -18,23 +18,21 @@ static void set_and_find(struct bytes *exif, size_t length)
 
 static void drop_gps(const uint8_t *data, size_t size)
 {
-    struct bytes exif = { 0 };
+    owned_bytes exif = { 0 };
     struct err err;
     must(bytes_append(&exif, data, size));
     if (exif_drop(&exif, DROP_GPS, &err) == 0) {
-        struct bytes again = { 0 };
+        owned_bytes again = { 0 };
         must(exif_tag(exif.data, exif.size) == exif_tag(data, size));
         must(bytes_append(&again, exif.data, exif.size));
         must(exif_drop(&again, DROP_GPS, &err) == 0);
         must(same_bytes(again, exif));
-        bytes_free(&again);
     }
-    bytes_free(&exif);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct bytes exif = { 0 };
+    owned_bytes exif = { 0 };
     if (size < 6 || !bytes_append(&exif, data + 5, size - 5))
         return 0;
     drop_gps(data + 5, size - 5);
@@ -53,6 +51,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(!exif_thumbnail_find(exif.data, exif.size).exists);
     if (exif_add_orientation(&exif, 1 + orientation % 8) == 0)
         must(exif_tag(exif.data, exif.size) == 1 + orientation % 8);
-    bytes_free(&exif);
     return 0;
 }

@@ -85,8 +85,8 @@ static bool same(const struct image *a, const struct image *b)
 static void write_again(const struct codec *codec, const struct image *img,
                         int how)
 {
-    struct bytes file = { 0 }, twice = { 0 };
-    struct image again = { 0 };
+    owned_bytes file = { 0 }, twice = { 0 };
+    owned_image again = { 0 };
     encode(codec, img, &file);
     bool exact = codec != &codec_hdr || !warnings.count;
     must(codec->probe(file.data, file.size));
@@ -94,9 +94,6 @@ static void write_again(const struct codec *codec, const struct image *img,
     must(!exact || same(img, &again));
     encode(codec, &again, &twice);
     must(twice.size == file.size && !memcmp(twice.data, file.data, file.size));
-    image_free(&again);
-    bytes_free(&twice);
-    bytes_free(&file);
 }
 
 /* An array that is turned and turned back is the same except for its header.
@@ -106,7 +103,7 @@ static void turn_and_back(const struct codec *codec, struct bytes file,
 {
     const struct turner turner = { .turn = turn_cells, .tile = 4096 };
     struct image img = { 0 };
-    struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
+    owned_bytes turned = { 0 }, once = { 0 }, twice = { 0 };
     struct err err = { .text = "" };
     load.turner = &turner;
     if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
@@ -117,21 +114,17 @@ static void turn_and_back(const struct codec *codec, struct bytes file,
         must(!codec->turn(&twice, &img, once, XFORM_ROTATE_90, &load, &err));
         must(same_bytes(twice, turned));
     }
-    bytes_free(&turned);
-    bytes_free(&once);
-    bytes_free(&twice);
 }
 
 static void describe(const struct codec *codec, struct bytes file,
                      const struct load_opts *load)
 {
     struct reader reader = { 0 };
-    struct image img = { 0 };
+    owned_image img = { 0 };
     struct err err;
     if (codec_open(&reader, codec, file, load, &err) == 0)
         (void)codec_describe(&reader, &img, &err);
     codec_close(&reader);
-    image_free(&img);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -142,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (codec->turn && !codec->arrays))
         return 0;
     for (int how = 0; how <= (TOLERANT | PORTABLE); how++) {
-        struct image img = { 0 };
+        owned_image img = { 0 };
         struct load_opts load = load_opts(how);
         for (int k = 0; codec->turn && k < LAYOUT_HW; k++) {
             load.layout = (enum layout)k;
@@ -152,7 +145,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         describe(codec, file, &load);
         if (decode(codec, file, how, &img) == 0)
             write_again(codec, &img, how);
-        image_free(&img);
     }
     return 0;
 }

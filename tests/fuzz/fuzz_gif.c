@@ -29,8 +29,8 @@ static void turn_around(struct bytes file, bool tolerant)
 static void convert(struct bytes file, bool tolerant)
 {
     const struct load_opts load = load_opts(PIXELS, tolerant);
-    struct image img = { 0 }, again = { 0 };
-    struct bytes made = { 0 };
+    owned_image img = { 0 }, again = { 0 };
+    owned_bytes made = { 0 };
     struct err err = { .text = "" };
     if (codec_read(&codec_gif, &img, file, &load, &err)) {
         must(*err.text);
@@ -40,9 +40,6 @@ static void convert(struct bytes file, bool tolerant)
         must(codec_gif.check(made, &img, &save, &err) == 0);
         must(codec_read(&codec_gif, &again, made, &load, &err) == 0);
     }
-    image_free(&again);
-    image_free(&img);
-    bytes_free(&made);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

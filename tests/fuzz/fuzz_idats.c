@@ -32,8 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *kind = kinds[data[0] % (sizeof kinds / sizeof *kinds)];
     struct shape s = { data[1] * 2u + 1, data[2] / 2u + 1, kind[0], kind[1],
                        false };
-    struct image img = shape_image(&s);
-    struct bytes file = { 0 };
+    owned_image img = shape_image(&s);
+    owned_bytes file = { 0 };
     struct chunks list;
     struct err err;
     fill(&img, data + 4, size - 4);
@@ -45,7 +45,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t *cells = read_pixels(&list, &s);
     must(cells && image_holds(&img, cells));
     free(cells);
-    bytes_free(&file);
-    image_free(&img);
     return 0;
 }

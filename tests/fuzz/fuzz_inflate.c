@@ -75,22 +75,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pass pass[7];
     shape_passes(&s, pass);
     size_t want = (pass_row_bytes(&s, pass) + 1) * s.height;
-    struct bytes stream = { 0 }, file = { 0 };
+    owned_bytes stream = { 0 }, file = { 0 };
     must(bytes_append(&stream, data + 3, size - 3));
     uint8_t *rows = zlib_rows(stream.data, stream.size, want);
     uint16_t *cells = rows ? cells_of(&s, rows, want) : NULL;
     add_chunk(&file, "IDAT", stream.data, stream.size);
     for (int i = 0; flates[i]; i++) {
-        struct image img = shape_image(&s);
+        owned_image img = shape_image(&s);
         struct bytes idats = { .data = file.data, .size = file.size };
         struct row_sink to = { .img = &img, .height = img.height };
         if (idat_read(&to, idats, flates[i], NULL))
             must(cells && image_holds(&img, cells));
-        image_free(&img);
     }
     free(cells);
     free(rows);
-    bytes_free(&file);
-    bytes_free(&stream);
     return 0;
 }

@@ -251,18 +251,16 @@ static void check_files(const struct job_input *c, const struct result *result,
              : (struct bytes){ .data = (uint8_t *)old, .size = sizeof old };
     must(count_files() == 1u + (!same && (existed || new)));
     if (!same) {
-        struct bytes is = read_whole(input);
+        owned_bytes is = read_whole(input);
         must(same_bytes(is, c->file));
-        bytes_free(&is);
     }
     if (!new && !existed)
         return;
-    struct bytes is = read_whole(output);
+    owned_bytes is = read_whole(output);
     if (!new)
         must(same_bytes(is, before));
     else
         judge_job(&c->opts, result, c->file, is);
-    bytes_free(&is);
 }
 
 /* Whether a failure says that we are at fault. Coefficients that no encoder

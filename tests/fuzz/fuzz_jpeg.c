@@ -39,13 +39,12 @@ static void write_side_by_side(const struct image *img, struct save_opts save,
                                struct bytes one)
 {
     struct warnings warnings = { 0 };
-    struct bytes two = { 0 };
+    owned_bytes two = { 0 };
     struct err err = { .text = "" };
     save.pool = two_threads();
     save.warnings = &warnings;
     must(encode_as(&codec_jpeg, &two, img, &save, &err) == 0);
     must(two.size == one.size && !memcmp(two.data, one.data, one.size));
-    bytes_free(&two);
 }
 
 /* Whether Huffman codes can be for all coefficients (T.81, F.1.2). */
@@ -74,7 +73,7 @@ static void write_again(struct image *img, const struct load_opts *load,
                               .warnings = &warnings };
     struct load_opts again = *load;
     struct image back = { 0 };
-    struct bytes made = { 0 };
+    owned_bytes made = { 0 };
     struct err err = { .text = "" };
     bool standard = img->cell != CELL_DCT || is_in_range(img);
     if (encode_as(&codec_jpeg, &made, img, &save, &err)) {
@@ -95,7 +94,6 @@ static void write_again(struct image *img, const struct load_opts *load,
             must(same_cells(img, &back));
         image_free(&back);
     }
-    bytes_free(&made);
 }
 
 static void check_same_warnings(const struct warnings *a,
@@ -130,7 +128,7 @@ static void side_by_side(struct bytes file, unsigned way)
                                           way & 128
                                               ? REPRESENTATION_COEFFICIENTS
                                               : REPRESENTATION_PLANES };
-    struct image one = { 0 }, two = { 0 };
+    owned_image one = { 0 }, two = { 0 };
     struct err err[2] = { 0 };
     int status =
         codec_decode_file(&codec_jpeg, &one, file, &load, &plan, &err[0]);
@@ -145,8 +143,6 @@ static void side_by_side(struct bytes file, unsigned way)
     } else {
         must(!strcmp(err[0].text, err[1].text));
     }
-    image_free(&one);
-    image_free(&two);
 }
 
 static void as_coded(struct bytes file, unsigned way)
@@ -165,7 +161,7 @@ static void as_coded(struct bytes file, unsigned way)
     for (int representation = REPRESENTATION_PLANES;
          representation < REPRESENTATIONS; representation++) {
         const struct alignment *alignment = &info.alignment[representation];
-        struct image img = { 0 };
+        owned_image img = { 0 };
         struct decode_plan plan = {
             .representation = (enum representation)representation,
             .turn = t,
@@ -184,7 +180,6 @@ static void as_coded(struct bytes file, unsigned way)
              (img.orientation == 1 && info.orientation.value == 0));
         claim_turn(&img, t);
         write_again(&img, &load, plan, way);
-        image_free(&img);
     }
 }
 

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json_text json = { 0 };
     struct err err;
     /* Of exactly its size, so that a byte behind it is found out. */
-    char *text = malloc(size + !size);
+    owned_memory char *text = malloc(size + !size);
     if (!text)
         return 0;
     if (size)
@@ -67,6 +67,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     json_free(&json);
-    free(text);
     return 0;
 }

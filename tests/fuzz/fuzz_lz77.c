@@ -17,7 +17,7 @@ static void check(const uint8_t *data, size_t before, size_t size, bool final)
 {
     static const unsigned pixels[] = { 1, 2, 3, 4, 6, 8 };
     struct lz77 *m = lz77_new(1 + size % 97, pixels[size % 6]);
-    uint8_t *out = malloc(flate_bound(size));
+    owned_memory uint8_t *out = malloc(flate_bound(size));
     for (int search = LZ77_PIXELS; search <= LZ77_THREE; search++) {
         size_t made = lz77_deflate(m, out, data, before, size, final,
                                    (enum lz77_search)search);
@@ -30,7 +30,6 @@ static void check(const uint8_t *data, size_t before, size_t size, bool final)
     must(made <= flate_bound(size));
     must(inflates_to(out, made, data, before, size, final));
     optimal_free(o);
-    free(out);
     lz77_free(m);
 }
 
@@ -40,10 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     unsigned how = data[0], copies = how >> 1 & 3 ? 1 : 40;
     size_t n = size - 1, all = n * copies, before = all * (how >> 3) / 32;
-    uint8_t *bytes = malloc(all); /* of exactly that size, for the sanitizer */
+    /* of exactly that size, for the sanitizer */
+    owned_memory uint8_t *bytes = malloc(all);
     for (unsigned i = 0; i < copies; i++)
         memcpy(bytes + i * n, data + 1, n);
     check(bytes + before, before, all - before, how & 1);
-    free(bytes);
     return 0;
 }

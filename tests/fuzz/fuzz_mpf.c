@@ -9,8 +9,8 @@
 static void in_file(const uint8_t *data, size_t size, enum xform t)
 {
     static const struct coding coding = { 16, 8, JCS_GRAYSCALE, .h = 1 };
-    struct bytes file = make_jpeg(&coding), behind = make_jpeg(&coding);
-    struct bytes segment = { 0 }, made = { 0 };
+    owned_bytes file = make_jpeg(&coding), behind = make_jpeg(&coding);
+    owned_bytes segment = { 0 }, made = { 0 };
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
@@ -27,10 +27,6 @@ static void in_file(const uint8_t *data, size_t size, enum xform t)
     image_free(&img);
     must(codec_read(&codec_jpeg, &img, made, &load, &err) == 0);
     image_free(&img);
-    bytes_free(&made);
-    bytes_free(&segment);
-    bytes_free(&behind);
-    bytes_free(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         };
         struct warnings warnings = { 0 };
         struct save_opts opts = plain_save(&warnings);
-        struct bytes block = { 0 };
+        owned_bytes block = { 0 };
         struct err err;
         if (size == 0 || !bytes_append(&block, data, size))
             return 0;
@@ -22,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (t == XFORM_NONE &&
             (block.size != size || memcmp(block.data, data, size) != 0))
             abort();
-        bytes_free(&block);
     }
     return 0;
 }

@@ -15,8 +15,8 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
     struct warnings warnings = { 0 };
     struct save_opts save = { .suffix = "", .warnings = &warnings };
     struct load_opts again = *load;
-    struct image back = { 0 };
-    struct bytes made = { 0 };
+    owned_image back = { 0 };
+    owned_bytes made = { 0 };
     struct err err = { .text = "" };
     save.orientation = way % 3 ? 1 : 0;
     save.strip = way % 5 == 0 ? STRIP_METADATA : STRIP_NOTHING;
@@ -34,8 +34,6 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
     if (!codec->lossy)
         must(img->color == back.color && img->alpha == back.alpha &&
              same_cells(img, &back));
-    image_free(&back);
-    bytes_free(&made);
 }
 
 static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
@@ -54,7 +52,7 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
                                   .warnings = &warnings };
         struct bytes file = { .data = (uint8_t *)(uintptr_t)data,
                               .size = size };
-        struct image img = { 0 };
+        owned_image img = { 0 };
         struct err err = { .text = "" };
         if (codec_read(codec, &img, file, &load, &err)) {
             must(*err.text && !img.pixels.kind && !img.meta);
@@ -64,7 +62,6 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
              img.orientation <= 8);
         if (!load.portable || !codec->lossy)
             fuzz_encode(codec, &img, &load, way + (unsigned)i);
-        image_free(&img);
     }
 }
 

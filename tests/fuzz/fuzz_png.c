@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = calloc(size + !size, 1);
+    owned_memory uint8_t *copy = calloc(size + !size, 1);
     must(copy);
     if (size)
         memcpy(copy, data, size);
@@ -17,6 +17,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_picture(&codec_png, copy, size);
     if (size && memcmp(copy, data, size) != 0)
         fuzz_picture(&codec_png, data, size);
-    free(copy);
     return 0;
 }

@@ -22,7 +22,7 @@ static void turn(retag *made_by, struct bytes file, uint8_t how, unsigned pages)
     const struct load_opts opts = { .tolerant = how & 8,
                                     .warnings = &warnings };
     struct stream_info info = { 0 };
-    struct bytes out = { 0 };
+    owned_bytes out = { 0 };
     struct err err = { .text = "" };
     if (made_by(&out, &info, file, op, &opts, &err)) {
         must(*err.text);
@@ -33,7 +33,6 @@ static void turn(retag *made_by, struct bytes file, uint8_t how, unsigned pages)
         must(op != XFORM_NONE || (out.size == file.size &&
                                   !memcmp(out.data, file.data, file.size)));
     }
-    bytes_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

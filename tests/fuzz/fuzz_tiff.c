@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct bytes file = { (uint8_t *)data, size, 0 };
     bool anew = false;
     for (int how = 0; codec && size && how < 8; how++) {
-        struct bytes once = { 0 }, twice = { 0 };
+        owned_bytes once = { 0 }, twice = { 0 };
         const struct save_opts save = { .orientation = how & 4 ? 0 : 1,
                                         .drop = how & 4 ? DROP_GPS : 0,
                                         .encoded_anew = &anew,
@@ -65,8 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (void)turn(&twice, once, XFORM_ROTATE_270, &opts);
         if (how < 2)
             decode(file, opts);
-        bytes_free(&once);
-        bytes_free(&twice);
     }
     return 0;
 }

@@ -51,7 +51,7 @@ static void tag(struct bytes file)
 {
     const struct load_opts load = load_opts(PIXELS, false);
     struct stream_info info;
-    struct bytes made = { 0 };
+    owned_bytes made = { 0 };
     struct err err = { .text = "" };
     if (webp->retag(&made, &info, file, XFORM_ROTATE_90, &load, &err) == 0) {
         const unsigned was = info.orientation.value;
@@ -60,14 +60,13 @@ static void tag(struct bytes file)
         else
             must(info.orientation.value == xform_retag(was, XFORM_ROTATE_90));
     }
-    bytes_free(&made);
 }
 
 static void convert(struct bytes file, bool tolerant)
 {
     const struct load_opts load = load_opts(PIXELS, tolerant);
-    struct image img = { 0 }, again = { 0 };
-    struct bytes made = { 0 };
+    owned_image img = { 0 }, again = { 0 };
+    owned_bytes made = { 0 };
     struct err err = { .text = "" };
     if (codec_read(webp, &img, file, &load, &err)) {
         must(*err.text);
@@ -78,9 +77,6 @@ static void convert(struct bytes file, bool tolerant)
         must(codec_read(webp, &again, made, &load, &err) == 0);
         must(same_cells(&img, &again));
     }
-    image_free(&again);
-    image_free(&img);
-    bytes_free(&made);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

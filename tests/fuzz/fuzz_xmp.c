@@ -14,7 +14,7 @@
 static void turn_profile(const uint8_t *data, size_t size, enum xform t)
 {
     enum block_kind kind = BLOCK_RAW_PROFILE;
-    struct bytes text = { 0 }, body = { 0 };
+    owned_bytes text = { 0 }, body = { 0 };
     struct err err;
     if (bytes_append(&text, data, size) && bytes_append(&body, data, size) &&
         raw_profile_open(&body, &kind, &err) == 0 &&
@@ -26,8 +26,6 @@ static void turn_profile(const uint8_t *data, size_t size, enum xform t)
             body.size /= 2;
         must(raw_profile_close(&text, &body, &err) == 0);
     }
-    bytes_free(&text);
-    bytes_free(&body);
 }
 
 static void turn_regions(const uint8_t *data, size_t size)
@@ -42,7 +40,7 @@ static void turn_regions(const uint8_t *data, size_t size)
         };
         const struct lengths lengths = { 1, { { size % 97, 123456 } } };
         struct warnings warnings = { 0 };
-        struct bytes packet = { 0 };
+        owned_bytes packet = { 0 };
         struct err err;
         size_t room = size + size % 7 * 4;
         if (size == 0 || !bytes_append(&packet, data, size) ||
@@ -50,7 +48,6 @@ static void turn_regions(const uint8_t *data, size_t size)
             return;
         if (packet.size > room && packet.size != size)
             abort();
-        bytes_free(&packet);
     }
 }
 

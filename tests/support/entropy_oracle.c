@@ -47,10 +47,10 @@ struct bytes entropy_make_kind(unsigned k, uint32_t width, uint32_t height,
 /* Replaces the blocks by those that their planes give. */
 static void go_by_planes(struct sequential *s, struct thread_pool *pool)
 {
-    struct image img = { .cell = CELL_DCT,
-                         .width = s->width,
-                         .height = s->height,
-                         .nplanes = s->components };
+    owned_image img = { .cell = CELL_DCT,
+                        .width = s->width,
+                        .height = s->height,
+                        .nplanes = s->components };
     struct err err;
     for (unsigned i = 0; i < s->scans; i++)
         for (unsigned c = 0; c < s->scan[i].coding.components; c++) {
@@ -64,7 +64,6 @@ static void go_by_planes(struct sequential *s, struct thread_pool *pool)
     for (unsigned i = 0; i < s->scans; i++)
         entropy_blocks_free(&s->scan[i].blocks);
     must(sequential_take_planes(s, &img, pool, &err) == 0);
-    image_free(&img);
 }
 
 /* Reads and writes the picture without libjpeg. Returns whether we read it. */
@@ -107,7 +106,7 @@ static enum entropy_verdict judge(struct plain_jpeg *from, struct bytes made,
 enum entropy_verdict entropy_try(struct bytes file,
                                  const struct entropy_trial *trial)
 {
-    struct bytes made = { 0 };
+    owned_bytes made = { 0 };
     enum entropy_verdict verdict;
     bool ours = turn_file(&made, file, trial);
     struct plain_jpeg *from = plain_jpeg_read(file, trial->pixels_max);
@@ -118,7 +117,6 @@ enum entropy_verdict entropy_try(struct bytes file,
     else
         verdict = judge(from, made, trial->turn);
     plain_jpeg_free(from);
-    bytes_free(&made);
     return verdict;
 }
 

@@ -245,10 +245,9 @@ struct bytes turn_jpeg(struct bytes file, enum xform t,
 bool jpeg_can_turn(struct bytes file, enum representation representation,
                    enum xform t)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     struct stream_info info;
     f->load.limits.pixels = UINT64_MAX;
     must(codec_look(&codec_jpeg, &info, file, &f->load, &f->err) == 0);
-    fixture_free(f);
     return stream_info_can_turn(&info, representation, t);
 }

@@ -2,12 +2,11 @@
  * memory that is counted, and a picture on its way through a codec, decoded,
  * turned, encoded.
  *
- *     struct fixture *f = fixture_new(&codec_png);
+ *     owned_fixture *f = fixture_new(&codec_png);
  *     fixture_read(f, file);
  *     turn_image(&f->img, XFORM_ROTATE_90);
  *     fixture_write(f);
  *     CHECK(f->made.size > 0 && f->warnings.count == 0, "...");
- *     fixture_free(f);
  *
  * A test may set each field of `load`, `plan` and `save` before it calls, and
  * put another picture into `img`. */
@@ -107,6 +106,10 @@ struct bytes fixture_turned(struct fixture *f, struct bytes file);
 
 /* Frees the picture and the file that was made. */
 void fixture_free(struct fixture *f);
+static inline void fixture_free_at(struct fixture **f)
+{
+    fixture_free(*f);
+}
 
 /* Frees all but what it returns, which is the caller's. */
 struct image fixture_take_img(struct fixture *f);

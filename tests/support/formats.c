@@ -5,7 +5,7 @@ struct opened open_file(const struct codec *codec, const void *data,
                         size_t size, int how)
 {
     struct opened o = { .status = -1, .err.text = "probe" };
-    uint8_t *copy = malloc(size + !size);
+    owned_memory uint8_t *copy = malloc(size + !size);
     o.counted = calloc(1, sizeof *o.counted);
     struct load_opts opts = {
         .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
@@ -20,7 +20,6 @@ struct opened open_file(const struct codec *codec, const void *data,
     if (codec->probe(copy, size))
         o.status = codec_read(codec, &o.img, (struct bytes){ copy, size, 0 },
                               &opts, &o.err);
-    free(copy);
     return o;
 }
 
@@ -121,7 +120,7 @@ void check_rewritten(const struct codec *codec, const void *file, size_t size,
                      size_t want_size)
 {
     struct opened o = open_file(codec, file, size, STRICT);
-    struct bytes again = { 0 };
+    owned_bytes again = { 0 };
     CHECK(o.status == 0, "%s: %s", codec->name, o.err.text);
     o.img.turned = turned; /* as far as its meta goes */
     o.warnings.count = 0;
@@ -131,7 +130,6 @@ void check_rewritten(const struct codec *codec, const void *file, size_t size,
           o.warnings.list[0].text);
     CHECK(again.size == want_size && !memcmp(again.data, want, want_size),
           "%s: %.*s", codec->name, (int)again.size, (const char *)again.data);
-    bytes_free(&again);
     close_file(&o);
 }
 
@@ -207,7 +205,7 @@ void check_round_trip(const struct codec *codec, const struct image *img,
 /* Whatever a file holds, all is well with the picture that it gives. */
 static void check_sound(const struct codec *codec, struct opened *o)
 {
-    struct bytes file = { 0 };
+    owned_bytes file = { 0 };
     struct err err;
     struct save_opts save = { .suffix = "", .warnings = &o->warnings };
     bool sound = o->img.pixels.kind && o->img.meta && o->img.nplanes &&
@@ -221,7 +219,6 @@ static void check_sound(const struct codec *codec, struct opened *o)
     if (sound)
         CHECK(encode_as(codec, &file, &o->img, &save, &err) == 0, "%s: %s",
               codec->name, err.text);
-    bytes_free(&file);
 }
 
 void check_cuts(const struct codec *codec, const void *file, size_t size,
@@ -249,7 +246,7 @@ void check_hostile(const struct codec *codec, const void *file, size_t size,
     static const uint8_t values[] = { 0,   1,   2,   4,   8,    9,    '\n', ' ',
                                       '#', '(', ',', '-', '0',  '1',  '9',  'a',
                                       '{', 126, 127, 128, 0xc0, 0xfe, 0xff };
-    uint8_t *copy = malloc(size);
+    owned_memory uint8_t *copy = malloc(size);
     for (size_t at = 0; at < head && at < size; at++)
         for (size_t i = 0; i < 2 * sizeof values; i++) {
             memcpy(copy, file, size);
@@ -261,5 +258,4 @@ void check_hostile(const struct codec *codec, const void *file, size_t size,
                   codec->name);
             close_file(&o);
         }
-    free(copy);
 }

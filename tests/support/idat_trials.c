@@ -75,7 +75,7 @@ static void encode(struct picture *p)
                                       Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED };
     const size_t row = row_of(p), all = (row + 1) * p->turn.height;
     const unsigned one = below(7);
-    uint8_t *rows = malloc(all), *zeros = calloc(1, row);
+    owned_memory uint8_t *rows = malloc(all), *zeros = calloc(1, row);
     z_stream z = { .zalloc = NULL };
     must(rows && zeros);
     for (uint32_t y = 0; y < p->turn.height; y++) {
@@ -103,8 +103,6 @@ static void encode(struct picture *p)
     }
     p->size = z.total_out;
     deflateEnd(&z);
-    free(rows);
-    free(zeros);
 }
 
 static void free_picture(struct picture *p)

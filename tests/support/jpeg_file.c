@@ -119,7 +119,8 @@ struct bytes make_jpeg_of(const struct coding *coding, jpeg_row *make_row,
     jpeg_mem_dest(&c, &data, &size);
     set_coding(&c, coding);
     jpeg_start_compress(&c, TRUE);
-    uint8_t *row = malloc((size_t)c.input_components * coding->width);
+    owned_memory uint8_t *row =
+        malloc((size_t)c.input_components * coding->width);
     must(row);
     for (uint32_t y = 0; y < coding->height; y++) {
         JSAMPROW rows = row;
@@ -128,7 +129,6 @@ struct bytes make_jpeg_of(const struct coding *coding, jpeg_row *make_row,
     }
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
-    free(row);
     return (struct bytes){ data, size, size };
 }
 

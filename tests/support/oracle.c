@@ -109,14 +109,13 @@ bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
                enum cell cell)
 {
     const size_t size = cell_size(cell);
-    uint8_t *row = malloc(d->width * size);
+    owned_memory uint8_t *row = malloc(d->width * size);
     bool same = true;
     must(row != NULL);
     for (uint32_t y = 0; y < d->height; y++) {
         turn_row(t, row, source_of_row(t, s, size, y), d->width, cell);
         same &= !memcmp(plane_row(d, y), row, d->width * size);
     }
-    free(row);
     return same;
 }
 

@@ -81,14 +81,13 @@ void add_chunk(struct bytes *file, const char *name, const void *data,
 
 void add_head(struct bytes *file, const struct shape *s)
 {
-    struct bytes head = { 0 };
+    owned_bytes head = { 0 };
     uint8_t rest[5] = { (uint8_t)s->depth, (uint8_t)s->type, 0, 0, s->adam7 };
     must(bytes_append(file, "\x89PNG\r\n\x1a\n", 8));
     add_big(&head, s->width, 4);
     add_big(&head, s->height, 4);
     must(bytes_append(&head, rest, sizeof rest));
     add_chunk(file, "IHDR", head.data, head.size);
-    bytes_free(&head);
 }
 
 static void pack_row(const struct shape *s, const struct pass *p, uint32_t row,
@@ -149,14 +148,12 @@ void add_words(struct bytes *to, const char *keyword, size_t lead,
 void add_pixels(struct bytes *file, const struct shape *s, unsigned filter,
                 size_t piece)
 {
-    struct bytes raw = { 0 }, z = { 0 };
+    owned_bytes raw = { 0 }, z = { 0 };
     add_rows(&raw, s, filter);
     add_deflated(&z, raw.data, raw.size);
     for (size_t at = 0; at < z.size; at += piece)
         add_chunk(file, "IDAT", z.data + at,
                   z.size - at < piece ? z.size - at : piece);
-    bytes_free(&raw);
-    bytes_free(&z);
 }
 
 void add_palette(struct bytes *file, unsigned colors)
@@ -282,10 +279,10 @@ struct bytes read_data(const struct chunks *list)
 
 uint16_t *read_pixels(const struct chunks *list, const struct shape *s)
 {
-    struct bytes z = read_data(list);
+    owned_bytes z = read_data(list);
     size_t cells = (size_t)s->width * s->height * shape_channels(s);
     uLongf room = 2 * cells + 14 * (size_t)s->height + 64;
-    uint8_t *raw = malloc(room);
+    owned_memory uint8_t *raw = malloc(room);
     uint16_t *out = calloc(cells, sizeof *out);
     must(raw && out);
     if (!z.size || uncompress(raw, &room, z.data, z.size) != Z_OK ||
@@ -293,8 +290,6 @@ uint16_t *read_pixels(const struct chunks *list, const struct shape *s)
         free(out);
         out = NULL;
     }
-    free(raw);
-    bytes_free(&z);
     return out;
 }
 

@@ -47,13 +47,12 @@ void scan_trial_sizes(const struct scan_engine_type *type)
     unsigned way = 0;
     for (unsigned i = 0; i < COUNT(sizes); i++) {
         for (unsigned k = 0; k < KINDS; k++) {
-            struct bytes file =
+            owned_bytes file =
                 entropy_make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
             for (unsigned t = 0; t < 2u * XFORM_COUNT; t++)
                 if (whole || t % 3 == (i + k) % 3)
                     (void)scan_batch_add(&batch, file, (enum xform)(t / 2),
                                          t % 2);
-            bytes_free(&file);
         }
         size_t scans = batch.jobs, turned = run(&batch, "sizes", false);
         CHECK(turned == scans, "%zu of %zu", turned, scans);
@@ -70,13 +69,12 @@ void scan_trial_restarts(const struct scan_engine_type *type)
     unsigned way = 0;
     for (unsigned i = 0; i < COUNT(restarts); i++) {
         for (unsigned k = 0; k < KINDS; k++) {
-            struct bytes file =
+            owned_bytes file =
                 entropy_make_kind(k, 205, 91, restarts[i], way++);
             for (unsigned t = 0; t < XFORM_COUNT; t++)
                 if (whole || t % 3 == (i + k) % 3)
                     (void)scan_batch_add(&batch, file, (enum xform)t,
                                          (t + i) % 3 == 0);
-            bytes_free(&file);
         }
         size_t scans = batch.jobs,
                turned = run(&batch, "restarts", restarts[i] == 1000);
@@ -98,11 +96,10 @@ void scan_trial_large(const struct scan_engine_type *type)
     for (unsigned k = 0; k < KINDS; k += whole ? 2 : 4)
         for (unsigned way = whole ? k % 3 : k * 3 % 8; way < 8;
              way += whole ? 2 : 8) {
-            struct bytes file =
+            owned_bytes file =
                 entropy_make_kind(k, 901, 603, way % 3 * 37, way);
             (void)scan_batch_add(
                 &batch, file, (enum xform)((k + way) % XFORM_COUNT), way > 5);
-            bytes_free(&file);
         }
     size_t scans = batch.jobs, turned = run(&batch, "large", true);
     CHECK(turned >= scans / 2, "%zu of %zu", turned, scans);
@@ -116,19 +113,17 @@ void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
     size_t scans = 0, turned = 0;
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
-            struct bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
+            owned_bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
             for (unsigned i = 0; i < (tests_are_whole() ? each : each / 3);
                  i++) {
-                struct bytes damaged = { 0 };
+                owned_bytes damaged = { 0 };
                 must(bytes_append(&damaged, file.data, file.size));
                 entropy_mutate(&damaged, &random);
                 (void)scan_batch_add(&batch, damaged,
                                      (enum xform)(i % XFORM_COUNT), i % 5 == 0);
-                bytes_free(&damaged);
             }
             scans += batch.jobs;
             turned += run(&batch, "mutations", false);
-            bytes_free(&file);
         }
     CHECK(turned > scans / 10 && turned < scans * 9 / 10, "%zu of %zu", turned,
           scans);

@@ -85,12 +85,11 @@ TEST(short)
     struct err err;
     for (size_t i = 0; i < COUNT(files); i++)
         for (size_t n = 0; n <= files[i].size; n++) {
-            uint8_t *head = malloc(n + !n);
+            owned_memory uint8_t *head = malloc(n + !n);
             memcpy(head, files[i].bytes, n);
             foreign_probe((struct bytes){ head, n, 0 });
             CHECK(foreign_refuse_input((struct bytes){ head, n, 0 }, &err),
                   "%zu", n);
-            free(head);
         }
 }
 

@@ -66,22 +66,20 @@ static void check_codec(const struct codec *codec, enum cell cell,
 {
     uint32_t adler = 0;
     enum color color = nplanes == 3 ? COLOR_RGB : COLOR_GRAY;
-    struct image img =
+    owned_image img =
         random_picture(cell, maxval, color, nplanes, width, height);
     struct save_opts opts = { .suffix = codec->name,
                               .adler = &adler,
                               .warnings = &unheard };
-    struct bytes file = encoded(codec, &img, &opts);
+    owned_bytes file = encoded(codec, &img, &opts);
     CHECK(passes(codec, file, &img, &opts), "%s, whole", codec->name);
     check_damaged(codec, file, &img, &opts);
-    bytes_free(&file);
-    image_free(&img);
 }
 
 /* The chunks IDAT, put together and inflated, sum up to what is said. */
 static uint32_t adler_of(struct bytes file, size_t raw)
 {
-    uint8_t *all = malloc(file.size), *out = malloc(raw);
+    owned_memory uint8_t *all = malloc(file.size), *out = malloc(raw);
     size_t n = 0;
     uLongf size = raw;
     for (size_t at = 8; at < file.size; at += 12 + read_be32(file.data + at)) {
@@ -93,19 +91,17 @@ static uint32_t adler_of(struct bytes file, size_t raw)
     CHECK(uncompress(out, &size, all, n) == Z_OK && size == raw, "%zu",
           (size_t)size);
     uint32_t adler = (uint32_t)adler32(1, out, (uInt)raw);
-    free(all);
-    free(out);
     return adler;
 }
 
 TEST(png_bytes)
 {
     uint32_t adler = 0;
-    struct image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 700, 600);
+    owned_image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 700, 600);
     struct save_opts opts = { .suffix = "png",
                               .adler = &adler,
                               .warnings = &unheard };
-    struct bytes file = encoded(&codec_png, &img, &opts);
+    owned_bytes file = encoded(&codec_png, &img, &opts);
     CHECK(adler == adler_of(file, (3 * 700 + 1) * 600), "%08x", adler);
     for (size_t at = 0; at < file.size; at += at < 64 ? 1 : 997) {
         file.data[at] ^= 16;
@@ -114,8 +110,6 @@ TEST(png_bytes)
     }
     adler++;
     CHECK(!passes(&codec_png, file, &img, &opts), "other samples");
-    bytes_free(&file);
-    image_free(&img);
 }
 
 static void add_fctl(struct bytes *file, uint8_t number, uint8_t width)
@@ -136,12 +130,11 @@ static struct bytes animation(void)
     add_pixels(&file, &shape, 1, SIZE_MAX);
     add_rows(&raw, &shape, 2);
     for (uint8_t i = 0; i < 2; i++) {
-        struct bytes fdat = { 0 };
+        owned_bytes fdat = { 0 };
         add_big(&fdat, 2u * i + 2, 4);
         add_deflated(&fdat, raw.data, raw.size);
         add_fctl(&file, (uint8_t)(2 * i + 1), 7);
         add_chunk(&file, "fdAT", fdat.data, fdat.size);
-        bytes_free(&fdat);
     }
     add_end(&file);
     bytes_free(&raw);
@@ -164,9 +157,9 @@ TEST(png_frames)
     struct err err;
     const struct load_opts load = small_load(&unheard);
     struct save_opts opts = plain_save(&unheard);
-    struct bytes input = animation();
+    owned_bytes input = animation();
     must(codec_read(&codec_png, &img, input, &load, &err) == 0);
-    struct bytes file = encoded(&codec_png, &img, &opts);
+    owned_bytes file = encoded(&codec_png, &img, &opts);
     CHECK(passes(&codec_png, file, &img, &opts), "whole");
     img.meta->animation.frames--;
     CHECK(!passes(&codec_png, file, &img, &opts), "more frames than before");
@@ -189,8 +182,6 @@ TEST(png_frames)
             change_soundly(chunk, numbers[i]);
         }
     }
-    bytes_free(&file);
-    bytes_free(&input);
     image_free(&img);
 }
 
@@ -198,16 +189,14 @@ TEST(png_frames)
  * written where memory ran out. */
 TEST(png_without_samples)
 {
-    struct image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 20, 10);
+    owned_image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 20, 10);
     struct save_opts opts = { .suffix = "png", .warnings = &unheard };
-    struct bytes file = encoded(&codec_png, &img, &opts);
+    owned_bytes file = encoded(&codec_png, &img, &opts);
     size_t at = 8;
     while (memcmp(file.data + at + 4, "IDAT", 4) != 0)
         at += 12 + read_be32(file.data + at);
     remove_bytes(&file, at, 12 + read_be32(file.data + at));
     CHECK(!passes(&codec_png, file, &img, &opts), "no IDAT");
-    bytes_free(&file);
-    image_free(&img);
 }
 
 /* A frame that says something else, and a scan that lacks a restart marker. */
@@ -221,11 +210,11 @@ TEST(jpeg_bytes)
         fclose(in);
     f->plan.representation = REPRESENTATION_COEFFICIENTS;
     fixture_read(f, was);
-    struct image img = fixture_take_img(f);
+    owned_image img = fixture_take_img(f);
     struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
     parameters_forget_coded(parameters_of(img.meta));
     parameters_of(img.meta)->restart = 2;
-    struct bytes file = encoded(&codec_jpeg, &img, &opts);
+    owned_bytes file = encoded(&codec_jpeg, &img, &opts);
     CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");
     const size_t frame = find_marker(file, 2, 0xc0, 0xc0);
     for (size_t i = 4; i < 10; i++) {
@@ -237,8 +226,6 @@ TEST(jpeg_bytes)
     REQUIRE(marker < file.size, "there is a restart marker");
     file.data[marker] = 0;
     CHECK(!passes(&codec_jpeg, file, &img, &opts), "a marker is missing");
-    bytes_free(&file);
-    image_free(&img);
 }
 
 /* ---- Nothing is replaced by less ------------------------------------------

@@ -115,7 +115,7 @@ enum end { TURNED, REFUSED, WRONG };
 
 static enum end end_picture(struct picture *p, unsigned kind)
 {
-    struct bytes made = { 0 };
+    owned_bytes made = { 0 };
     struct err err;
     enum end how = REFUSED;
     if (scan_pipeline_park(p->pipeline, &p->ticket, resume, p))
@@ -129,7 +129,6 @@ static enum end end_picture(struct picture *p, unsigned kind)
                   : WRONG;
     }
     scan_pipeline_release(p->pipeline, &p->ticket);
-    bytes_free(&made);
     return how;
 }
 

@@ -137,21 +137,19 @@ TEST(png_is_given_up_between_bands)
 
 TEST(interlaced_png_is_given_up_between_rows)
 {
-    struct image img = noise(64, 100);
+    owned_image img = noise(64, 100);
     img.meta = codec_new_meta(&codec_png);
     must(img.meta);
     img.meta->interlaced = true;
     /* Of seven passes, each of some rows. */
     check_encoder("adam7", &codec_png, &img, 0,
                   13 + 13 + 12 + 25 + 25 + 50 + 50);
-    image_free(&img);
 }
 
 TEST(jpeg_is_given_up_between_steps)
 {
-    struct image img = noise(256, 256);
+    owned_image img = noise(256, 256);
     check_encoder("jpeg", &codec_jpeg, &img, 0, 1);
-    image_free(&img);
 }
 
 TEST(archive_is_given_up_between_bands)
@@ -163,7 +161,7 @@ TEST(archive_is_given_up_between_bands)
     };
     unsigned looks = 0;
     for (int status = -1; status && looks < 100;) {
-        struct bytes file = { 0 };
+        owned_bytes file = { 0 };
         struct err err = { .text = "" };
         const struct account account = account_of_looks(++looks);
         struct zip_writer writer = { .file = &file, .account = &account };
@@ -173,7 +171,6 @@ TEST(archive_is_given_up_between_bands)
         if (status)
             CHECK(strstr(err.text, "--max-seconds"), "%u: %s", looks, err.text);
         bytes_free(&writer.directory);
-        bytes_free(&file);
     }
     CHECK(looks > 6, "%u looks", looks);
 }

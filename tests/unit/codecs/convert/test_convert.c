@@ -360,7 +360,7 @@ static void add(struct image *img, const char *name, bool samples,
  * is not lost. */
 TEST(blocks)
 {
-    struct image img =
+    owned_image img =
         keyed(gray(CELL_U16, 65535, 1, SAMPLES(65535)), 65535, 0, 0);
     struct warnings warnings;
     struct err err;
@@ -384,7 +384,6 @@ TEST(blocks)
           "%zu", img.meta->nblocks);
     CHECK(!img.meta->keyed && img.alpha && has_samples(&img, SAMPLES(255, 0)),
           "%u planes", img.nplanes);
-    image_free(&img);
 }
 
 static void profile_stays(struct image img, const char *space,

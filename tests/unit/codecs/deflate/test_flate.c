@@ -25,7 +25,7 @@ static void check_band(const struct flate *flate, const uint8_t *data,
                        size_t before, size_t n, bool final)
 {
     void *deflater = flate->deflate_open(1);
-    uint8_t *out = malloc(flate_bound(n));
+    owned_memory uint8_t *out = malloc(flate_bound(n));
     size_t size =
         flate->deflate(deflater, out, flate_bound(n), data, before, n, final);
     CHECK(size && inflates_to(out, size, data, before, n, final),
@@ -37,7 +37,6 @@ static void check_band(const struct flate *flate, const uint8_t *data,
               room, size);
     }
     flate->deflate_close(deflater);
-    free(out);
 }
 
 TEST(bands)

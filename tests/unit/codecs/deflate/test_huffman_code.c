@@ -19,7 +19,7 @@ static size_t check_way(const char *name, deflate_function *deflate,
                         size_t bound, const uint8_t *data, size_t n, bool final)
 {
     size_t beside = 0;
-    uint8_t *out = malloc(bound + MARGIN);
+    owned_memory uint8_t *out = malloc(bound + MARGIN);
     memset(out, GARBAGE, bound + MARGIN);
     size_t size = deflate(out, data, n, final);
     for (size_t i = bound; i < bound + MARGIN; i++)
@@ -28,7 +28,6 @@ static size_t check_way(const char *name, deflate_function *deflate,
           size);
     CHECK(inflates_to(out, size, data, 0, n, final), "%s, %zu bytes, final %d",
           name, n, final);
-    free(out);
     return size;
 }
 
@@ -70,11 +69,10 @@ static void check_sizes(enum kind kind)
                                     100,   257,   1000,   65534,  65535, 65536,
                                     65537, 98304, 131070, 131071, 524288 };
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        uint8_t *data = malloc(sizes[i] + 1);
+        owned_memory uint8_t *data = malloc(sizes[i] + 1);
         fill(data, sizes[i], kind);
         check_round(names[kind], data, sizes[i], true);
         check_round(names[kind], data, sizes[i], false);
-        free(data);
     }
 }
 
@@ -129,7 +127,7 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
 TEST(not_counted)
 {
     enum { N = 1 << 18, RUN = 1024, COUNTED = 8 };
-    uint8_t *data = malloc(N);
+    owned_memory uint8_t *data = malloc(N);
     for (size_t noisy = 1; noisy <= COUNTED - 1; noisy++) {
         for (size_t i = 0; i < N; i++) {
             size_t run = i / RUN % COUNTED;
@@ -137,20 +135,18 @@ TEST(not_counted)
         }
         check_round("not counted", data, N, true);
     }
-    free(data);
 }
 
 /* Where a share of the bytes is like all, little is lost. */
 TEST(quickly)
 {
     enum { N = 1 << 19 };
-    uint8_t *data = malloc(N);
+    owned_memory uint8_t *data = malloc(N);
     fill(data, N, PHOTO);
     size_t usual = check_round("photo", data, N, true);
     size_t quick = check_way("photo", literal_block_deflate_quickly,
                              literal_block_quick_room(N), data, N, true);
     CHECK(quick <= usual + usual / 50, "%zu, %zu", quick, usual);
-    free(data);
 }
 
 TEST(codes)
@@ -182,7 +178,7 @@ TEST(codes)
 static void check_against_zlib(enum kind kind)
 {
     enum { N = 600000 };
-    uint8_t *data = malloc(N), *out = malloc(2 * N);
+    owned_memory uint8_t *data = malloc(N), *out = malloc(2 * N);
     z_stream z = { 0 };
     fill(data, N, kind);
     deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_HUFFMAN_ONLY);
@@ -198,8 +194,6 @@ static void check_against_zlib(enum kind kind)
     CHECK(kind == NOISE || (estimate <= size && size - estimate < size / 20),
           "%s: %zu, estimated %zu", names[kind], size, estimate);
     deflateEnd(&z);
-    free(data);
-    free(out);
 }
 
 TEST(sizes)

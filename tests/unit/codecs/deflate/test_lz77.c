@@ -26,7 +26,8 @@ static size_t check_search(const char *name, const uint8_t *data, size_t before,
                            size_t n, bool final, enum lz77_search search)
 {
     size_t bound = flate_bound(n), beside = 0;
-    uint8_t *out = malloc(bound + 2 * MARGIN), *again = malloc(bound);
+    owned_memory uint8_t *out = malloc(bound + 2 * MARGIN),
+                         *again = malloc(bound);
     memset(out, GARBAGE, bound + 2 * MARGIN);
     size_t size =
         lz77_deflate(used, out + MARGIN, data, before, n, final, search);
@@ -46,8 +47,6 @@ static size_t check_search(const char *name, const uint8_t *data, size_t before,
         lz77_deflate(confused, again, data, before, n, final, search) == size &&
             memcmp(again, out + MARGIN, size) == 0,
         "%s, %zu and %zu bytes: another time, another output", name, before, n);
-    free(again);
-    free(out);
     return size;
 }
 
@@ -56,7 +55,7 @@ static size_t check_optimal(const char *name, const uint8_t *data,
                             size_t before, size_t n, bool final)
 {
     size_t bound = flate_bound(n), beside = 0;
-    uint8_t *out = malloc(bound + MARGIN);
+    owned_memory uint8_t *out = malloc(bound + MARGIN);
     memset(out, GARBAGE, bound + MARGIN);
     size_t size = optimal_deflate(shortest, out, data, before, n, final);
     for (size_t i = 0; i < MARGIN; i++)
@@ -65,7 +64,6 @@ static size_t check_optimal(const char *name, const uint8_t *data,
           name, before, n, size, bound);
     CHECK(inflates_to(out, size, data, before, n, final),
           "%s, %zu and %zu bytes, final %d, shortest", name, before, n, final);
-    free(out);
     return size;
 }
 
@@ -138,10 +136,9 @@ static void fill(uint8_t *data, size_t n, enum kind kind)
 
 static void check_size(enum kind kind, size_t n, bool final)
 {
-    uint8_t *data = malloc(n + 1);
+    owned_memory uint8_t *data = malloc(n + 1);
     fill(data, n, kind);
     check_round(names[kind], data, 0, n, final);
-    free(data);
 }
 
 /* The large ones take long: once each, and the largest only of all kinds, which
@@ -173,11 +170,10 @@ static void check_before(enum kind kind)
     static const size_t sizes[] = { 0, 1, 5, 300, 70000 };
     for (size_t i = 0; i < COUNT(befores); i++)
         for (size_t k = 0; k < COUNT(sizes); k++) {
-            uint8_t *all = malloc(befores[i] + sizes[k] + 1);
+            owned_memory uint8_t *all = malloc(befores[i] + sizes[k] + 1);
             fill(all, befores[i] + sizes[k], kind);
             check_round(names[kind], all + befores[i], befores[i], sizes[k],
                         k % 2);
-            free(all);
         }
 }
 
@@ -201,11 +197,11 @@ TEST(periods)
 static void check_distance(size_t distance, size_t length, bool apart)
 {
     size_t n = distance + length, before = apart ? length : 0;
-    uint8_t *data = calloc(n, 1);
+    owned_memory uint8_t *data = calloc(n, 1);
     fill(data, length, NOISE);
     memcpy(data + distance, data, length);
-    size_t size =
-        check_search("far", data + before, before, n - before, true, LZ77_EIGHT);
+    size_t size = check_search("far", data + before, before, n - before, true,
+                               LZ77_EIGHT);
     size_t parts = apart ? 1 : 2;
     bool found = size < parts * length - length / 2;
     CHECK(found == (distance <= WINDOW), "distance %zu, length %zu: %zu bytes",
@@ -214,7 +210,6 @@ static void check_distance(size_t distance, size_t length, bool apart)
     found = size < parts * length - length / 2;
     CHECK(found == (distance < WINDOW), "distance %zu, length %zu: %zu bytes",
           distance, length, size);
-    free(data);
 }
 
 TEST(distances)
@@ -244,7 +239,7 @@ TEST(short_matches)
 {
     enum { N = 1 + 3 * 100000 };
     struct lz77 *rows = lz77_new(N, 3);
-    uint8_t *data = malloc(N), *out = malloc(flate_bound(N));
+    owned_memory uint8_t *data = malloc(N), *out = malloc(flate_bound(N));
     uint64_t state = 5;
     data[0] = 0;
     for (size_t i = 1; i < N; i += 3) {
@@ -256,8 +251,6 @@ TEST(short_matches)
     size_t usual = lz77_deflate(rows, out, data, 0, N, true, LZ77_EIGHT);
     size_t brief = lz77_deflate(rows, out, data, 0, N, true, LZ77_PIXELS);
     CHECK(brief < usual - usual / 5, "%zu, %zu", brief, usual);
-    free(out);
-    free(data);
     lz77_free(rows);
 }
 
@@ -279,11 +272,10 @@ TEST(rows)
         for (int k = 0; k < KINDS * 8 * 4; k++) {
             size_t before = befores[k % 4], n = sizes[k / 4 % 8];
             enum kind kind = (enum kind)(k / 32);
-            uint8_t *all = malloc(before + n + 1);
+            owned_memory uint8_t *all = malloc(before + n + 1);
             fill(all, before + n, kind);
             check_search(names[kind], all + before, before, n, k % 2,
                          LZ77_PIXELS);
-            free(all);
         }
         lz77_free(used);
         lz77_free(confused);
@@ -308,14 +300,13 @@ static size_t zlib_deflates(uint8_t *out, const uint8_t *data, size_t n)
 TEST(no_worst_case)
 {
     enum { N = 1 << 18 };
-    uint8_t *data = malloc(N);
+    owned_memory uint8_t *data = malloc(N);
     uint64_t state = 7;
     for (size_t i = 0; i < N; i++) {
         uint64_t r = test_random(&state) >> 40;
         data[i] = r % 4 ? 0 : (uint8_t)(r >> 2 & 3);
     }
     check_round("few values", data, 0, N, true);
-    free(data);
 }
 
 /* A few bytes are not worth a header. */
@@ -400,16 +391,16 @@ static void filter_up(uint8_t *out, const uint8_t *rows)
 static void check_against_zlib(const char *name, const uint8_t *data)
 {
     enum { N = HEIGHT * ROW };
-    uint8_t *out = malloc(2 * N);
+    owned_memory uint8_t *out = malloc(2 * N);
     size_t zlib = zlib_deflates(out, data, N);
     size_t size = check_round(name, data, 0, N, true);
     CHECK(size <= zlib + zlib / 20, "%s: %zu, zlib %zu", name, size, zlib);
-    free(out);
 }
 
 TEST(pictures)
 {
-    uint8_t *rows = malloc(HEIGHT * ROW), *filtered = malloc(HEIGHT * ROW);
+    owned_memory uint8_t *rows = malloc(HEIGHT * ROW),
+                         *filtered = malloc(HEIGHT * ROW);
     memset(rows, 0, HEIGHT * ROW);
     draw_box(rows, 0, 0, WIDTH, HEIGHT, 0xf0f1f2);
     check_against_zlib("even", rows);
@@ -419,8 +410,6 @@ TEST(pictures)
     check_against_zlib("screen, filtered", filtered);
     fill(rows, HEIGHT * ROW, PHOTO);
     check_against_zlib("photo", rows);
-    free(filtered);
-    free(rows);
 }
 
 TEST_SET_UP()

@@ -46,8 +46,8 @@ static void check_found(const char *name, const uint8_t *data, size_t i,
 /* Bytes below `values`; with a period, each is mostly that of one before. */
 static void check(const char *name, unsigned values, size_t period)
 {
-    struct match_tree *tree = malloc(sizeof *tree);
-    uint8_t *data = malloc(N);
+    owned_memory struct match_tree *tree = malloc(sizeof *tree);
+    owned_memory uint8_t *data = malloc(N);
     uint64_t state = values;
     for (size_t i = 0; i < N; i++) {
         uint64_t r = test_random(&state) >> 32;
@@ -66,8 +66,6 @@ static void check(const char *name, unsigned values, size_t period)
         if (i % 101 == 0 || i > N - 20)
             check_found(name, data, i, found, n);
     }
-    free(data);
-    free(tree);
 }
 
 TEST(noise)
@@ -86,7 +84,7 @@ TEST(repetition)
 /* Where all is equal, what is cut off is only farther. */
 TEST(one_value)
 {
-    struct match_tree *tree = malloc(sizeof *tree);
+    owned_memory struct match_tree *tree = malloc(sizeof *tree);
     struct length_distance found[MATCH_TREE_MOST], *end;
     uint8_t data[1000] = { 0 };
     match_tree_begin(tree, data, data + sizeof data);
@@ -98,5 +96,4 @@ TEST(one_value)
                               (left < MATCH_LONGEST ? left : MATCH_LONGEST),
               "position %zu", i);
     }
-    free(tree);
 }

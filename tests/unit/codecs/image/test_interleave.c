@@ -18,10 +18,10 @@ static bool all_garbage(const uint8_t *at, size_t size)
  * row starts at an odd address. */
 static void check_row(enum cell cell, unsigned n, uint32_t width)
 {
-    struct image img = { .cell = cell, .nplanes = n, .width = width };
+    owned_image img = { .cell = cell, .nplanes = n, .width = width };
     size_t size = cell_size(cell), row_size = width * n * size;
-    uint8_t *row = malloc(row_size + 2 * MARGIN);
-    uint8_t *again = malloc(row_size + 2 * MARGIN);
+    owned_memory uint8_t *row = malloc(row_size + 2 * MARGIN);
+    owned_memory uint8_t *again = malloc(row_size + 2 * MARGIN);
     uint64_t state = width * 100 + n;
     struct err err;
     img.height = 3;
@@ -52,9 +52,6 @@ static void check_row(enum cell cell, unsigned n, uint32_t width)
           "join, cell %d, %u planes, %u columns", cell, n, width);
     CHECK(all_garbage(again, 1) && all_garbage(again + 1 + row_size, MARGIN),
           "join, cell %d, %u planes, %u columns", cell, n, width);
-    image_free(&img);
-    free(row);
-    free(again);
 }
 
 TEST(rows)

@@ -98,19 +98,18 @@ static void check_written(const struct given *kind, const struct decoded *from,
               a->arithmetic == b->arithmetic && a->restart == b->restart &&
               !memcmp(a->ids, b->ids, sizeof a->ids),
           "another coding");
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     fixture_read(f, made);
     int off = image_distance(&f->img, from, t);
     CHECK(off <= 4, "off by %d", off);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
     free(is.samples);
 }
 
 static void check_kind(const struct given *kind, enum xform t)
 {
-    struct bytes file = make_kind(kind);
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_bytes file = make_kind(kind);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     test_case("%s, %s", kind->name, xform_name(t));
     CHECK(own.coding.space == kind->coding.space, "space %d",
@@ -122,16 +121,14 @@ static void check_kind(const struct given *kind, enum xform t)
     fixture_write(f);
     check_written(kind, &own, f->made, t);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
-    bytes_free(&file);
     free(own.samples);
 }
 
 /* Asked for colors that other formats know, YCbCr is RGB. */
 static void check_portable(const struct given *kind)
 {
-    struct bytes file = make_kind(kind);
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_bytes file = make_kind(kind);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     bool ycc = kind->color == COLOR_YCC;
     struct decoded own = libjpeg_decode(file, ycc ? JCS_RGB : JCS_UNKNOWN);
     f->load.portable = true;
@@ -139,8 +136,6 @@ static void check_portable(const struct given *kind)
     fixture_read(f, file);
     CHECK(f->img.color == (ycc ? COLOR_RGB : kind->color), "another color");
     CHECK(image_distance(&f->img, &own, XFORM_NONE) == 0, "other samples");
-    fixture_free(f);
-    bytes_free(&file);
     free(own.samples);
 }
 
@@ -194,7 +189,7 @@ TEST(foreign)
     static const enum color colors[] = { COLOR_GRAY, COLOR_RGB, COLOR_YCC,
                                          COLOR_CMYK, COLOR_YCCK };
     for (size_t i = 0; i < COUNT(colors); i++) {
-        struct fixture *f = fixture_new(&codec_jpeg);
+        owned_fixture *f = fixture_new(&codec_jpeg);
         f->img = make_picture(colors[i], 45, 27);
         unsigned nplanes = f->img.nplanes;
         bool rgb = colors[i] == COLOR_RGB;
@@ -207,14 +202,13 @@ TEST(foreign)
         int off = picture_distance(&f->img);
         CHECK(off <= (rgb ? 8 : 4), "off by %d", off);
         CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-        fixture_free(f);
     }
 }
 
 /* Less quality is fewer bytes; below 90 chroma is subsampled. */
 TEST(quality)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     f->img = make_picture(COLOR_RGB, 160, 120);
     size_t last = 0;
     static const int qualities[] = { 1, 50, 89, 90, 100 };
@@ -228,15 +222,13 @@ TEST(quality)
         last = f->made.size;
         free(is.samples);
     }
-    fixture_free(f);
 }
 
 /* T.81 has 16 bits for each dimension, libjpeg a little less. */
 TEST(too_long)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     f->img = make_picture(COLOR_GRAY, 65501, 1);
     CHECK(fixture_encode(f), "65501 columns");
     CHECK(strstr(f->err.text, "too many"), "%s", f->err.text);
-    fixture_free(f);
 }

@@ -155,14 +155,12 @@ static void check_all(struct bytes file)
     for (EACH_TURN(t)) {
         if (!can_turn(file, t))
             continue;
-        struct bytes made = turned(file, t);
-        struct bytes back = turned(made, xform_inverse(t));
+        owned_bytes made = turned(file, t);
+        owned_bytes back = turned(made, xform_inverse(t));
         check_turned(file, made, t);
         CHECK(same_bytes(back, file) || !same_tables(back, file),
               "%s and back: %zu bytes, not %zu", xform_name(t), back.size,
               file.size);
-        bytes_free(&back);
-        bytes_free(&made);
     }
 }
 
@@ -171,11 +169,10 @@ TEST(whole)
     for (unsigned s = 0; s < JPEG_SAMPLINGS; s++)
         for (unsigned k = 0; k < KINDS; k++) {
             struct coding coding = coding_of(s, k, WIDE, HIGH);
-            struct bytes file = make_jpeg(&coding);
+            owned_bytes file = make_jpeg(&coding);
             test_case("%s, %s", jpeg_samplings[s].name, kinds[k].name);
             CHECK(can_turn(file, XFORM_ROTATE_180), "it cannot be turned");
             check_all(file);
-            bytes_free(&file);
         }
 }
 
@@ -189,7 +186,7 @@ TEST(odd)
         const struct jpeg_sampling *sampling = &jpeg_samplings[s];
         struct coding coding =
             coding_of(s, (i + s) % 7, sizes[i][0], sizes[i][1]);
-        struct bytes file = make_jpeg(&coding);
+        owned_bytes file = make_jpeg(&coding);
         int h = sampling->h, v = sampling->v; /* of the MCU */
         bool alike = true;                    /* no need of MCUs */
         for (int c = 0; c < 2; c++) {
@@ -207,7 +204,6 @@ TEST(odd)
               "rows");
         CHECK(can_turn(file, XFORM_TRANSPOSE), "neither");
         check_all(file);
-        bytes_free(&file);
     }
 }
 
@@ -219,9 +215,9 @@ TEST(unfinished_diagonals)
                                             { 1, { 0 }, 1, 1, 0, 0 } };
     const struct coding coding = { 48, 32, JCS_GRAYSCALE, .scan = scans,
                                    .scans = 2 };
-    struct bytes file = make_jpeg(&coding);
+    owned_bytes file = make_jpeg(&coding);
     for (EACH_TURN(t)) {
-        struct bytes made = turned(file, t);
+        owned_bytes made = turned(file, t);
         struct plain_jpeg *a = plain_jpeg_read(file, 0);
         struct plain_jpeg *b = plain_jpeg_read(made, 0);
         CHECK(plain_jpeg_is_turned(a, b, 1, t), "%s", xform_name(t));
@@ -230,9 +226,7 @@ TEST(unfinished_diagonals)
               "%s: bits", xform_name(t));
         plain_jpeg_free(a);
         plain_jpeg_free(b);
-        bytes_free(&made);
     }
-    bytes_free(&file);
 }
 
 TEST(colors)
@@ -242,13 +236,12 @@ TEST(colors)
     for (unsigned i = 0; i < 8; i++) {
         struct coding coding = { WIDE, HIGH, spaces[i / 2], .h = 1 };
         coding.progressive = i % 2;
-        struct bytes file = make_jpeg(&coding);
+        owned_bytes file = make_jpeg(&coding);
         size_t at = 0;
         if (coding.space == JCS_YCCK)
             add_segment(&file, &at, 0xee, "Adobe\0\x64\0\0\0\0\2", 12);
         test_case("space %d, progressive %d", (int)coding.space, i % 2);
         check_all(file);
-        bytes_free(&file);
     }
 }
 
@@ -263,22 +256,19 @@ TEST(restart)
     for (unsigned i = 0; i < COUNT(intervals); i++) {
         struct coding coding = coding_of(3, 1, WIDE, HIGH);
         coding.restart = intervals[i][0];
-        struct bytes file = make_jpeg(&coding);
-        struct bytes made = turned(file, XFORM_ROTATE_90);
+        owned_bytes file = make_jpeg(&coding);
+        owned_bytes made = turned(file, XFORM_ROTATE_90);
         const size_t at = find_marker(made, 0, 0xdd, 0xdd);
         const unsigned is = at < made.size ? read_be16(made.data + at + 4) : 0;
         CHECK(is == intervals[i][1], "%u: %u", intervals[i][0], is);
-        bytes_free(&made);
-        bytes_free(&file);
     }
 }
 
 /* The marker of the frame of a turned file. */
 static unsigned frame_of(struct bytes file)
 {
-    struct bytes made = turned(file, XFORM_ROTATE_90);
+    owned_bytes made = turned(file, XFORM_ROTATE_90);
     const unsigned marker = made.data[find_marker(made, 0, 0xc0, 0xc2) + 1];
-    bytes_free(&made);
     return marker;
 }
 
@@ -317,27 +307,24 @@ static void call_alike(struct bytes file, uint8_t id)
 TEST(alike)
 {
     const struct coding coding = coding_of(3, 0, WIDE, HIGH);
-    struct bytes file = make_jpeg(&coding);
+    owned_bytes file = make_jpeg(&coding);
     for (unsigned id = 0; id <= 2; id++) {
-        struct bytes other = make_jpeg(&coding);
+        owned_bytes other = make_jpeg(&coding);
         call_alike(other, (uint8_t)id);
         for (EACH_TURN(t)) {
-            struct bytes made = turned(other, t);
+            owned_bytes made = turned(other, t);
             check_turned(file, made, t);
-            bytes_free(&made);
         }
-        bytes_free(&other);
     }
-    bytes_free(&file);
 }
 
 /* Those of the standard stay, unless the smallest file is asked for. */
 TEST(optimize)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     f->plan.representation = REPRESENTATION_COEFFICIENTS;
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
-    struct bytes file = make_jpeg(&coding);
+    owned_bytes file = make_jpeg(&coding);
     size_t size[2];
     for (int i = 0; i < 2; i++) {
         fixture_read(f, file);
@@ -348,8 +335,6 @@ TEST(optimize)
         size[i] = f->made.size;
     }
     CHECK(size[1] < size[0], "%zu bytes", size[1]);
-    bytes_free(&file);
-    fixture_free(f);
 }
 
 /* ---- Trimmed --------------------------------------------------------------*/
@@ -360,9 +345,9 @@ TEST(trim)
     const struct decode_plan plan = { .width = WIDE, .height = HIGH };
     for (unsigned s = 0; s < JPEG_SAMPLINGS; s++) {
         struct coding coding = coding_of(s, s % 7, WIDE + 5, HIGH + 7);
-        struct bytes file = make_jpeg(&coding);
-        struct bytes cut = turned_as(file, XFORM_NONE, &plan);
-        struct bytes made = turned_as(file, XFORM_ROTATE_90, &plan);
+        owned_bytes file = make_jpeg(&coding);
+        owned_bytes cut = turned_as(file, XFORM_NONE, &plan);
+        owned_bytes made = turned_as(file, XFORM_ROTATE_90, &plan);
         test_case("%s", jpeg_samplings[s].name);
         check_turned(cut, made, XFORM_ROTATE_90);
         struct plain_jpeg *a = plain_jpeg_read(file, 0);
@@ -372,8 +357,5 @@ TEST(trim)
         CHECK(plain_jpeg_is_turned(a, b, 3, XFORM_NONE), "other blocks");
         plain_jpeg_free(a);
         plain_jpeg_free(b);
-        bytes_free(&made);
-        bytes_free(&cut);
-        bytes_free(&file);
     }
 }

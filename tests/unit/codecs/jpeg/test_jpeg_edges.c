@@ -104,10 +104,9 @@ static struct bytes write_with(const struct image *img, int quality)
 static struct bytes turned_for(struct bytes file, enum xform t,
                                enum xform expected)
 {
-    struct image img = read_for(file, expected);
+    owned_image img = read_for(file, expected);
     turn_image(&img, t);
     struct bytes made = write_with(&img, 0);
-    image_free(&img);
     return made;
 }
 
@@ -169,7 +168,7 @@ static bool is_partial(struct bytes file, enum xform t)
 
 static void check_seen(const struct coding *coding, enum xform t)
 {
-    struct bytes file = make_dot(coding);
+    owned_bytes file = make_dot(coding);
     struct decoded from = libjpeg_decode(file, JCS_RGB);
     struct bytes made[] = { turned_for(file, t, t),
                             turned_for(file, t, XFORM_NONE),
@@ -186,7 +185,6 @@ static void check_seen(const struct coding *coding, enum xform t)
               db[0], db[1], db[2]);
         shifts += far[1] > 0.5;
     }
-    bytes_free(&file);
     free(from.samples);
 }
 
@@ -223,16 +221,14 @@ TEST(not_smoothed)
     for (size_t i = 0; i < COUNT(codings); i++)
         for (EACH_TURN(t)) {
             double far;
-            struct bytes file = make_jpeg(&codings[i]);
+            owned_bytes file = make_jpeg(&codings[i]);
             struct decoded from = libjpeg_decode(file, JCS_RGB);
             if (is_partial(file, t)) {
-                struct bytes made = turned_for(file, t, t);
+                owned_bytes made = turned_for(file, t, t);
                 double db = seen(made, &from, t, &far);
                 CHECK(db > 36, "%zu, %s: %g dB", i, xform_name(t), db);
-                bytes_free(&made);
             }
             free(from.samples);
-            bytes_free(&file);
         }
 }
 
@@ -253,14 +249,12 @@ TEST(axes)
     };
     for (size_t i = 0; i < COUNT(sizes); i++) {
         struct coding coding = dot_coding(3, sizes[i].width, sizes[i].height);
-        struct bytes file = make_dot(&coding);
-        struct bytes made = turned_for(file, sizes[i].t, sizes[i].t);
+        owned_bytes file = make_dot(&coding);
+        owned_bytes made = turned_for(file, sizes[i].t, sizes[i].t);
         struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         CHECK(is.coding.h == sizes[i].h && is.coding.v == sizes[i].v,
               "%zu: %d x %d", i, is.coding.h, is.coding.v);
         free(is.samples);
-        bytes_free(&made);
-        bytes_free(&file);
     }
 }
 
@@ -273,11 +267,11 @@ TEST(kept)
         coding.arithmetic = kind & 2;
         coding.restart = 4;
         coding.ids[0] = 9, coding.ids[1] = 4, coding.ids[2] = 77;
-        struct bytes file = make_dot(&coding);
+        owned_bytes file = make_dot(&coding);
         size_t at = 0;
         add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
         add_segment(&file, &at, 0xfe, "a comment", 9);
-        struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
+        owned_bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
         struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         struct segments list;
         CHECK(is.coding.h == 1 && is.coding.v == 2, "%d x %d", is.coding.h,
@@ -291,8 +285,6 @@ TEST(kept)
                   find_segment(&list, 0xfe, "a comment"),
               "%d", kind);
         free(is.samples);
-        bytes_free(&made);
-        bytes_free(&file);
     }
 }
 
@@ -304,8 +296,8 @@ TEST(tables)
     for (unsigned i = 0; i < COUNT(qualities); i++) {
         struct coding coding = dot_coding(0, 45, 27);
         coding.quality = qualities[i];
-        struct bytes file = make_dot(&coding);
-        struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
+        owned_bytes file = make_dot(&coding);
+        owned_bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
         UINT16 was[64], is[64];
         int cap = 5;
         bool good = true;
@@ -318,8 +310,6 @@ TEST(tables)
             good &= is[k] == (step > cap ? cap : step);
         }
         CHECK(good, "quality %d", qualities[i]);
-        bytes_free(&made);
-        bytes_free(&file);
     }
 }
 
@@ -405,20 +395,17 @@ TEST(growth)
 TEST(quality)
 {
     struct coding coding = dot_coding(3, 46, 28);
-    struct bytes file = make_dot(&coding);
+    owned_bytes file = make_dot(&coding);
     size_t last = 0;
     for (int quality = 20; quality <= 100; quality += 40) {
-        struct image img = read_for(file, XFORM_NONE);
-        struct bytes made = write_with(&img, quality);
+        owned_image img = read_for(file, XFORM_NONE);
+        owned_bytes made = write_with(&img, quality);
         struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         CHECK(is.coding.h == 2 && is.coding.v == 2, "%d", quality);
         CHECK(made.size > last, "%d: %zu bytes", quality, made.size);
         last = made.size;
         free(is.samples);
-        bytes_free(&made);
-        image_free(&img);
     }
-    bytes_free(&file);
 }
 
 /* What lies beyond the picture is what its edge is, not what memory held. */
@@ -428,7 +415,7 @@ TEST(padding)
         struct coding coding = dot_coding(s, 20, 20);
         struct bytes file = make_dot(&coding), made[2];
         for (int i = 0; i < 2; i++) {
-            struct image img = read_for(file, XFORM_NONE);
+            owned_image img = read_for(file, XFORM_NONE);
             for (unsigned c = 0; c < img.nplanes; c++)
                 for (uint32_t y = 0; y < img.plane[c].height; y++)
                     memset((uint8_t *)plane_row(&img.plane[c], y) +
@@ -436,7 +423,6 @@ TEST(padding)
                            i ? 0xff : 0,
                            img.plane[c].stride - img.plane[c].width);
             made[i] = write_with(&img, 0);
-            image_free(&img);
         }
         CHECK(same_bytes(made[0], made[1]), "%s", jpeg_samplings[s].name);
         bytes_free(&made[0]);

@@ -25,7 +25,7 @@ static struct bytes make_kind(unsigned i)
 /* What is taken in any representation can be written, and the file is sound. */
 static void check_encoded(const struct image *img)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     if (encode_as(&codec_jpeg, &f->made, img, &f->save, &f->err) == 0)
         CHECK(!fixture_decode(f, f->made) && f->img.width == img->width &&
                   f->img.height == img->height,
@@ -33,7 +33,6 @@ static void check_encoded(const struct image *img)
     else /* nothing that a sound file would hold */
         CHECK(img->cell == CELL_DCT && strstr(f->err.text, "out of range"),
               "%s", f->err.text);
-    fixture_free(f);
 }
 
 /* Decodes, and looks that nothing is left of what is refused with a reason. */
@@ -54,7 +53,7 @@ static bool check_damaged(struct bytes file, bool maybe_sound)
 {
     bool taken = false;
     for (int form = REPRESENTATIONS; form-- > 0;) {
-        struct fixture *f = fixture_new(&codec_jpeg);
+        owned_fixture *f = fixture_new(&codec_jpeg);
         f->plan.representation = (enum representation)form;
         const bool sound = takes(f, file);
         CHECK(maybe_sound || !sound, "form %d: it is accepted", form);
@@ -67,7 +66,6 @@ static bool check_damaged(struct bytes file, bool maybe_sound)
               "form %d: no warning", form);
         if (taken && form != REPRESENTATION_SAMPLES)
             check_encoded(&f->img);
-        fixture_free(f);
     }
     return taken;
 }
@@ -76,7 +74,7 @@ static bool check_damaged(struct bytes file, bool maybe_sound)
 static void refuses(const char *name, struct bytes file, const char *words,
                     int forms)
 {
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     for (int i = 0; i < 2 * forms; i++) {
         f->load.tolerant = i % 2;
         f->plan.representation = (enum representation)(i / 2);
@@ -85,7 +83,6 @@ static void refuses(const char *name, struct bytes file, const char *words,
         CHECK(!takes(f, file), "accepted");
         CHECK(strstr(f->err.text, words), "%s", f->err.text);
     }
-    fixture_free(f);
     bytes_free(&file);
 }
 
@@ -94,11 +91,12 @@ static void refuses(const char *name, struct bytes file, const char *words,
 TEST(cuts)
 {
     for (unsigned i = 0; i < KINDS; i++) {
-        struct bytes file = make_kind(i);
+        owned_bytes file = make_kind(i);
         struct segments list;
         REQUIRE(read_segments(&list, file), "no JPEG");
         for (size_t size = 0; size < file.size - 2; size++) {
-            uint8_t *data = malloc(size + !size); /* not a byte more */
+            owned_memory uint8_t *data =
+                malloc(size + !size); /* not a byte more */
             must(data);
             memcpy(data, file.data, size);
             struct bytes cut = { .data = data, .size = size };
@@ -108,9 +106,7 @@ TEST(cuts)
             /* A progressive file has tables between its scans as well. */
             CHECK(taken || size < list.scan + 16 || kinds[i].progressive,
                   "not taken");
-            free(data);
         }
-        bytes_free(&file);
     }
 }
 
@@ -118,7 +114,7 @@ TEST(noise)
 {
     uint64_t seed = 3;
     for (unsigned round = 0; round < 2000; round++) {
-        struct bytes file = make_kind(round % KINDS);
+        owned_bytes file = make_kind(round % KINDS);
         struct segments list;
         CHECK(read_segments(&list, file), "no JPEG");
         size_t at = round % 3 ? list.scan : 2;
@@ -126,7 +122,6 @@ TEST(noise)
         file.data[at] ^= (uint8_t)(1 + test_random(&seed) % 255);
         test_case("round %u", round);
         check_damaged(file, true);
-        bytes_free(&file);
     }
 }
 
@@ -149,7 +144,7 @@ TEST(warnings)
     };
     struct segments list;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct bytes file = make_kind(cases[i].kind), put = { 0 };
+        owned_bytes file = make_kind(cases[i].kind), put = { 0 };
         const char *bytes = cases[i].bytes;
         REQUIRE(read_segments(&list, file), "no JPEG");
         const size_t at = cases[i].at + (cases[i].in_scan ? list.scan : 0);
@@ -159,8 +154,6 @@ TEST(warnings)
         insert_bytes(&file, at, put.data, put.size);
         test_case("%s", cases[i].name);
         CHECK(check_damaged(file, false), "tolerant");
-        bytes_free(&put);
-        bytes_free(&file);
     }
     struct bytes file = make_kind(1);
     file.size -= 2; /* the picture is whole all the same */
@@ -177,12 +170,11 @@ TEST(warnings)
     file = make_kind(3);
     REQUIRE(read_segments(&list, file), "no JPEG");
     size_t next = find_marker(file, list.scan + 2, 0xc4, 0xc4);
-    struct bytes scan = { 0 };
+    owned_bytes scan = { 0 };
     insert_bytes(&scan, 0, file.data + list.scan, next - list.scan);
     insert_bytes(&file, next, scan.data, scan.size);
     test_case("a scan that comes twice");
     CHECK(check_damaged(file, false), "tolerant");
-    bytes_free(&scan);
     bytes_free(&file);
 }
 
@@ -190,8 +182,8 @@ TEST(warnings)
 TEST(rest)
 {
     struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
-    struct bytes file = make_jpeg(&coding);
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_bytes file = make_jpeg(&coding);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     f->load.tolerant = true;
     f->load.mem = garbage_memory;
     file.size = file.size * 3 / 4;
@@ -199,24 +191,20 @@ TEST(rest)
     fixture_read(f, file);
     CHECK(image_distance(&f->img, &own, XFORM_NONE) == 0,
           "what libjpeg makes of it");
-    fixture_free(f);
     free(own.samples);
-    bytes_free(&file);
 }
 
 /* They are kept unchanged. */
 TEST(bytes_after)
 {
-    struct bytes file = make_kind(1);
+    owned_bytes file = make_kind(1);
     struct warnings warnings = { 0 };
     insert_bytes(&file, file.size, "more", 4);
-    struct bytes made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
+    owned_bytes made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
     CHECK(made.size > 6 &&
               !memcmp(made.data + made.size - 6, "\xff\xd9more", 6),
           "behind the end");
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    bytes_free(&made);
-    bytes_free(&file);
 }
 
 /* ---- Forged ---------------------------------------------------------------*/
@@ -224,7 +212,7 @@ TEST(bytes_after)
 /* A small file of `n` scans. */
 static struct bytes make_scans(int n)
 {
-    jpeg_scan_info *scan = calloc((size_t)n, sizeof *scan);
+    owned_memory jpeg_scan_info *scan = calloc((size_t)n, sizeof *scan);
     must(scan);
     /* One bit of one coefficient at a time. */
     int count = 0;
@@ -238,7 +226,6 @@ static struct bytes make_scans(int n)
     coding.scan = scan;
     coding.scans = count;
     struct bytes file = make_jpeg(&coding);
-    free(scan);
     return file;
 }
 
@@ -312,9 +299,9 @@ static void check_limits(enum representation representation, uint64_t need)
     };
     for (unsigned i = 0; i < 3; i++)
         for (unsigned k = 1; k < 4; k += 2) {
-            struct bytes file = make_kind(k);
+            owned_bytes file = make_kind(k);
             struct counted counted = { 0 };
-            struct fixture *f = fixture_new(&codec_jpeg);
+            owned_fixture *f = fixture_new(&codec_jpeg);
             f->plan.representation = representation;
             f->load.limits = (struct limits){ .pixels = limits[i].pixels,
                                               .bytes = limits[i].bytes };
@@ -327,8 +314,6 @@ static void check_limits(enum representation representation, uint64_t need)
             CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
             counted.empty = true;
             CHECK(fixture_decode(f, file), "no memory");
-            fixture_free(f);
-            bytes_free(&file);
         }
 }
 
@@ -353,7 +338,7 @@ TEST(claims)
                              : "more memory than can be counted";
     for (unsigned k = 1; k < 4; k += 2) {
         struct bytes file = make_kind(k);
-        struct fixture *f = fixture_new(&codec_jpeg);
+        owned_fixture *f = fixture_new(&codec_jpeg);
         memcpy(file.data + find_frame(file, k == 3) + 3, "\xff\xdc\xff\xdc", 4);
         f->load.limits =
             (struct limits){ .pixels = UINT64_MAX, .bytes = 64 << 20 };
@@ -363,6 +348,5 @@ TEST(claims)
             CHECK(strstr(f->err.text, advice), "%s", f->err.text);
         }
         refuses("65500 x 65500", file, "--max-pixels", REPRESENTATIONS);
-        fixture_free(f);
     }
 }

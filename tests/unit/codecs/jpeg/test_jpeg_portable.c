@@ -21,11 +21,10 @@ static struct bytes make_profile(size_t size)
 static void add_headed(struct bytes *file, size_t *at, unsigned marker,
                        const char *head, size_t size, struct bytes body)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     must(bytes_append(&data, head, size) &&
          bytes_append(&data, body.data, body.size));
     add_segment(file, at, marker, data.data, data.size);
-    bytes_free(&data);
 }
 
 /* A profile in pieces of 60000 bytes; the last `missing` of them are not
@@ -62,7 +61,7 @@ static struct fixture *load(struct bytes *file, bool tolerant)
 TEST(taken)
 {
     struct bytes file = make_jpeg(&picture), icc = make_profile(130000);
-    struct bytes exif = { 0 }, xmp = { 0 };
+    owned_bytes exif = { 0 }, xmp = { 0 };
     size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
     add_xmp(&xmp, says);
@@ -74,7 +73,7 @@ TEST(taken)
     add_segment(&file, &at, 0xfe, "a comment", 9);
     add_segment(&file, &at, 0xfe, "a second one", 12);
     add_segment(&file, &at, 0xed, "Photoshop 3.0\0", 14);
-    struct fixture *f = load(&file, false);
+    owned_fixture *f = load(&file, false);
     const struct meta *m = f->img.meta;
     static const bool portable[] = { 1, 1, 0, 1, 1, 1, 1, 1, 0, 0 };
     CHECK(same_bytes(m->icc, icc), "the profile, of %zu bytes", m->icc.size);
@@ -90,28 +89,23 @@ TEST(taken)
         CHECK(m->block[i].portable == portable[i], "%zu: %s", i,
               m->block[i].name);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
     bytes_free(&icc);
-    bytes_free(&exif);
-    bytes_free(&xmp);
 }
 
 /* A profile of which a piece is missing costs no pixel: the picture is read,
  * and the pieces count as what another format cannot hold. */
 TEST(cut_profile)
 {
-    struct bytes icc = make_profile(130000);
+    owned_bytes icc = make_profile(130000);
     for (int tolerant = 0; tolerant < 2; tolerant++) {
         struct bytes file = make_jpeg(&picture);
         size_t at = 0;
         add_profile(&file, &at, icc, 1);
-        struct fixture *f = load(&file, tolerant);
+        owned_fixture *f = load(&file, tolerant);
         CHECK(f->img.meta->icc.size == 0, "a profile");
         for (unsigned i = 0; i < f->img.meta->nblocks; i++)
             CHECK(!f->img.meta->block[i].portable, "it counts as lost");
-        fixture_free(f);
     }
-    bytes_free(&icc);
 }
 
 TEST(densities)
@@ -132,12 +126,11 @@ TEST(densities)
         size_t at = 0;
         memcpy(data + 7, given[i].jfif, 5);
         add_segment(&file, &at, 0xe0, data, sizeof data);
-        struct fixture *f = load(&file, false);
+        owned_fixture *f = load(&file, false);
         const struct density *is = &f->img.meta->density, *d = &given[i].d;
         CHECK(is->unit == d->unit, "%zu: unit %d", i, (int)is->unit);
         CHECK(d->unit == DENSITY_NONE || (is->x == d->x && is->y == d->y),
               "%zu: %g x %g", i, is->x, is->y);
-        fixture_free(f);
     }
 }
 
@@ -169,19 +162,18 @@ static struct bytes read_profile(const struct segments *list)
 static void check_body(const struct segments *list, unsigned marker,
                        const char *head, size_t size, struct bytes body)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     must(bytes_append(&data, head, size) &&
          bytes_append(&data, body.data, body.size));
     CHECK(segment_is(find_segment(list, marker, head), data), "%02x %s", marker,
           head);
-    bytes_free(&data);
 }
 
 static void check_written(enum strip strip)
 {
-    struct fixture *f = make_foreign();
+    owned_fixture *f = make_foreign();
     struct meta *m = f->img.meta;
-    struct bytes exif = { 0 }, xmp = { 0 }, icc = make_profile(100000);
+    owned_bytes exif = { 0 }, xmp = { 0 }, icc = make_profile(100000);
     struct segments list;
     const bool all = strip == STRIP_NOTHING;
     m->icc = make_profile(100000);
@@ -204,7 +196,7 @@ static void check_written(enum strip strip)
                                            { 1, 0, 72, 1, 44 } };
     CHECK(s && s->size >= 14 && !memcmp(s->data + 7, density[all], 5),
           "the density");
-    struct bytes profile = read_profile(&list);
+    owned_bytes profile = read_profile(&list);
     CHECK(same_bytes(profile, strip == STRIP_ALL ? (struct bytes){ 0 } : icc),
           "the profile, of %zu bytes", profile.size);
     if (all) {
@@ -216,11 +208,6 @@ static void check_written(enum strip strip)
                          : strip == STRIP_ALL ? 1
                                               : 3),
           "%zu segments", list.count);
-    fixture_free(f);
-    bytes_free(&profile);
-    bytes_free(&icc);
-    bytes_free(&exif);
-    bytes_free(&xmp);
 }
 
 TEST(written)
@@ -245,7 +232,7 @@ TEST(too_long)
     };
     for (size_t i = 0; i < COUNT(blocks); i++)
         for (size_t more = 0; more < 2; more++) {
-            struct fixture *f = make_foreign();
+            owned_fixture *f = make_foreign();
             struct meta *m = f->img.meta;
             struct bytes *all[] = { &m->exif, &m->xmp, &m->comment, &m->icc };
             struct segments list;
@@ -257,7 +244,6 @@ TEST(too_long)
             CHECK(read_segments(&list, f->made), "no JPEG");
             CHECK(more ? list.count == 1 : list.count > 1, "%zu segments",
                   list.count);
-            fixture_free(f);
         }
 }
 
@@ -276,7 +262,7 @@ TEST(odd_densities)
         { { DENSITY_METER, 3, 3 }, { 0, 0, 1, 0, 1 }, true },
     };
     for (size_t i = 0; i < COUNT(given); i++) {
-        struct fixture *f = make_foreign();
+        owned_fixture *f = make_foreign();
         struct segments list;
         f->img.meta->density = given[i].d;
         fixture_write(f);
@@ -284,7 +270,6 @@ TEST(odd_densities)
         const struct segment_seen *s = find_segment(&list, 0xe0, "JFIF");
         CHECK(s && !memcmp(s->data + 7, given[i].jfif, 5), "%zu", i);
         CHECK(is_warned(&f->warnings, "density") == given[i].lost, "%zu", i);
-        fixture_free(f);
     }
 }
 
@@ -312,7 +297,7 @@ static bool is_near(double a, double b)
 static void check_blocks(const struct image *img, struct bytes icc,
                          bool exchanged)
 {
-    struct bytes exif = { 0 }, xmp = { 0 };
+    owned_bytes exif = { 0 }, xmp = { 0 };
     struct says after = says_after(says, exchanged, 1);
     const struct meta *m = img->meta;
     double scale = m->density.unit == DENSITY_METER ? 0.0254 : 1;
@@ -328,15 +313,13 @@ static void check_blocks(const struct image *img, struct bytes icc,
           "%g x %g", m->density.x, m->density.y);
     for (size_t i = 0; i < m->nblocks; i++)
         CHECK(m->block[i].portable, "%s says more", m->block[i].name);
-    bytes_free(&exif);
-    bytes_free(&xmp);
 }
 
 TEST(round)
 {
-    struct image img = fixture_take_img(make_foreign());
+    owned_image img = fixture_take_img(make_foreign());
     struct meta *m = img.meta;
-    struct bytes icc = make_profile(70000);
+    owned_bytes icc = make_profile(70000);
     must(bytes_append(&m->icc, icc.data, icc.size));
     add_exif(&m->exif, says, (struct bytes){ 0 });
     add_xmp(&m->xmp, says);
@@ -352,6 +335,4 @@ TEST(round)
     check_blocks(&img, icc, true);
     pass(&img, &codec_jpeg, XFORM_TRANSPOSE);
     check_blocks(&img, icc, false);
-    image_free(&img);
-    bytes_free(&icc);
 }

@@ -45,9 +45,9 @@ static const int16_t *block_at(const struct plane *plane, size_t x, size_t y)
 static void check_transform(int quality, unsigned contrast)
 {
     struct coding coding = { 256, 64, JCS_GRAYSCALE, .quality = quality };
-    struct bytes file = make_jpeg_of(&coding, noise_row, &contrast);
+    owned_bytes file = make_jpeg_of(&coding, noise_row, &contrast);
     struct decoded is = libjpeg_decode(file, JCS_GRAYSCALE);
-    struct image img = read_as(file, REPRESENTATION_COEFFICIENTS);
+    owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS);
     struct dct_rounding rounding = { .least = { 0 } };
     unsigned wrong = 0;
     jpeg_steps(file, rounding.step);
@@ -67,9 +67,7 @@ static void check_transform(int quality, unsigned contrast)
         }
     CHECK(wrong == 0, "quality %d, contrast %u: %u differences", quality,
           contrast, wrong);
-    image_free(&img);
     free(is.samples);
-    bytes_free(&file);
 }
 
 TEST(transform)
@@ -292,14 +290,13 @@ TEST(turns)
         const struct coding coding = coding_of(s, k, size[0], size[1]);
         if (k == 4 && coding.space != JCS_YCbCr)
             continue;
-        struct bytes file = make_jpeg(&coding);
+        owned_bytes file = make_jpeg(&coding);
         for (EACH_TURN(t)) {
             test_case("sampling %u, kind %u, %u x %u, %s", s, k, size[0],
                       size[1], xform_name(t));
             if (jpeg_can_turn(file, REPRESENTATION_REALIGNED, t))
                 anew += check_turn(file, t);
         }
-        bytes_free(&file);
     }
     CHECK(anew > 500, "%u components are computed anew", anew);
 }
@@ -327,11 +324,10 @@ TEST(suits)
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct coding coding =
             coding_of(cases[i].sampling, 0, cases[i].width, cases[i].height);
-        struct bytes file = make_jpeg(&coding);
+        owned_bytes file = make_jpeg(&coding);
         CHECK(jpeg_can_turn(file, REPRESENTATION_REALIGNED, cases[i].t) ==
                   cases[i].suits,
               "%zu", i);
-        bytes_free(&file);
     }
 }
 
@@ -352,8 +348,8 @@ static void turn_again(uint32_t width, uint32_t height, int quality,
         bytes_free(&made);
         made = next;
     }
-    struct image from = read_as(file, REPRESENTATION_PLANES);
-    struct image to = read_as(made, REPRESENTATION_PLANES);
+    owned_image from = read_as(file, REPRESENTATION_PLANES);
+    owned_image to = read_as(made, REPRESENTATION_PLANES);
     CHECK((double)made.size < growth * (double)file.size,
           "%d: %zu of %zu bytes", quality, made.size, file.size);
     for (unsigned c = 0; c < 3; c++) {
@@ -361,8 +357,6 @@ static void turn_again(uint32_t width, uint32_t height, int quality,
         CHECK(db > (c ? least : 99), "%d: component %u has %g dB", quality, c,
               db);
     }
-    image_free(&from);
-    image_free(&to);
     bytes_free(&made);
     bytes_free(&file);
 }

@@ -105,7 +105,7 @@ TEST(same_file)
                                               { .optimize = true },
                                               { .no_restart = true } };
     for (unsigned k = 0; k < COUNT(kinds); k++) {
-        struct bytes file = make_kind(k, 96, 64), odd = make_kind(k, 103, 77);
+        owned_bytes file = make_kind(k, 96, 64), odd = make_kind(k, 103, 77);
         for (EACH_TURN(t)) {
             struct decode_plan plan = { .turn = t };
             test_case("%s, %s", kinds[k].name, xform_name(t));
@@ -115,8 +115,6 @@ TEST(same_file)
             plan.height = 64;
             check_same(odd, plan, saves[0], kinds[k].scans, false);
         }
-        bytes_free(&file);
-        bytes_free(&odd);
     }
 }
 
@@ -124,9 +122,8 @@ TEST(same_file)
 TEST(refused)
 {
     const struct decode_plan plan = { .turn = XFORM_ROTATE_90 };
-    struct bytes file = make_kind(1, 96, 64);
+    owned_bytes file = make_kind(1, 96, 64);
     check_same(file, plan, (struct save_opts){ 0 }, 1, true);
-    bytes_free(&file);
 }
 
 /* Offers a picture, which it frees, to a turner that refuses. */
@@ -137,7 +134,7 @@ static struct elsewhere ask(struct bytes file, struct decode_plan plan,
     const struct scan_turner turner = { .begin = begin,
                                         .context = &e,
                                         .samples = takes_samples };
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_fixture *f = fixture_new(&codec_jpeg);
     f->plan = plan;
     f->plan.scan_turner = &turner;
     CHECK(!fixture_decode(f, file) == sound, "%s", f->err.text);
@@ -146,7 +143,6 @@ static struct elsewhere ask(struct bytes file, struct decode_plan plan,
         turn_image(&f->img, plan.turn);
         fixture_write(f);
     }
-    fixture_free(f);
     bytes_free(&file);
     return e;
 }

@@ -24,11 +24,10 @@ static void make_jfif(struct bytes *to, struct says s, enum xform t)
 
 static void make_exif(struct bytes *to, struct says s, enum xform t)
 {
-    struct bytes thumbnail = make_jpeg(&small);
+    owned_bytes thumbnail = make_jpeg(&small);
     (void)t;
     must(bytes_append(to, "Exif\0", 6));
     add_exif(to, s, thumbnail);
-    bytes_free(&thumbnail);
 }
 
 static void make_xmp(struct bytes *to, struct says s, enum xform t)
@@ -45,7 +44,7 @@ enum { PIECES = 4, XMP_MORE_LEAD = 35 + 40 };
 
 static void make_piece(struct bytes *to, struct says s, unsigned i, char guid)
 {
-    struct bytes all = { 0 };
+    owned_bytes all = { 0 };
     add_xmp(&all, s);
     must(bytes_append(&all, "", 1)); /* so that it is a string */
     const char *text = (const char *)all.data;
@@ -63,7 +62,6 @@ static void make_piece(struct bytes *to, struct says s, unsigned i, char guid)
     add_big(to, (uint32_t)all.size - 1, 4);
     add_big(to, (uint32_t)border[i], 4);
     must(bytes_append(to, text + border[i], border[i + 1] - border[i]));
-    bytes_free(&all);
 }
 
 static const struct kind {
@@ -130,9 +128,8 @@ static struct bytes make_full(void)
     struct bytes file = make_jpeg(&picture);
     size_t at = 0;
     for (unsigned i = 0; i < KINDS; i++) {
-        struct bytes data = make_segment(&kinds[i], before, XFORM_NONE);
+        owned_bytes data = make_segment(&kinds[i], before, XFORM_NONE);
         add_segment(&file, &at, kinds[i].marker, data.data, data.size);
-        bytes_free(&data);
     }
     return file;
 }
@@ -167,7 +164,7 @@ static void check_exif(const struct segment_seen *s, struct bytes expected,
     struct bytes is = { .data = (uint8_t *)(uintptr_t)s->data + thumbnail_at,
                         .size = s->size - thumbnail_at };
     CHECK(read_le32(s->data + length_at) == is.size, "the thumbnail's size");
-    struct bytes was = make_jpeg(&small);
+    owned_bytes was = make_jpeg(&small);
     if (t == XFORM_NONE)
         CHECK(same_bytes(is, was), "the thumbnail as it was");
     struct decoded a = libjpeg_decode(is, JCS_RGB),
@@ -176,7 +173,6 @@ static void check_exif(const struct segment_seen *s, struct bytes expected,
     CHECK(off <= 8, "the thumbnail is off by %d", off);
     free(a.samples);
     free(b.samples);
-    bytes_free(&was);
 }
 
 /* T.871, 10.1: no unit, a ratio of 1 to 1, a thumbnail of 0 x 0. */
@@ -213,8 +209,8 @@ static void check_segments(struct bytes file, enum xform t,
 
 static void check_given(enum xform t, unsigned orientation, enum strip strip)
 {
-    struct bytes file = make_full();
-    struct fixture *f = fixture_new(&codec_jpeg);
+    owned_bytes file = make_full();
+    owned_fixture *f = fixture_new(&codec_jpeg);
     test_case("%s, %u, strip %d", xform_name(t), orientation, (int)strip);
     f->save.orientation = orientation;
     f->save.strip = strip;
@@ -229,8 +225,6 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
         CHECK(is_warned(&f->warnings, words[i]) == lost, "of %s", words[i]);
     CHECK(f->warnings.count == (lost ? COUNT(words) : 0), "%u: %s",
           f->warnings.count, f->warnings.list[0].text);
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 TEST(all)
@@ -268,13 +262,12 @@ TEST(long)
     for (unsigned marker = 0xe0; marker < 0xf0; marker++)
         add_segment(&file, &at, marker, data.data, data.size);
     add_segment(&file, &at, 0xfe, data.data, data.size);
-    struct bytes made = turn_file(&file, XFORM_ROTATE_90, &warnings);
+    owned_bytes made = turn_file(&file, XFORM_ROTATE_90, &warnings);
     CHECK(read_segments(&list, made) && list.count == 17, "%zu", list.count);
     for (size_t i = 0; i < list.count; i++)
         CHECK(segment_is(&list.segment[i], data), "%zu", i);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     bytes_free(&data);
-    bytes_free(&made);
 }
 
 /* A small file can have very many segments; each is looked at a few times. */
@@ -303,7 +296,7 @@ static void check_room(size_t size, bool behind)
 {
     struct coding rough = { 96, 80, JCS_YCbCr, .h = 2, .v = 2, .quality = 5 };
     struct bytes file = make_jpeg(&picture), thumbnail = make_jpeg(&rough);
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     struct warnings warnings = { 0 };
     struct segments list;
     const size_t lead = 6;
@@ -314,15 +307,14 @@ static void check_room(size_t size, bool behind)
         while (data.size < size)
             add_big(&data, 0x55, 1);
     } else {
-        struct bytes padded = { 0 };
+        owned_bytes padded = { 0 };
         must(bytes_append(&padded, thumbnail.data, thumbnail.size));
         while (data.size + EXIF_THUMBNAIL + padded.size < size)
             add_big(&padded, 0x55, 1); /* after EOI: goes with it */
         add_exif(&data, before, padded);
-        bytes_free(&padded);
     }
     add_segment(&file, &at, 0xe1, data.data, data.size);
-    struct bytes made = turn_file(&file, XFORM_ROTATE_180, &warnings);
+    owned_bytes made = turn_file(&file, XFORM_ROTATE_180, &warnings);
     CHECK(read_segments(&list, made) && list.count == 1, "one segment");
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
     REQUIRE(s && s->size <= SEGMENT_MAX, "its size");
@@ -335,8 +327,6 @@ static void check_room(size_t size, bool behind)
     CHECK(dropped || from + length <= s->size - lead, "it lies within");
     if (behind)
         CHECK(s->data[size - 1] == 0x55, "what is behind stays");
-    bytes_free(&made);
-    bytes_free(&data);
     bytes_free(&thumbnail);
 }
 
@@ -354,7 +344,7 @@ TEST(room)
 TEST(damaged_thumbnail)
 {
     struct bytes file = make_jpeg(&picture), thumbnail = make_jpeg(&small);
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     struct warnings warnings = { 0 };
     struct segments list;
     size_t at = 0;
@@ -362,12 +352,10 @@ TEST(damaged_thumbnail)
     must(bytes_append(&data, "Exif\0", 6));
     add_exif(&data, before, thumbnail);
     add_segment(&file, &at, 0xe1, data.data, data.size);
-    struct bytes made = turn_file(&file, XFORM_MIRROR_Y, &warnings);
+    owned_bytes made = turn_file(&file, XFORM_MIRROR_Y, &warnings);
     CHECK(is_warned(&warnings, "thumbnail cannot be turned"), "a warning");
     CHECK(read_segments(&list, made) && list.count == 1, "one segment");
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
     CHECK(s && read_le32(s->data + 6 + EXIF_IFD - 4) == 0, "no second IFD");
-    bytes_free(&made);
-    bytes_free(&data);
     bytes_free(&thumbnail);
 }

@@ -64,9 +64,9 @@ static bool has_both(const uint8_t *exif, unsigned tag)
 
 static void check_tagged(const char *name, struct bytes exif, unsigned tag)
 {
-    struct bytes file = make_file(exif);
+    owned_bytes file = make_file(exif);
     for (unsigned orientation = 2; orientation <= 8; orientation++) {
-        struct bytes made =
+        owned_bytes made =
             write_as(file, (struct decode_plan){ 0 }, orientation);
         struct segments list;
         test_case("%s, %u", name, orientation);
@@ -77,9 +77,7 @@ static void check_tagged(const char *name, struct bytes exif, unsigned tag)
         REQUIRE(s && exif_tag(s->data + 6, s->size - 6) == orientation,
                 "the tag");
         CHECK(!tag || has_both(s->data + 6, tag), "the rest");
-        bytes_free(&made);
     }
-    bytes_free(&file);
     bytes_free(&exif);
 }
 
@@ -92,19 +90,17 @@ TEST(tag)
     check_tagged("a lower tag", make_other(0x10f), 0x10f);
     check_tagged("a higher tag", make_other(0x131), 0x131);
     /* Where nothing has to be said, nothing is. */
-    struct bytes file = make_file(none);
-    struct bytes made = write_as(file, (struct decode_plan){ 0 }, 1);
+    owned_bytes file = make_file(none);
+    owned_bytes made = write_as(file, (struct decode_plan){ 0 }, 1);
     test_case("nothing");
     CHECK(same_bytes(made, file), "%zu bytes", made.size);
-    bytes_free(&made);
-    bytes_free(&file);
 }
 
 TEST(trimmed)
 {
     static const char head[] = "http://ns.adobe.com/xap/1.0/";
     const struct says after = { 1, 32, 16 };
-    struct bytes exif = { 0 }, want = { 0 }, xmp = { 0 }, want_xmp = { 0 };
+    owned_bytes exif = { 0 }, want = { 0 }, xmp = { 0 }, want_xmp = { 0 };
     size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
     must(bytes_append(&want, "Exif\0", 6));
@@ -113,18 +109,12 @@ TEST(trimmed)
          bytes_append(&want_xmp, head, sizeof head));
     add_xmp(&xmp, says);
     add_xmp(&want_xmp, after);
-    struct bytes file = make_file(exif);
+    owned_bytes file = make_file(exif);
     add_segment(&file, &at, 0xe1, xmp.data, xmp.size);
-    struct bytes made =
+    owned_bytes made =
         write_as(file, (struct decode_plan){ .width = 32, .height = 16 }, 1);
     struct segments list;
     CHECK(read_segments(&list, made), "no JPEG");
     CHECK(segment_is(find_segment(&list, 0xe1, "Exif"), want), "EXIF");
     CHECK(segment_is(find_segment(&list, 0xe1, head), want_xmp), "XMP");
-    bytes_free(&made);
-    bytes_free(&file);
-    bytes_free(&want_xmp);
-    bytes_free(&xmp);
-    bytes_free(&want);
-    bytes_free(&exif);
 }

@@ -131,10 +131,9 @@ TEST(sound)
         };
         const unsigned step = tests_are_whole() ? 1 : 2;
         for (unsigned i = k % step; i < COUNT(ways); i += step) {
-            struct bytes file = make_kind(k, ways[i]);
+            owned_bytes file = make_kind(k, ways[i]);
             test_case("%s, %u", kinds[k].name, ways[i]);
             check_reads(file, REPRESENTATION_SAMPLES, false, true);
-            bytes_free(&file);
         }
     }
 }
@@ -142,13 +141,12 @@ TEST(sound)
 /* What stands before and behind the picture stays. */
 TEST(around)
 {
-    struct bytes file = make_kind(0, 38);
+    owned_bytes file = make_kind(0, 38);
     size_t at = 0;
     add_segment(&file, &at, 0xe0, "JFIF\0\1\1\0\0\1\0\1\0\0", 14);
     add_segment(&file, &at, 0xfe, "\xff\xd9\xff\xda words", 10);
     must(bytes_append(&file, "\xff\xd8 what is behind \xff\xd9", 20));
     CHECK(check_read(file, REPRESENTATION_COEFFICIENTS, false), "read");
-    bytes_free(&file);
 }
 
 /* ---- Two views ------------------------------------------------------------*/
@@ -199,17 +197,15 @@ static struct bytes make_ambiguous(unsigned marker)
 TEST(markers_alone)
 {
     static const uint8_t markers[] = { 0x01, 0xd0, 0xd7 };
-    struct bytes file = make_kind(4, 38);
+    owned_bytes file = make_kind(4, 38);
     for (unsigned i = 0; i < COUNT(markers); i++) {
         insert_bytes(&file, 2, (uint8_t[]){ 0xff, markers[i] }, 2);
         test_case("marker %02x", markers[i]);
         check_reads(file, REPRESENTATION_SAMPLES, false, true);
-        struct bytes two = make_ambiguous(markers[i]);
+        owned_bytes two = make_ambiguous(markers[i]);
         test_case("marker %02x, two pictures", markers[i]);
         check_reads(two, REPRESENTATION_PLANES, false, true);
-        bytes_free(&two);
     }
-    bytes_free(&file);
 }
 
 /* ---- Damage ---------------------------------------------------------------*/
@@ -253,7 +249,7 @@ TEST(damaged)
 {
     enum { MARKERS = 39 };
     static const unsigned ways = 8 + 18, some[] = { 0, 18, 19, 20, 38 };
-    struct bytes file = make_kind(0, 38);
+    owned_bytes file = make_kind(0, 38);
     size_t at[MARKERS + 1] = { find_marker(file, 0, 0xd0, 0xd7) };
     for (unsigned i = 0; i < MARKERS; i++)
         at[i + 1] = find_marker(file, at[i] + 1, 0xd0, 0xd7);
@@ -263,7 +259,7 @@ TEST(damaged)
     const unsigned step = tests_are_whole() ? 1 : 2;
     for (unsigned way = 0; way < ways; way++)
         for (unsigned i = way % step; i < COUNT(some); i += step) {
-            struct bytes copy = { 0 };
+            owned_bytes copy = { 0 };
             must(bytes_append(&copy, file.data, file.size));
             damage(&copy, at[some[i]], way);
             test_case("way %u, marker %u", way, some[i]);
@@ -271,15 +267,13 @@ TEST(damaged)
                 check_reads(copy, REPRESENTATION_PLANES, tolerant, false);
             if (way >= 8)
                 check_read(copy, REPRESENTATION_COEFFICIENTS, false);
-            bytes_free(&copy);
         }
-    bytes_free(&file);
 }
 
 /* Any byte of the coded data, and of the headers. */
 TEST(noise)
 {
-    struct bytes file = make_kind(0, 76);
+    owned_bytes file = make_kind(0, 76);
     uint64_t state = 11;
     for (unsigned i = 0; i < 90; i++) {
         size_t at = 2 + test_random(&state) % (i % 3 ? file.size - 2 : 700);
@@ -290,7 +284,6 @@ TEST(noise)
                    i % 4 < 2);
         file.data[at] = was;
     }
-    bytes_free(&file);
 }
 
 /* ---- Encoding -------------------------------------------------------------*/
@@ -326,9 +319,8 @@ static struct bytes check_written(const struct image *img,
 {
     struct bytes one = write_with(img, save, NULL);
     for (unsigned i = 0; i < COUNTS; i++) {
-        struct bytes made = write_with(img, save, pools[i]);
+        owned_bytes made = write_with(img, save, pools[i]);
         CHECK(same_bytes(made, one), "%u threads", counts[i]);
-        bytes_free(&made);
     }
     return one;
 }
@@ -341,15 +333,13 @@ static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
 /* A file of coefficients is written as it was; and optimized. */
 static void check_coded(const struct coding *coding, unsigned noise)
 {
-    struct bytes file = make_noisy_jpeg(coding, noise);
-    struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
+    owned_bytes file = make_noisy_jpeg(coding, noise);
+    owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     struct bytes one = check_written(&img, (struct save_opts){ 0 });
     CHECK(same_bytes(one, file), "as it was");
     bytes_free(&one);
     one = check_written(&img, (struct save_opts){ .optimize = true });
     bytes_free(&one);
-    image_free(&img);
-    bytes_free(&file);
 }
 
 static void check_kind(unsigned k, unsigned restart, bool standard)
@@ -392,8 +382,8 @@ TEST(steps)
 {
     const struct coding coding = { 900, 907, JCS_GRAYSCALE, .h = 1 };
     struct save_opts save = { .optimize = true };
-    struct bytes file = make_jpeg(&coding);
-    struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
+    owned_bytes file = make_jpeg(&coding);
+    owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     const struct plane *plane = &img.plane[0];
     for (uint32_t y = 0; y < plane->height; y++) {
         int16_t *block = plane_row(plane, y);
@@ -401,10 +391,7 @@ TEST(steps)
         for (uint32_t x = 0; x < plane->width; x++, block += DCTSIZE2)
             block[0] = x == 0 || (plane->width - 1 - x) / 2 % 2 ? 70 : 3;
     }
-    struct bytes one = check_written(&img, save);
-    bytes_free(&one);
-    image_free(&img);
-    bytes_free(&file);
+    owned_bytes one = check_written(&img, save);
 }
 
 /* ---- Samples --------------------------------------------------------------*/
@@ -438,7 +425,7 @@ static struct bytes by_libjpeg(const struct image *img, int quality)
     struct jpeg_error_mgr mgr;
     unsigned char *data = NULL;
     unsigned long size = 0;
-    uint8_t *row = malloc((size_t)img->width * img->nplanes);
+    owned_memory uint8_t *row = malloc((size_t)img->width * img->nplanes);
     must(row);
     c.err = jpeg_std_error(&mgr);
     jpeg_create_compress(&c);
@@ -463,7 +450,6 @@ static struct bytes by_libjpeg(const struct image *img, int quality)
     }
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
-    free(row);
     return (struct bytes){ data, size, size };
 }
 
@@ -474,20 +460,17 @@ TEST(samples)
     for (unsigned i = 0; i < 3; i++)
         for (unsigned q = 0; q < 3; q++)
             for (int gray = 0; gray < 2; gray++) {
-                struct image img = make_samples(gray ? COLOR_GRAY : COLOR_RGB,
-                                                sizes[i][0], sizes[i][1]);
+                owned_image img = make_samples(gray ? COLOR_GRAY : COLOR_RGB,
+                                               sizes[i][0], sizes[i][1]);
                 struct save_opts save = { .quality = qualities[q] };
-                struct bytes want = by_libjpeg(&img, qualities[q]);
-                struct bytes one = check_written(&img, save);
+                owned_bytes want = by_libjpeg(&img, qualities[q]);
+                owned_bytes one = check_written(&img, save);
                 /* Beyond the picture chroma repeats its last sample, libjpeg
                  * the last pixel. */
                 bool whole = gray || q == 0 || img.width % 16 == 0;
                 CHECK(!whole || same_bytes(one, want),
                       "%u x %u, quality %d, %d", img.width, img.height,
                       qualities[q], gray);
-                bytes_free(&one);
-                bytes_free(&want);
-                image_free(&img);
             }
 }
 
@@ -501,11 +484,8 @@ TEST(planes)
             coding.progressive = way == 1;
             coding.restart = way == 2 ? 50 : 0;
             test_case("%s, way %u", kinds[k].name, way);
-            struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
-            struct image img = read_as(file, REPRESENTATION_PLANES, NULL);
-            struct bytes one = check_written(&img, save);
-            bytes_free(&one);
-            image_free(&img);
-            bytes_free(&file);
+            owned_bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
+            owned_image img = read_as(file, REPRESENTATION_PLANES, NULL);
+            owned_bytes one = check_written(&img, save);
         }
 }

@@ -92,12 +92,11 @@ static void check_turn(const char *before, const char *after, bool digest)
     if (digest)
         print_guid(guid, before, was.size);
     struct bytes file = make_file(was, guid, 5);
-    struct bytes made = turned(&file, &warnings);
+    owned_bytes made = turned(&file, &warnings);
     if (digest)
         print_guid(guid, after, is.size);
     check_file(made, is, guid, 5);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    bytes_free(&made);
 }
 
 TEST(guid)
@@ -118,7 +117,7 @@ TEST(guid)
  * warning. */
 TEST(full)
 {
-    struct bytes text = { 0 };
+    owned_bytes text = { 0 };
     struct warnings warnings = { 0 };
     char guid[GUID + 1];
     const size_t size = 5 + SEGMENT_MAX - LEAD;
@@ -127,11 +126,9 @@ TEST(full)
         must(bytes_append(&text, " ", 1));
     print_guid(guid, text.data, text.size);
     struct bytes file = make_file(text, guid, 5);
-    struct bytes made = turned(&file, &warnings);
+    owned_bytes made = turned(&file, &warnings);
     check_file(made, text, guid, 5);
     CHECK(is_warned(&warnings, "no room"), "a warning");
-    bytes_free(&made);
-    bytes_free(&text);
 }
 
 /* If a piece is missing, the others are turned and stay at their places. */
@@ -147,10 +144,9 @@ TEST(missing)
     uint8_t *whole =
         file.data + (list.segment[1].data - file.data) + sizeof MORE + GUID;
     write_be32(whole, 1000);
-    struct bytes made = turned(&file, &warnings);
+    owned_bytes made = turned(&file, &warnings);
     must(read_segments(&list, made));
     CHECK(read_be32(list.segment[1].data + sizeof MORE + GUID) == 1000, "left");
     CHECK(memmem(made.data, made.size, "Orientation='1'", 15) != NULL, "%s",
           "turned");
-    bytes_free(&made);
 }

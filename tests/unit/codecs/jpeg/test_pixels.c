@@ -38,25 +38,23 @@ static bool check_file(struct bytes file, J_COLOR_SPACE space, enum xform t)
 {
     const bool to_rgb = space == JCS_YCbCr;
     struct decoded want = libjpeg_decode(file, to_rgb ? JCS_RGB : JCS_UNKNOWN);
-    struct image img = { 0 };
+    owned_image img = { 0 };
     bool read = read_own(&img, file, to_rgb, t);
     if (read)
         CHECK(image_distance(&img, &want, t) == 0, "%s", xform_name(t));
     free(want.samples);
-    image_free(&img);
     return read;
 }
 
 static void check_coding(const struct coding *coding, unsigned noise,
                          enum xform t)
 {
-    struct bytes file = make_noisy_jpeg(coding, noise);
+    owned_bytes file = make_noisy_jpeg(coding, noise);
     test_case("%u x %u, %d x %d, others %d x %d and %d x %d, %s", coding->width,
               coding->height, coding->h, coding->v, coding->others[0][0],
               coding->others[0][1], coding->others[1][0], coding->others[1][1],
               xform_name(t));
     CHECK(check_file(file, coding->space, t), "it was not read");
-    bytes_free(&file);
 }
 
 TEST(samplings_and_sizes)
@@ -112,12 +110,11 @@ TEST(long_steps)
         for (unsigned longer = 0; longer < 2; longer++) {
             struct coding coding = { 40, 40, JCS_YCbCr, .h = 2, .v = 2 };
             coding.quality = quality;
-            struct bytes file = make_noisy_jpeg(&coding, 250);
+            owned_bytes file = make_noisy_jpeg(&coding, 250);
             if (longer)
                 jpeg_lengthen_steps(file);
             test_case("quality %d", quality);
             read += check_file(file, JCS_YCbCr, XFORM_NONE);
-            bytes_free(&file);
         }
     CHECK(read > 100 && read < 190, "%u read", read);
 }
@@ -128,12 +125,10 @@ TEST(out_of_range)
 {
     for (int white = 0; white <= 255; white += 255)
         for (uint8_t step = 4; step <= 5; step++) {
-            struct bytes file = make_plain_jpeg(16, (uint8_t)white, step);
-            struct image img = { 0 };
+            owned_bytes file = make_plain_jpeg(16, (uint8_t)white, step);
+            owned_image img = { 0 };
             CHECK(read_own(&img, file, true, XFORM_NONE) == (step == 4),
                   "%d, step %d", white, step);
-            image_free(&img);
-            bytes_free(&file);
         }
 }
 
@@ -154,9 +149,9 @@ TEST(codec)
     for (EACH_TURN(t))
         for (int large = 0; large < 2; large++) {
             struct coding coding = { 70, 300, JCS_YCbCr, .h = 2, .v = 2 };
-            struct bytes file = make_noisy_jpeg(&coding, 100);
+            owned_bytes file = make_noisy_jpeg(&coding, 100);
             struct decoded want = libjpeg_decode(file, JCS_RGB);
-            struct fixture *f = fixture_new(&codec_jpeg);
+            owned_fixture *f = fixture_new(&codec_jpeg);
             f->load.portable = true;
             f->load.pool = thread_pool_open(large ? 3 : 1);
             f->plan.turn = t;
@@ -167,8 +162,6 @@ TEST(codec)
             CHECK(f->img.turned == (large ? t : XFORM_NONE), "turned by %s",
                   xform_name(f->img.turned));
             thread_pool_close(f->load.pool);
-            fixture_free(f);
             free(want.samples);
-            bytes_free(&file);
         }
 }

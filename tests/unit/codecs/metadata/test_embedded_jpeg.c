@@ -95,10 +95,9 @@ static void give(struct given *g, struct bytes file, const struct image *outer,
 static void give_coding(struct given *g, const struct coding *coding,
                         const struct image *outer, enum edge edge, bool view)
 {
-    struct bytes file = make_jpeg(coding);
+    owned_bytes file = make_jpeg(coding);
     *g = (struct given){ .allowance = UINT64_MAX };
     give(g, file, outer, edge, view);
-    bytes_free(&file);
 }
 
 static void drop(struct given *g)
@@ -187,7 +186,7 @@ TEST(trim_other_way)
 {
     struct image outer = turned_outer(XFORM_MIRROR_X, 100, 64);
     struct coding coding = { 48, 32, JCS_GRAYSCALE, .h = 1 };
-    struct bytes file = make_jpeg(&coding);
+    owned_bytes file = make_jpeg(&coding);
     struct given g = { .allowance = UINT64_MAX };
     struct save_opts save = plain_save(&g.warnings);
     save.orientation = 1;
@@ -199,7 +198,6 @@ TEST(trim_other_way)
     CHECK(is_warned(&g.warnings, "trimmed off") && g.warnings.count == 1,
           "a warning");
     drop(&g);
-    bytes_free(&file);
 }
 
 /* What counts for the place of chroma is the size that is left. */
@@ -225,7 +223,7 @@ TEST(trim_chroma)
 TEST(same)
 {
     struct image outer = turned_outer(XFORM_NONE, 0, 0);
-    struct bytes file = make_jpeg(&odd);
+    owned_bytes file = make_jpeg(&odd);
     struct given g = { .allowance = 0 };
     struct save_opts save = plain_save(&g.warnings);
     struct segments list;
@@ -238,7 +236,6 @@ TEST(same)
               !memcmp(g.made.data, file.data, file.size),
           "byte for byte");
     drop(&g);
-    bytes_free(&file);
 }
 
 /* Scans count by their pixels, also where they are no good, and end somewhere.

@@ -249,7 +249,7 @@ TEST(turn_leaves)
  * sanitizers see each access beyond it. */
 static void exercise(const struct exif_block *b)
 {
-    struct bytes exif = block_bytes(b);
+    owned_bytes exif = block_bytes(b);
     unsigned n = exif_tag(exif.data, exif.size);
     CHECK(n <= 8, "%u", n);
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
@@ -267,7 +267,6 @@ static void exercise(const struct exif_block *b)
     }
     exif_thumbnail_drop(&exif);
     CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
-    bytes_free(&exif);
 }
 
 EACH_CAMERA(damaged)

@@ -68,7 +68,7 @@ EACH_CAMERA(set_thumbnail)
     uint8_t file[3 * THUMB] = { 0xff, 0xd8 };
     memset(file + 2, 0xaa, sizeof file - 2);
     for (size_t length = 2; length <= sizeof file; length++) {
-        struct bytes exif = block_bytes(&c.b);
+        owned_bytes exif = block_bytes(&c.b);
         CHECK(exif_thumbnail_set(&exif, file, length) == 0, "%zu", length);
         struct exif_block b = block_of(&c, exif);
         size_t at = c.thumb, size = c.thumb + length;
@@ -91,7 +91,6 @@ EACH_CAMERA(set_thumbnail)
         if (!kind.thumb_inside)
             CHECK(b.size == c.b.size && !memcmp(b.data, c.b.data, b.size),
                   "%zu: back", length);
-        bytes_free(&exif);
     }
 }
 
@@ -103,12 +102,11 @@ TEST(set_short_thumbnail)
     block_put16(&c.b, entry + 2, U16);
     block_put16(&c.b, entry + 8, (unsigned)c.thumb);
     CHECK(finds(&c.b, c.thumb, THUMB), "a SHORT offset");
-    struct bytes exif = block_bytes(&c.b);
+    owned_bytes exif = block_bytes(&c.b);
     uint8_t file[100] = { 0xff, 0xd8 };
     CHECK(exif_thumbnail_set(&exif, file, sizeof file) == 0, "set");
     struct exif_block b = block_of(&c, exif);
     CHECK(finds(&b, c.b.size + (c.b.size & 1), sizeof file), "found again");
-    bytes_free(&exif);
 }
 
 /* A thumbnail that claims bytes of something else gets bytes of its own, and
@@ -140,7 +138,7 @@ TEST(overlapping_thumbnail)
 EACH_CAMERA(drop_thumbnail)
 {
     const struct camera c = camera_block(kind);
-    struct bytes exif = block_bytes(&c.b);
+    owned_bytes exif = block_bytes(&c.b);
     exif_thumbnail_drop(&exif);
     CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
     CHECK(exif.size == c.b.size - (kind.thumb_inside ? 0 : THUMB), "%zu",
@@ -152,7 +150,6 @@ EACH_CAMERA(drop_thumbnail)
     if (kind.thumb_inside)
         for (size_t i = 0; i < THUMB; i++)
             CHECK(b.data[c.thumb + i] == 0, "byte %zu", i);
-    bytes_free(&exif);
 }
 
 /* IFD0 without entries, and an IFD1 of two strips of 8 bytes. */
@@ -176,7 +173,7 @@ TEST(strips)
         size_t pixels = block_add_bytes(&b, "\xff\xd8 pixels and more", 16);
         CHECK(exif_thumbnail_find(b.data, b.size).exists, "strips");
         CHECK(!exif_thumbnail_find(b.data, b.size).length, "no JPEG");
-        struct bytes exif = block_bytes(&b);
+        owned_bytes exif = block_bytes(&b);
         CHECK(exif_thumbnail_set(&exif, camera_thumbnail, THUMB) == 0,
               "nothing to do");
         CHECK(exif.size == b.size && !memcmp(exif.data, b.data, b.size),
@@ -184,6 +181,5 @@ TEST(strips)
         exif_thumbnail_drop(&exif);
         CHECK(exif.size == pixels, "both strips are gone");
         CHECK(!exif_thumbnail_find(exif.data, exif.size).exists, "dropped");
-        bytes_free(&exif);
     }
 }

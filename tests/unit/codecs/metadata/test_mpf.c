@@ -54,7 +54,7 @@ TEST(list)
 {
     for (unsigned i = 0; i < 4; i++) {
         struct mpf_entry second = { 77, 0x12345678, i & 1 };
-        struct bytes b = make_block(i & 2, second);
+        owned_bytes b = make_block(i & 2, second);
         struct mpf mpf;
         CHECK(mpf_open(&mpf, b.data, b.size) && mpf.count == 2, "a list");
         struct mpf_entry first = mpf_get(&mpf, 0);
@@ -65,10 +65,8 @@ TEST(list)
         entry.size = 0x87654321;
         entry.offset = 5;
         mpf_put(&mpf, b.data, 1, entry);
-        struct bytes expected = make_block(i & 2, entry);
+        owned_bytes expected = make_block(i & 2, entry);
         CHECK(!memcmp(b.data, expected.data, b.size), "only that has changed");
-        bytes_free(&expected);
-        bytes_free(&b);
     }
 }
 
@@ -76,7 +74,8 @@ TEST(list)
 static void look(const uint8_t *data, size_t size)
 {
     struct mpf mpf;
-    uint8_t *block = malloc(size + !size); /* the sanitizers see its end */
+    owned_memory uint8_t *block =
+        malloc(size + !size); /* the sanitizers see its end */
     must(block != NULL);
     memcpy(block, data, size);
     bool open = mpf_open(&mpf, block, size);
@@ -84,7 +83,6 @@ static void look(const uint8_t *data, size_t size)
     CHECK(mpf.count <= size / 16, "%zu in %zu bytes", mpf.count, size);
     for (size_t i = 0; i < mpf.count; i++)
         mpf_put(&mpf, block, i, mpf_get(&mpf, i));
-    free(block);
 }
 
 TEST(hostile_list)
@@ -92,13 +90,13 @@ TEST(hostile_list)
     static const uint32_t numbers[] = { 0,          1,          7,         8,
                                         0x7fffffff, 0xfffffff0, 0xffffffff };
     for (unsigned big = 0; big < 2; big++) {
-        struct bytes b = make_block(big, (struct mpf_entry){ 0 });
+        owned_bytes b = make_block(big, (struct mpf_entry){ 0 });
         for (size_t size = 0; size <= b.size; size++)
             look(b.data, size);
         for (size_t at = 0; at + 4 <= b.size; at++)
             for (size_t i = 0; i < COUNT(numbers) + b.size; i++) {
                 uint8_t old[4];
-                struct bytes number = { 0 };
+                owned_bytes number = { 0 };
                 size_t k = i < b.size ? 7 : i - b.size;
                 add_number(&number, big,
                            i < b.size ? (uint32_t)i : numbers[k % 7], 4);
@@ -106,9 +104,7 @@ TEST(hostile_list)
                 memcpy(b.data + at, number.data, 4);
                 look(b.data, b.size);
                 memcpy(b.data + at, old, 4);
-                bytes_free(&number);
             }
-        bytes_free(&b);
     }
 }
 
@@ -127,13 +123,12 @@ static struct bytes make_file(size_t *at, struct bytes *second)
     *at = 2 + 4 + 4;
     entry.size = (uint32_t)second->size;
     entry.offset = (uint32_t)(file.size + 4 + 4 + BLOCK_SIZE - *at);
-    struct bytes block = make_block(true, entry);
+    owned_bytes block = make_block(true, entry);
     must(bytes_append(&data, "MPF", 4) &&
          bytes_append(&data, block.data, block.size));
     add_segment(&file, &where, 0xe2, data.data, data.size);
     must(bytes_append(&file, second->data, second->size) &&
          bytes_append(&file, "some more", 9));
-    bytes_free(&block);
     bytes_free(&data);
     return file;
 }
@@ -150,7 +145,7 @@ TEST(file)
     struct warnings warnings = { 0 };
     struct mpf mpf;
     size_t at;
-    struct bytes file = make_file(&at, &second);
+    owned_bytes file = make_file(&at, &second);
     made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     CHECK(ends_with(made, "some more", 9), "the end");
@@ -165,7 +160,6 @@ TEST(file)
     free(d.samples);
     bytes_free(&made);
     bytes_free(&second);
-    bytes_free(&file);
 }
 
 /* Whatever the list says, the file comes out with all that was in it: what is
@@ -174,7 +168,7 @@ TEST(hostile_file)
 {
     struct bytes second;
     size_t at;
-    struct bytes file = make_file(&at, &second);
+    owned_bytes file = make_file(&at, &second);
     for (size_t i = 0; i < BLOCK_SIZE; i++)
         for (unsigned k = 0; k < 4; k++) {
             static const uint8_t bytes[] = { 0, 1, 0x7f, 0xff };
@@ -191,7 +185,6 @@ TEST(hostile_file)
             file.data[at + i] = old;
         }
     bytes_free(&second);
-    bytes_free(&file);
 }
 
 /* Overlapping pictures are kept unchanged. */
@@ -201,7 +194,7 @@ TEST(overlap)
     struct warnings warnings = { 0 };
     struct mpf mpf;
     size_t at;
-    struct bytes file = make_file(&at, &second);
+    owned_bytes file = make_file(&at, &second);
     must(mpf_open(&mpf, file.data + at, BLOCK_SIZE));
     struct mpf_entry entry = mpf_get(&mpf, 1);
     /* A list of three: what follows it is the third. */
@@ -211,12 +204,10 @@ TEST(overlap)
     mpf.count = 3;
     entry.size--;
     mpf_put(&mpf, file.data + at, 2, entry);
-    struct bytes made = turn_jpeg(file, XFORM_MIRROR_X, &warnings);
+    owned_bytes made = turn_jpeg(file, XFORM_MIRROR_X, &warnings);
     CHECK(is_warned(&warnings, "overlap"), "a warning");
     CHECK(ends_with(made, file.data + file.size - second.size - 9,
                     second.size + 9),
           "it stays");
-    bytes_free(&made);
     bytes_free(&second);
-    bytes_free(&file);
 }

@@ -25,7 +25,7 @@ static void add_resource(struct bytes *to, unsigned number, const char *name,
 /* Of a knot at x, y, as shares with 24 bits behind the point. */
 static void add_path(struct bytes *to, uint32_t x, uint32_t y)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     add_big(&data, 6, 2); /* a fill rule, which has no points */
     for (int i = 0; i < 6; i++)
         add_big(&data, 7, 4);
@@ -35,18 +35,16 @@ static void add_path(struct bytes *to, uint32_t x, uint32_t y)
         add_big(&data, x, 4);
     }
     add_resource(to, 2001, "a path", data.data, data.size);
-    bytes_free(&data);
 }
 
 static void add_resolution(struct bytes *to, uint32_t x, uint32_t y)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     add_big(&data, x, 4);
     add_big(&data, 0x10001, 4);
     add_big(&data, y, 4);
     add_big(&data, 0x10001, 4);
     add_resource(to, 0x03ed, "", data.data, data.size);
-    bytes_free(&data);
 }
 
 /* All but the thumbnail, on either side of it. */
@@ -94,7 +92,7 @@ TEST(turns)
     for (int i = 1; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
         struct warnings warnings = { 0 };
-        struct bytes is = make_block(), left = { 0 };
+        owned_bytes is = make_block(), left = { 0 };
         add_before(&left, t);
         add_behind(&left);
         CHECK(!turn(&is, t, &warnings) && warnings.count == 1 &&
@@ -102,8 +100,6 @@ TEST(turns)
               "%s", warnings.list[0].text);
         CHECK(is.size == left.size && !memcmp(is.data, left.data, left.size),
               "all else, after %s", xform_name(t));
-        bytes_free(&left);
-        bytes_free(&is);
     }
 }
 
@@ -118,32 +114,28 @@ TEST(trimmed)
                                .turned = XFORM_MIRROR_X };
     struct warnings warnings = { 0 };
     struct save_opts opts = plain_save(&warnings);
-    struct bytes is = { 0 }, want = { 0 };
+    owned_bytes is = { 0 }, want = { 0 };
     struct err err;
     add_path(&is, ONE / 8, ONE / 4);
     add_path(&want, ONE - ONE / 4, ONE / 4);
     CHECK(!photoshop_turn(&is, &img, &opts, &err), "memory");
     CHECK(is.size == want.size && !memcmp(is.data, want.data, is.size),
           "the path");
-    bytes_free(&want);
-    bytes_free(&is);
 }
 
 TEST(hostile)
 {
-    struct bytes block = make_block();
+    owned_bytes block = make_block();
     for (size_t i = 0; i < block.size; i++)
         for (unsigned k = 0; k < 5; k++) {
             static const uint8_t bytes[] = { 0, 1, 0x7f, 0xff };
             struct warnings warnings = { 0 };
-            struct bytes copy = { 0 };
+            owned_bytes copy = { 0 };
             must(bytes_append(&copy, block.data, k < 4 ? block.size : i + 1));
             const size_t size = copy.size;
             if (k < 4)
                 copy.data[i] = bytes[k];
             CHECK(!turn(&copy, XFORM_ROTATE_90, &warnings), "byte %zu", i);
             CHECK(copy.size <= size, "%zu", copy.size);
-            bytes_free(&copy);
         }
-    bytes_free(&block);
 }

@@ -33,7 +33,7 @@ static void turn(struct bytes *text, enum xform t, unsigned orientation,
 {
     const struct change change = { t, width, 11, width, 11 };
     enum block_kind kind = BLOCK_RAW_PROFILE;
-    struct bytes body = own((char *)text->data, text->size);
+    owned_bytes body = own((char *)text->data, text->size);
     CHECK(raw_profile_open(&body, &kind, &err) == 0, "%s", err.text);
     if (kind == BLOCK_XMP)
         xmp_turn(body.data, body.size, t, orientation);
@@ -41,17 +41,15 @@ static void turn(struct bytes *text, enum xform t, unsigned orientation,
         exif_turn(body.data, body.size, &change, orientation);
     if (kind != BLOCK_RAW_PROFILE)
         CHECK(raw_profile_close(text, &body, &err) == 0, "%s", err.text);
-    bytes_free(&body);
 }
 
 static void check_turn(const char *before, unsigned orientation,
                        const char *after)
 {
-    struct bytes text = own(before, strlen(before));
+    owned_bytes text = own(before, strlen(before));
     turn(&text, XFORM_NONE, orientation, 23);
     CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
           "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);
-    bytes_free(&text);
 }
 
 /* However the digits stand, they are written as ImageMagick does. */
@@ -85,12 +83,10 @@ TEST(orientation)
 static void check_body(const char *before, const char *with, size_t size,
                        const char *after)
 {
-    struct bytes text = own(before, strlen(before)), body = own(with, size);
+    owned_bytes text = own(before, strlen(before)), body = own(with, size);
     CHECK(raw_profile_close(&text, &body, &err) == 0, "%s", err.text);
     CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
           "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);
-    bytes_free(&body);
-    bytes_free(&text);
 }
 
 /* A body of another size: its sign stays, and digits stand on lines of 72. */
@@ -140,16 +136,14 @@ TEST(damaged)
 
     char all[] = "\nAPP1\n      32\n" EXIF BLOCK "\n";
     for (size_t size = 0; size < sizeof all - 2; size++) {
-        struct bytes text = own(all, size);
+        owned_bytes text = own(all, size);
         turn(&text, XFORM_ROTATE_90, 1, 23);
         CHECK(!memcmp(text.data, all, size), "cut to %zu", size);
-        bytes_free(&text);
     }
     for (size_t i = 0; i < sizeof all - 1; i++)
         for (unsigned byte = 0; byte < 256; byte++) {
-            struct bytes text = own(all, sizeof all - 1);
+            owned_bytes text = own(all, sizeof all - 1);
             text.data[i] = (uint8_t)byte;
             turn(&text, XFORM_ROTATE_90, 1, 23);
-            bytes_free(&text);
         }
 }

@@ -199,7 +199,7 @@ static void check_size(const char *before, size_t room, const char *after,
 {
     const struct change trimmed = { XFORM_NONE, 1009, 100, 1000, 96 };
     const struct lengths none = { .count = 0 };
-    struct bytes packet = { 0 };
+    owned_bytes packet = { 0 };
     struct warnings warnings = { 0 };
     struct err err;
     must(bytes_append(&packet, before, strlen(before)));
@@ -208,7 +208,6 @@ static void check_size(const char *before, size_t room, const char *after,
               !memcmp(packet.data, after, packet.size),
           "%.*s\nnot\n%s", (int)packet.size, (const char *)packet.data, after);
     CHECK(warnings.count == warned, "%s", warnings.list[0].text);
-    bytes_free(&packet);
 }
 
 /* Those of what was trimmed; others stay. */
@@ -278,7 +277,7 @@ TEST(damaged)
  * times as long, where going back takes sixteen times. */
 static double seconds_for(const char *pattern, size_t size)
 {
-    char *text = malloc(size);
+    owned_memory char *text = malloc(size);
     must(text);
     size_t length = strlen(pattern);
     for (size_t i = 0; i < size; i++)
@@ -286,7 +285,6 @@ static double seconds_for(const char *pattern, size_t size)
     clock_t start = clock();
     exercise(text, size);
     clock_t end = clock();
-    free(text);
     return (double)(end - start) / CLOCKS_PER_SEC;
 }
 

@@ -31,10 +31,9 @@ static void taken(enum layout layout, unsigned version, const char *dictionary,
                   const void *data, size_t size, uint32_t width,
                   uint32_t height, unsigned nplanes, const double *want)
 {
-    struct bytes file = npy(version, dictionary, data, size);
+    owned_bytes file = npy(version, dictionary, data, size);
     check_file_read(&codec_npy, LAYOUT * (int)layout, file.data, file.size,
                     width, height, nplanes, want, NULL);
-    bytes_free(&file);
 }
 
 #define TAKEN(layout, version, dictionary, cells, width, height, n, want)      \
@@ -44,9 +43,8 @@ static void taken(enum layout layout, unsigned version, const char *dictionary,
 static void refused(const char *dictionary, const void *data, size_t size,
                     const char *words)
 {
-    struct bytes file = npy(1, dictionary, data, size);
+    owned_bytes file = npy(1, dictionary, data, size);
     check_refused(&codec_npy, file.data, file.size, words);
-    bytes_free(&file);
 }
 
 static const double letters[] = {
@@ -117,7 +115,7 @@ TEST(colors)
     };
     static const char data[4 * 81];
     for (size_t i = 0; i < COUNT(shapes); i++) {
-        struct bytes file =
+        owned_bytes file =
             npy(1, shapes[i].dictionary, data, 81 * shapes[i].nplanes);
         struct opened o = open_file(&codec_npy, file.data, file.size, STRICT);
         CHECK(o.status == 0 && o.img.color == shapes[i].color &&
@@ -125,7 +123,6 @@ TEST(colors)
                   o.img.nplanes == shapes[i].nplanes && o.img.width == 9,
               "%s: %s", shapes[i].dictionary, o.err.text);
         close_file(&o);
-        bytes_free(&file);
     }
     TAKEN(CHW, 1, BYTES("(5, 1, 1)"), "abcde", 1, 1, 5, letters);
     TAKEN(HWC, 1, BYTES("(1, 1, 5)"), "abcde", 1, 1, 5, letters);
@@ -138,19 +135,17 @@ static void check_kept(const char *dictionary, enum layout layout)
     char head[118 + 1]; /* so that the data begins at 128 */
     snprintf(head, sizeof head, "%-117.*s\n", (int)strlen(dictionary) - 1,
              dictionary);
-    struct bytes file = npy(1, head, TEXT("abcdefgh"));
+    owned_bytes file = npy(1, head, TEXT("abcdefgh"));
     struct opened o =
         open_file(&codec_npy, file.data, file.size, LAYOUT * (int)layout);
-    struct bytes again = { 0 };
+    owned_bytes again = { 0 };
     CHECK(o.status == 0, "%s: %s", dictionary, o.err.text);
     if (o.status == 0)
         again = written(&codec_npy, &o.img, "npy", &o.warnings);
     CHECK(again.size == file.size && !memcmp(again.data, file.data, file.size),
           "%s, %s: %.*s", dictionary, layout_name(layout), (int)again.size,
           (const char *)again.data);
-    bytes_free(&again);
     close_file(&o);
-    bytes_free(&file);
 }
 
 TEST(kept)
@@ -201,11 +196,10 @@ TEST(unknown_versions)
 {
     char words[256];
     for (unsigned version = 0; version < 10; version += 1 + 3 * !version) {
-        struct bytes file = npy(version, BYTES("(1, 1)"), "a", 1);
+        owned_bytes file = npy(version, BYTES("(1, 1)"), "a", 1);
         sprintf(words, "version %u of NPY is unknown; 1 to 3 can be read",
                 version);
         check_refused(&codec_npy, file.data, file.size, words);
-        bytes_free(&file);
     }
 }
 
@@ -313,8 +307,8 @@ static int turn_not(void *context, struct image *dst, const struct image *src,
 TEST(turn_fails)
 {
     static const char zeros[81 * 3];
-    struct bytes file = npy(1, BYTES("(9, 9, 3)"), zeros, 81 * 3);
-    struct bytes out = { 0 };
+    owned_bytes file = npy(1, BYTES("(9, 9, 3)"), zeros, 81 * 3);
+    owned_bytes out = { 0 };
     struct image img = { 0 };
     struct err err;
     const struct turner turner = { .turn = turn_not, .tile = 1 };
@@ -326,8 +320,6 @@ TEST(turn_fails)
                   -1 &&
               !strcmp(err.text, "no turn"),
           "%s", err.text);
-    bytes_free(&out);
-    bytes_free(&file);
 }
 
 TEST(round_trips)
@@ -338,12 +330,11 @@ TEST(round_trips)
             enum color color = n > 4   ? COLOR_OTHER
                                : n > 2 ? COLOR_RGB
                                        : COLOR_GRAY;
-            struct image img =
+            owned_image img =
                 random_picture((enum cell)cell, maxvals[cell], color, n, 31, 9);
             check_round_trip(&codec_npy, &img, "npy");
             img.meta = codec_new_meta(&codec_npy);
             ((struct npy_state *)img.meta->state)->big_endian = true;
             check_round_trip(&codec_npy, &img, "npy");
-            image_free(&img);
         }
 }

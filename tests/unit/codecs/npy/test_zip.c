@@ -124,12 +124,10 @@ static struct bytes array(void)
 static struct bytes archive(bool wide)
 {
     struct made made = { .wide = wide };
-    struct bytes npy = array(), packed = deflated(npy);
+    owned_bytes npy = array(), packed = deflated(npy);
     add(&made, "first.npy", ZIP_STORED, npy, npy);
     add(&made, "text", ZIP_STORED, bytes_of("no array"), bytes_of("no array"));
     add(&made, "packed.npy", ZIP_DEFLATED, packed, npy);
-    bytes_free(&npy);
-    bytes_free(&packed);
     return end(&made);
 }
 
@@ -153,7 +151,7 @@ static bool holds(const struct zip_member *m, struct bytes want)
 static void check_members(struct bytes file)
 {
     static const char *const names[] = { "first.npy", "text", "packed.npy" };
-    struct bytes npy = array();
+    owned_bytes npy = array();
     struct zip zip;
     struct err err;
     int status = zip_open(&zip, file, &err);
@@ -169,7 +167,6 @@ static void check_members(struct bytes file)
         CHECK(holds(m, i == 1 ? bytes_of("no array") : npy), "%s", names[i]);
     }
     zip_close(&zip);
-    bytes_free(&npy);
 }
 
 /* Copied and replaced by the same, members are what they were. */
@@ -203,17 +200,16 @@ static void check_rewrite(struct bytes file)
 TEST(read_and_written)
 {
     for (int wide = 0; wide < 2; wide++) {
-        struct bytes file = archive(wide);
+        owned_bytes file = archive(wide);
         check_members(file);
         check_rewrite(file);
-        bytes_free(&file);
     }
 }
 
 /* Opens a copy that ends where its memory ends, and reads all of it. */
 static bool is_sound(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size + !size);
+    owned_memory uint8_t *copy = malloc(size + !size);
     struct zip zip;
     struct err err = { .text = "" };
     memcpy(copy, data, size);
@@ -229,7 +225,6 @@ static bool is_sound(const uint8_t *data, size_t size)
     }
     CHECK(status == 0 || *err.text, "it fails without a word");
     zip_close(&zip);
-    free(copy);
     return status == 0;
 }
 
@@ -238,7 +233,7 @@ TEST(hostile)
 {
     static const uint8_t values[] = { 0, 1, 8, 0x7f, 0x80, 0xff };
     for (int wide = 0; wide < 2; wide++) {
-        struct bytes file = archive(wide);
+        owned_bytes file = archive(wide);
         CHECK(is_sound(file.data, file.size), "an archive of ours");
         for (size_t cut = 0; cut < file.size; cut++)
             CHECK(!is_sound(file.data, cut), "%zu of %zu", cut, file.size);
@@ -251,17 +246,15 @@ TEST(hostile)
                 CHECK(!sound || !data || was == values[i], "at %zu", at);
                 file.data[at] = was;
             }
-        bytes_free(&file);
     }
 }
 
 /* Others find members by the size of the directory. */
 TEST(fewer_than_there_are)
 {
-    struct bytes file = archive(false);
+    owned_bytes file = archive(false);
     const size_t counts = file.size - 6 - ZIP_END + 8; /* both, of 2 bytes */
     file.data[counts]--;
     file.data[counts + 2]--;
     CHECK(!is_sound(file.data, file.size), "a member is not counted");
-    bytes_free(&file);
 }

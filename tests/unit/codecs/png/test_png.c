@@ -89,8 +89,8 @@ static bool palette_holds(struct bytes before, struct bytes after)
 
 static void check_kind(const struct shape *s, unsigned filter, enum xform t)
 {
-    struct bytes file = make_png(s, filter, filter == 3 ? 5 : SIZE_MAX);
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = make_png(s, filter, filter == 3 ? 5 : SIZE_MAX);
+    owned_fixture *f = fixture_new(&codec_png);
     case_of(s, filter, t);
     fixture_read(f, file);
     CHECK(is_shaped(&f->img, s), "another shape");
@@ -100,8 +100,6 @@ static void check_kind(const struct shape *s, unsigned filter, enum xform t)
     CHECK(file_holds(f->made, s, t), "other samples are written");
     CHECK(palette_holds(file, f->made), "another palette");
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 TEST(kinds)
@@ -135,8 +133,8 @@ TEST(bands)
     for (size_t i = 0; i < 2 * COUNT(heights); i++)
         for (EACH_TURN(t)) {
             const struct shape s = { 70, heights[i / 2], 8, RGB, i % 2 };
-            struct bytes file = make_png(&s, FILTER_ALL, SIZE_MAX);
-            struct fixture *f = fixture_new(&codec_png);
+            owned_bytes file = make_png(&s, FILTER_ALL, SIZE_MAX);
+            owned_fixture *f = fixture_new(&codec_png);
             case_of(&s, FILTER_ALL, t);
             f->plan.turn = t;
             f->plan.turner = &turner_of_cells;
@@ -144,8 +142,6 @@ TEST(bands)
             CHECK(f->img.turned == t, "not turned");
             fixture_write(f);
             CHECK(file_holds(f->made, &s, t), "other samples");
-            fixture_free(f);
-            bytes_free(&file);
         }
 }
 
@@ -153,8 +149,8 @@ TEST(bands)
 TEST(short_palette)
 {
     struct shape s = { 13, 9, 8, PALETTE, false };
-    struct bytes file = { 0 };
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = { 0 };
+    owned_fixture *f = fixture_new(&codec_png);
     add_head(&file, &s);
     add_palette(&file, 3);
     add_pixels(&file, &s, 1, SIZE_MAX);
@@ -166,8 +162,6 @@ TEST(short_palette)
     CHECK(file_holds(f->made, &s, XFORM_NONE) && palette_holds(file, f->made),
           "written as they were");
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 /* ---- Damaged files --------------------------------------------------------*/
@@ -194,14 +188,14 @@ static bool holds_or_zero(const struct image *img, const struct shape *s,
  * there, and a later cut never loses more. */
 static void check_cuts(const struct shape *s)
 {
-    struct bytes file = make_png(s, FILTER_ALL, 50);
+    owned_bytes file = make_png(s, FILTER_ALL, 50);
     size_t first = (size_t)s->width * s->height * shape_channels(s),
            last = first;
     for (size_t size = 0; size < file.size; size++) {
-        struct fixture *f = fixture_new(&codec_png);
+        owned_fixture *f = fixture_new(&codec_png);
         /* Memory of exactly its size, so that sanitizers see reads beyond
          * it. */
-        uint8_t *data = malloc(size + !size);
+        owned_memory uint8_t *data = malloc(size + !size);
         must(data);
         memcpy(data, file.data, size);
         struct bytes cut = { .data = data, .size = size };
@@ -221,11 +215,8 @@ static void check_cuts(const struct shape *s)
         } else {
             CHECK(last == first, "%zu bytes give nothing", size);
         }
-        fixture_free(f);
-        free(data);
     }
     CHECK(last == 0, "all is there before IEND");
-    bytes_free(&file);
 }
 
 TEST(cuts)
@@ -242,13 +233,13 @@ TEST(cuts)
 TEST(rows_before)
 {
     struct shape s = { 61, 40, 8, GRAY, false };
-    struct bytes file = { 0 }, raw = { 0 };
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = { 0 }, raw = { 0 };
+    owned_fixture *f = fixture_new(&codec_png);
     add_head(&file, &s);
     add_rows(&raw, &s, 2);
     size_t begin = file.size;
     add_deflated(&file, raw.data, 25 * (size_t)(s.width + 1));
-    struct bytes z = { 0 };
+    owned_bytes z = { 0 };
     must(bytes_append(&z, file.data + begin, file.size - begin));
     file.size = begin;
     add_chunk(&file, "IDAT", z.data, z.size);
@@ -263,10 +254,6 @@ TEST(rows_before)
         for (uint32_t x = 0; x < 61; x++)
             CHECK(cell_at(&f->img, 0, x, y) == 0, "%u, %u", x, y);
     CHECK(f->warnings.count >= 1, "a warning");
-    fixture_free(f);
-    bytes_free(&raw);
-    bytes_free(&z);
-    bytes_free(&file);
 }
 
 /* A chunk before damage that stands behind the samples is kept once, though
@@ -274,8 +261,8 @@ TEST(rows_before)
 TEST(chunks_before)
 {
     struct shape s = { 7, 7, 8, GRAY, false };
-    struct bytes file = { 0 };
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = { 0 };
+    owned_fixture *f = fixture_new(&codec_png);
     add_head(&file, &s);
     add_pixels(&file, &s, 2, SIZE_MAX);
     add_chunk(&file, "tEXt", "Title", 6);
@@ -287,18 +274,14 @@ TEST(chunks_before)
     CHECK(f->img.pixels.kind && rows_hold(&f->img, &s, 0, 7), "all rows");
     CHECK(f->img.meta && f->img.meta->nblocks == 1, "one chunk");
     CHECK(is_warned(&f->warnings, "damaged"), "a warning");
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 TEST(bytes_after)
 {
     struct shape s = { 7, 7, 8, GRAY, false };
-    struct bytes file = make_png(&s, 0, SIZE_MAX);
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = make_png(&s, 0, SIZE_MAX);
+    owned_fixture *f = fixture_new(&codec_png);
     must(bytes_append(&file, "more", 4));
     fixture_read(f, file);
     CHECK(is_warned(&f->warnings, "4 bytes after the end"), "of what is lost");
-    fixture_free(f);
-    bytes_free(&file);
 }

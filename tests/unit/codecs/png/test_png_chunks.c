@@ -66,43 +66,38 @@ static void make_xmp(struct bytes *to, struct says s)
 
 static void make_deflated_xmp(struct bytes *to, struct says s)
 {
-    struct bytes text = { 0 };
+    owned_bytes text = { 0 };
     add_keyword(to, "XML:com.adobe.xmp", 0);
     must(bytes_append(to, "\1\0en\0", 5));
     add_keyword(to, "translated", 0);
     add_xmp(&text, s);
     add_deflated(to, text.data, text.size);
-    bytes_free(&text);
 }
 
 static void make_raw(struct bytes *to, struct says s)
 {
-    struct bytes block = { 0 };
+    owned_bytes block = { 0 };
     add_keyword(to, "Raw profile type exif", 0);
     make_exif(&block, s);
     add_raw_profile(to, "exif", block);
-    bytes_free(&block);
 }
 
 static void make_deflated_raw(struct bytes *to, struct says s)
 {
-    struct bytes block = { 0 }, text = { 0 };
+    owned_bytes block = { 0 }, text = { 0 };
     add_keyword(to, "Raw profile type APP1", 1);
     must(bytes_append(&block, "Exif\0", 6));
     make_exif(&block, s);
     add_raw_profile(&text, "app1", block);
     add_deflated(to, text.data, text.size);
-    bytes_free(&block);
-    bytes_free(&text);
 }
 
 static void make_raw_xmp(struct bytes *to, struct says s)
 {
-    struct bytes block = { 0 };
+    owned_bytes block = { 0 };
     add_keyword(to, "Raw profile type xmp", 0);
     add_xmp(&block, s);
     add_raw_profile(to, "xmp", block);
-    bytes_free(&block);
 }
 
 /* Where the deflated text of a chunk begins; 0: it is not deflated. */
@@ -182,9 +177,8 @@ static const uint8_t key[6] = { 0, 200, 0, 7, 0, 0 };
 static void add_all(struct bytes *file)
 {
     for (unsigned i = 0; i < KINDS; i++) {
-        struct bytes data = make_chunk(&kinds[i], before);
+        owned_bytes data = make_chunk(&kinds[i], before);
         add_chunk(file, kinds[i].name, data.data, data.size);
-        bytes_free(&data);
     }
 }
 
@@ -276,8 +270,8 @@ static void check_chunks(struct bytes file, struct given given)
 
 static void check_given(struct given given)
 {
-    struct bytes file = make_full();
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = make_full();
+    owned_fixture *f = fixture_new(&codec_png);
     test_case("%s, %u, strip %d", xform_name(given.turned), given.orientation,
               (int)given.strip);
     f->save.orientation = given.orientation;
@@ -290,8 +284,6 @@ static void check_given(struct given given)
     bool lost = given.strip == STRIP_NOTHING && given.turned != XFORM_NONE;
     CHECK(is_warned(&f->warnings, "abCD") == lost, "of what is lost");
     CHECK(f->warnings.count == 3 * lost, "%u warnings", f->warnings.count);
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 TEST(all)
@@ -310,8 +302,8 @@ TEST(all)
 static void check_alpha(const struct shape *s, struct bytes alpha,
                         enum strip strip)
 {
-    struct bytes file = { 0 };
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = { 0 };
+    owned_fixture *f = fixture_new(&codec_png);
     struct chunks list = { 0 };
     test_case("type %u, depth %u, strip %d", s->type, s->depth, (int)strip);
     add_head(&file, s);
@@ -337,8 +329,6 @@ static void check_alpha(const struct shape *s, struct bytes alpha,
     CHECK(read_chunks(&list, f->made), "no PNG");
     CHECK(chunk_is(find_chunk(&list, "tRNS"), alpha), "another tRNS");
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 TEST(alpha)
@@ -403,8 +393,8 @@ TEST(alpha_not_shown)
     for (size_t n = 0; n < COUNT(cases); n++) {
         const unsigned type = cases[n].type, nalphas = cases[n].nalphas;
         const struct shape s = { 5, 3, type == PALETTE ? 2 : 8, type, false };
-        struct bytes file = with_alphas(&s, cases[n].pieces);
-        struct fixture *f = fixture_new(&codec_png);
+        owned_bytes file = with_alphas(&s, cases[n].pieces);
+        owned_fixture *f = fixture_new(&codec_png);
         struct chunks was = { 0 }, is = { 0 };
         test_case("type %u, %s", type, cases[n].pieces);
         fixture_read(f, file);
@@ -424,8 +414,6 @@ TEST(alpha_not_shown)
                       (strcmp(was.chunk[i].name, "tRNS") != 0 ||
                        was.chunk[i].size == is.chunk[i].size),
                   "chunk %zu", i);
-        fixture_free(f);
-        bytes_free(&file);
     }
 }
 
@@ -435,10 +423,10 @@ TEST(alpha_not_shown)
  * warning. */
 TEST(thumbnail)
 {
-    struct bytes file = { 0 }, exif = { 0 };
+    owned_bytes file = { 0 }, exif = { 0 };
     struct bytes thumbnail = { .data = (uint8_t[]){ 0xff, 0xd8, 1, 2, 3 },
                                .size = 5 };
-    struct fixture *f = fixture_new(&codec_png);
+    owned_fixture *f = fixture_new(&codec_png);
     struct chunks list = { 0 };
     add_head(&file, &shape);
     add_exif(&exif, before, thumbnail);
@@ -453,7 +441,4 @@ TEST(thumbnail)
     const struct chunk *c = find_chunk(&list, "eXIf");
     CHECK(c && c->size < exif.size, "without the thumbnail");
     CHECK(c && read_le32(c->data + EXIF_IFD - 4) == 0, "no second IFD");
-    fixture_free(f);
-    bytes_free(&file);
-    bytes_free(&exif);
 }

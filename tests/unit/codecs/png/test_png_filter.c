@@ -256,7 +256,7 @@ static void check_paeth(const struct filters *f)
 static void check_long_row(const struct filters *f)
 {
     size_t size = ((size_t)1 << 27) + 40;
-    uint8_t *row = malloc(size), *prior = calloc(size, 1);
+    owned_memory uint8_t *row = malloc(size), *prior = calloc(size, 1);
     uint64_t sum[FILTER_TYPES];
     must(row && prior);
     memset(row, 128, size);
@@ -267,8 +267,6 @@ static void check_long_row(const struct filters *f)
     CHECK(sum[FILTER_AVERAGE] == 128 + (uint64_t)(size - 1) * 64, "%s",
           f->name);
     CHECK(sum[FILTER_PAETH] == 128, "%s", f->name);
-    free(row);
-    free(prior);
 }
 
 /* ---- What the program calls -----------------------------------------------*/

@@ -26,13 +26,12 @@ static bool accepts(struct fixture *f, struct bytes file)
 /* Frees the file. */
 static void refuses(const char *name, struct bytes file, const char *words)
 {
-    struct fixture *f = fixture_new(&codec_png);
+    owned_fixture *f = fixture_new(&codec_png);
     test_case("%s", name);
     CHECK(!accepts(f, file), "it is accepted");
     CHECK(strstr(f->err.text, words), "%s", f->err.text);
     f->load.tolerant = f->load.portable = true;
     accepts(f, file);
-    fixture_free(f);
     bytes_free(&file);
 }
 
@@ -57,8 +56,8 @@ static struct bytes make_small(void)
 TEST(flips)
 {
     static const uint8_t flips[] = { 0x01, 0x20, 0x80, 0xff };
-    struct bytes file = make_small();
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = make_small();
+    owned_fixture *f = fixture_new(&codec_png);
     CHECK(accepts(f, file), "%s", f->err.text);
     for (size_t at = 0; at < file.size; at++)
         for (size_t i = 0; i < sizeof flips; i++) {
@@ -70,8 +69,6 @@ TEST(flips)
             f->load.portable = false;
             file.data[at] ^= flips[i];
         }
-    bytes_free(&file);
-    fixture_free(f);
 }
 
 /* The same with correct CRCs: the file may be accepted, but must not take more
@@ -79,12 +76,12 @@ TEST(flips)
  * wrong. */
 TEST(forged)
 {
-    struct bytes file = make_small();
+    owned_bytes file = make_small();
     uint64_t seed = 1;
     for (int round = 0; round < 3000; round++) {
-        struct bytes copy = { 0 };
+        owned_bytes copy = { 0 };
         struct counted counted = { 0 };
-        struct fixture *f = fixture_new(&codec_png);
+        owned_fixture *f = fixture_new(&codec_png);
         must(bytes_append(&copy, file.data, file.size));
         size_t at = 8 + test_random(&seed) % (file.size - 8);
         copy.data[at] = (uint8_t)test_random(&seed);
@@ -105,10 +102,7 @@ TEST(forged)
         CHECK(counted.calls <= 2 && counted.freed == counted.calls, "%zu",
               counted.calls);
         CHECK(counted.bytes <= small_limits.bytes, "%zu", counted.bytes);
-        bytes_free(&copy);
-        fixture_free(f);
     }
-    bytes_free(&file);
 }
 
 /* ---- Against the words of the standard ------------------------------------*/
@@ -116,13 +110,12 @@ TEST(forged)
 static void add_raw_head(struct bytes *file, uint32_t width, uint32_t height,
                          const void *rest)
 {
-    struct bytes head = { 0 };
+    owned_bytes head = { 0 };
     must(bytes_append(file, "\x89PNG\r\n\x1a\n", 8));
     add_big(&head, width, 4);
     add_big(&head, height, 4);
     must(bytes_append(&head, rest, 5));
     add_chunk(file, "IHDR", head.data, head.size);
-    bytes_free(&head);
 }
 
 TEST(heads)
@@ -151,7 +144,7 @@ TEST(heads)
     for (size_t i = 0; i < COUNT(heads); i++) {
         struct bytes file = { 0 };
         struct counted counted = { 0 };
-        struct fixture *f = fixture_new(&codec_png);
+        owned_fixture *f = fixture_new(&codec_png);
         add_raw_head(&file, heads[i].width, heads[i].height, heads[i].rest);
         add_palette(&file, 2);
         if (i != 2 && heads[i].rest[1] != 2)
@@ -163,7 +156,6 @@ TEST(heads)
         if (!accepts(f, file))
             CHECK(counted.calls == 0, "%s: memory is taken", heads[i].name);
         refuses(heads[i].name, file, heads[i].words);
-        fixture_free(f);
     }
 }
 
@@ -231,13 +223,12 @@ TEST(order)
         { "H!IE", "" },
         { "HICE", "unknown critical chunk CrIt" },
     };
-    struct fixture *f = fixture_new(&codec_png);
+    owned_fixture *f = fixture_new(&codec_png);
     struct bytes good = compose("HtPtItE");
     CHECK(accepts(f, good), "%s", f->err.text);
     bytes_free(&good);
     for (size_t i = 0; i < COUNT(orders); i++)
         refuses(orders[i].pieces, compose(orders[i].pieces), orders[i].words);
-    fixture_free(f);
 }
 
 /* ---- Image data -----------------------------------------------------------*/
@@ -274,7 +265,7 @@ TEST(data)
         { "no zlib method", 0, 0, false, SIZE_MAX, false, 0 },
     };
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct bytes raw = { 0 }, z = { 0 };
+        owned_bytes raw = { 0 }, z = { 0 };
         add_rows(&raw, &shape, FILTER_ALL);
         must(bytes_append(&raw, "more", bad[i].more));
         if (bad[i].filter)
@@ -284,8 +275,6 @@ TEST(data)
         if (bad[i].flip)
             z.data[bad[i].at < z.size ? z.size - bad[i].at : 0] ^= 0x55;
         refuses(bad[i].name, with_data(z.data, z.size), "");
-        bytes_free(&raw);
-        bytes_free(&z);
     }
 }
 
@@ -314,9 +303,9 @@ TEST(lengths)
     long before = resident_kib();
     for (size_t i = 0; i < COUNT(names); i++)
         for (size_t j = 0; j < COUNT(lengths); j++) {
-            struct bytes file = { 0 };
+            owned_bytes file = { 0 };
             struct counted counted = { 0 };
-            struct fixture *f = fixture_new(&codec_png);
+            owned_fixture *f = fixture_new(&codec_png);
             add_head(&file, &shape);
             add_big(&file, lengths[j], 4);
             must(bytes_append(&file, names[i], 4) &&
@@ -327,8 +316,6 @@ TEST(lengths)
                   "%s of %u: memory is taken", names[i], lengths[j]);
             f->load.tolerant = f->load.portable = true;
             accepts(f, file);
-            bytes_free(&file);
-            fixture_free(f);
         }
     long grown = resident_kib() - before;
     CHECK(grown < 64 << 10, "%ld KiB more are resident", grown);
@@ -350,10 +337,10 @@ TEST(limits)
         { 13 * 9, 0, "--max-memory" },
         { UINT64_MAX, UINT64_MAX, NULL },
     };
-    struct bytes file = make_png(&shape, 0, SIZE_MAX);
+    owned_bytes file = make_png(&shape, 0, SIZE_MAX);
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct counted counted = { 0 };
-        struct fixture *f = fixture_new(&codec_png);
+        owned_fixture *f = fixture_new(&codec_png);
         f->load.limits = (struct limits){ .pixels = limits[i].pixels,
                                           .bytes = limits[i].bytes };
         f->load.mem = counted_memory(&counted);
@@ -364,7 +351,5 @@ TEST(limits)
         CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
         counted = (struct counted){ .empty = true };
         CHECK(!accepts(f, file), "without memory");
-        fixture_free(f);
     }
-    bytes_free(&file);
 }

@@ -37,13 +37,12 @@ static void add_worded(struct bytes *file, const char *name,
 
 static void add_density(struct bytes *file, uint32_t x, uint32_t y, int unit)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     uint8_t byte = (uint8_t)unit;
     add_big(&data, x, 4);
     add_big(&data, y, 4);
     must(bytes_append(&data, &byte, 1));
     add_chunk(file, "pHYs", data.data, data.size);
-    bytes_free(&data);
 }
 
 /* Ends, decodes and frees the file. */
@@ -73,7 +72,7 @@ TEST(taken)
     add_worded(&file, "zTXt", "Comment", 1, true, bytes_of("a comment"));
     add_worded(&file, "tEXt", "Comment", 0, false, bytes_of("a second one"));
     add_worded(&file, "tEXt", "Title", 0, false, bytes_of("a title"));
-    struct fixture *f = load(&file);
+    owned_fixture *f = load(&file);
     const struct meta *m = f->img.meta;
     static const bool portable[] = { 1, 1, 0, 1, 0, 1, 1, 0, 0 };
     CHECK(same_bytes(m->icc, bytes_of(profile)), "the profile");
@@ -89,7 +88,6 @@ TEST(taken)
         CHECK(m->block[i].portable == portable[i], "%zu: %s", i,
               m->block[i].name);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    fixture_free(f);
     bytes_free(&exif);
     bytes_free(&xmp);
 }
@@ -101,11 +99,10 @@ TEST(repeats)
     add_chunk(&file, "gAMA", "\0\0\xb1\x8f", 4);
     add_chunk(&file, "sRGB", "\0", 1);
     add_density(&file, 2, 3, 0);
-    struct fixture *f = load(&file);
+    owned_fixture *f = load(&file);
     for (size_t i = 0; i < f->img.meta->nblocks; i++)
         CHECK(f->img.meta->block[i].portable, "%s", f->img.meta->block[i].name);
     CHECK(f->img.meta->density.unit == DENSITY_ASPECT, "2 : 3");
-    fixture_free(f);
 }
 
 /* What is malformed is not taken, and so it counts as lost. */
@@ -128,13 +125,12 @@ TEST(malformed)
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct bytes file = begin_png();
         add_chunk(&file, bad[i].name, bad[i].data, bad[i].size);
-        struct fixture *f = load(&file);
+        owned_fixture *f = load(&file);
         const struct meta *m = f->img.meta;
         CHECK(!m->icc.size && !m->xmp.size && !m->comment.size &&
                   !m->exif.size && !m->keyed && m->density.unit == 0,
               "%zu: %s", i, bad[i].name);
         CHECK(!m->block[0].portable, "%zu: %s", i, bad[i].name);
-        fixture_free(f);
     }
 }
 
@@ -154,8 +150,8 @@ enum { DEFLATED = COUNT(deflated) };
  * passes as it is. */
 static void check_damaged(unsigned i, struct bytes z, const char *words)
 {
-    struct bytes file = begin_png();
-    struct fixture *f = fixture_new(&codec_png);
+    owned_bytes file = begin_png();
+    owned_fixture *f = fixture_new(&codec_png);
     struct chunks a, b;
     add_worded(&file, deflated[i].name, deflated[i].keyword, deflated[i].lead,
                false, z);
@@ -185,26 +181,22 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
               !f->img.meta->xmp.size,
           "nothing of it is taken");
     CHECK(!f->img.meta->block[0].portable, "it counts as lost");
-    fixture_free(f);
-    bytes_free(&file);
 }
 
 TEST(bomb)
 {
     size_t size = (64u << 20) + 1;
     uLongf made = size / 100;
-    uint8_t *zeros = calloc(size, 1), *data = malloc(made);
+    owned_memory uint8_t *zeros = calloc(size, 1), *data = malloc(made);
     must(zeros && data && compress2(data, &made, zeros, size, 1) == Z_OK);
     struct bytes z = { .data = data, .size = made };
     for (unsigned i = 0; i < DEFLATED; i++)
         check_damaged(i, z, "64 MiB");
-    free(zeros);
-    free(data);
 }
 
 TEST(cut_text)
 {
-    struct bytes z = { 0 };
+    owned_bytes z = { 0 };
     add_deflated(&z, profile, sizeof profile);
     z.size--;
     for (unsigned i = 0; i < DEFLATED; i++) {
@@ -212,7 +204,6 @@ TEST(cut_text)
         check_damaged(i, bytes_of("no zlib stream"), "damaged");
         check_damaged(i, bytes_of("\x78"), "damaged");
     }
-    bytes_free(&z);
 }
 
 /* ---- Written --------------------------------------------------------------*/
@@ -229,8 +220,8 @@ static struct fixture *make_foreign(void)
 
 TEST(written)
 {
-    struct fixture *f = make_foreign();
-    struct bytes exif_after = { 0 }, text = { 0 };
+    owned_fixture *f = make_foreign();
+    owned_bytes exif_after = { 0 }, text = { 0 };
     struct chunks list = { 0 };
     struct says s = { 7, 13, 9 };
     struct meta *m = f->img.meta;
@@ -269,9 +260,6 @@ TEST(written)
               uncompress(icc, &size, c->data + 13, c->size - 13) == Z_OK &&
               size == strlen(profile) && !memcmp(icc, profile, size),
           "the profile");
-    fixture_free(f);
-    bytes_free(&exif_after);
-    bytes_free(&text);
 }
 
 /* A density that the chunk cannot hold is named, not dropped in silence. */
@@ -289,7 +277,7 @@ TEST(densities)
         { { DENSITY_INCH, 0, 5 }, 0, 0, 2 },
     };
     for (size_t i = 0; i < COUNT(given); i++) {
-        struct fixture *f = make_foreign();
+        owned_fixture *f = make_foreign();
         struct chunks list = { 0 };
         f->img.meta->density = given[i].d;
         fixture_write(f);
@@ -302,6 +290,5 @@ TEST(densities)
                       read_be32(c->data + 4) == given[i].y &&
                       c->data[8] == given[i].unit && !f->warnings.count,
                   "%zu", i);
-        fixture_free(f);
     }
 }

@@ -36,7 +36,7 @@ static void check_read(struct bytes file, const struct shape *s, bool sure)
     plain_picture_read_stored(&want, file);
     for (int f = 0; flates[f]; f++)
         for (int p = 0; p < POOLS; p += tests_are_whole() ? 1 : 2) {
-            struct image img = shape_image(s);
+            owned_image img = shape_image(s);
             struct row_sink rows = { .img = &img, .height = img.height };
             img.meta = meta_new(&codec_png);
             must(img.meta);
@@ -46,7 +46,6 @@ static void check_read(struct bytes file, const struct shape *s, bool sure)
                   read ? "read" : "refused");
             CHECK(!read || !want.sound || image_holds(&img, want.samples),
                   "%s: others", flates[f]->name);
-            image_free(&img);
         }
     plain_picture_free(&want);
 }
@@ -88,11 +87,10 @@ TEST(shapes)
                 size_t bytes = (size_t)s->width * s->height;
                 if (bytes > 50000 && (piece == 7 || filter < FILTER_ALL))
                     continue;
-                struct bytes file = make_png(s, filter, piece);
+                owned_bytes file = make_png(s, filter, piece);
                 test_case("%ux%u, depth %u, filter %u", s->width, s->height,
                           s->depth, filter);
                 check_read(file, s, true);
-                bytes_free(&file);
             }
 }
 
@@ -140,7 +138,7 @@ static struct bytes stream_of(const struct shape *s, int rows, size_t more)
 
 static void check_damage(const struct shape *s)
 {
-    struct bytes z = stream_of(s, 0, 0);
+    owned_bytes z = stream_of(s, 0, 0);
     for (size_t size = 1; size <= z.size; size++) {
         test_case("cut to %zu of %zu", size, z.size);
         check_stream(s, (struct bytes){ z.data, size, 0 }, size == z.size);
@@ -151,7 +149,6 @@ static void check_damage(const struct shape *s)
         check_stream(s, z, false);
         z.data[bit / 8] ^= 1 << bit % 8;
     }
-    bytes_free(&z);
 }
 
 TEST(damage)
@@ -172,11 +169,10 @@ TEST(lengths)
         { "1 behind the stream", 0, 0, 1 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct bytes z = stream_of(&small, cases[i].rows, cases[i].more);
+        owned_bytes z = stream_of(&small, cases[i].rows, cases[i].more);
         must(bytes_append(&z, "junk", cases[i].junk));
         test_case("%s", cases[i].name);
         check_stream(&small, z, false);
-        bytes_free(&z);
     }
 }
 
@@ -232,7 +228,7 @@ static void check_distance(unsigned before, unsigned far, bool sure)
 TEST(window)
 {
     struct shape s = { 3000, 9, 8, GRAY, false };
-    struct bytes z = stream_of(&s, 0, 0);
+    owned_bytes z = stream_of(&s, 0, 0);
     for (unsigned bits = 8; bits <= 16; bits++) {
         unsigned head = (bits - 8) << 12 | 8 << 8;
         head += 31 - head % 31;
@@ -241,13 +237,12 @@ TEST(window)
         test_case("a window of %u bits", bits);
         check_stream(&s, z, false);
     }
-    bytes_free(&z);
 }
 
 /* Chunks: a wrong CRC, empty ones, one that stands apart. */
 TEST(chunks)
 {
-    struct bytes z = stream_of(&small, 0, 0);
+    owned_bytes z = stream_of(&small, 0, 0);
     struct bytes file = wrap(&small, z.data, z.size, 50);
     const struct bytes idats = idats_of(file);
     size_t first = (size_t)(idats.data - file.data);
@@ -266,7 +261,6 @@ TEST(chunks)
     test_case("empty chunks");
     check_read(file, &small, false);
     bytes_free(&file);
-    bytes_free(&z);
 }
 
 /* ---- Writing --------------------------------------------------------------*/
@@ -313,24 +307,21 @@ static struct bytes write_file(const struct image *img, const struct shape *s,
 
 static void check_write(const struct shape *s, enum kind kind, int level)
 {
-    struct image img = shape_image(s);
+    owned_image img = shape_image(s);
     struct plain_picture is;
     test_case("%s, %ux%u, depth %u, type %u, level %d", kinds[kind], s->width,
               s->height, s->depth, s->type, level);
     fill(&img, kind);
-    struct bytes file = write_file(&img, s, level, NULL);
+    owned_bytes file = write_file(&img, s, level, NULL);
     plain_picture_read_stored(&is, file);
     CHECK(is.sound && image_holds(&img, is.samples), "other samples");
     for (int p = 0; p < POOLS; p++) {
-        struct bytes same = write_file(&img, s, level, pools[p]);
+        owned_bytes same = write_file(&img, s, level, pools[p]);
         CHECK(same.size == file.size &&
                   memcmp(same.data, file.data, file.size) == 0,
               "other bytes on other threads");
-        bytes_free(&same);
     }
     plain_picture_free(&is);
-    bytes_free(&file);
-    image_free(&img);
 }
 
 /* What compresses is compressed, and more so where more was asked for (but in
@@ -341,12 +332,11 @@ static void check_levels(enum kind kind, double most)
     static const struct shape s = { 900, 700, 8, RGB, false };
     static const int levels[] = { 0, 1, 6, 9 };
     size_t raw = (size_t)s.width * s.height * 3, size[4];
-    struct image img = shape_image(&s);
+    owned_image img = shape_image(&s);
     fill(&img, kind);
     for (int i = 0; i < 4; i++) {
-        struct bytes file = write_file(&img, &s, levels[i], pools[1]);
+        owned_bytes file = write_file(&img, &s, levels[i], pools[1]);
         size[i] = file.size;
-        bytes_free(&file);
     }
     CHECK(size[0] > raw && size[0] < raw + raw / 100, "%s: %zu stored",
           kinds[kind], size[0]);
@@ -355,7 +345,6 @@ static void check_levels(enum kind kind, double most)
     CHECK(size[3] <= size[2] + size[2] / 1000 &&
               size[2] <= size[1] + size[1] / 50,
           "%s: %zu, %zu, %zu", kinds[kind], size[1], size[2], size[3]);
-    image_free(&img);
 }
 
 /* Noise that repeats after 60 rows, which are 21660 bytes: more than what is
@@ -364,7 +353,7 @@ TEST(repeats)
 {
     static const struct shape s = { 120, 600, 8, RGB, false };
     size_t raw = (size_t)s.width * s.height * 3;
-    struct image img = shape_image(&s);
+    owned_image img = shape_image(&s);
     for (unsigned c = 0; c < 3; c++)
         for (uint32_t y = 0; y < s.height; y++) {
             uint64_t state = 1 + c + y % 60 * 3;
@@ -373,12 +362,10 @@ TEST(repeats)
                                  (unsigned)(test_random(&state) >> 40) & 255);
         }
     for (int level = 3; level <= 9; level += 3) {
-        struct bytes file = write_file(&img, &s, level, NULL);
+        owned_bytes file = write_file(&img, &s, level, NULL);
         CHECK(file.size < raw / 8, "level %d: %zu of %zu", level, file.size,
               raw);
-        bytes_free(&file);
     }
-    image_free(&img);
 }
 
 /* Noise in which words of five bytes and of ten come again, anywhere in a
@@ -387,7 +374,7 @@ TEST(words)
 {
     static const struct shape s = { 400, 300, 8, RGB, false };
     const size_t raw = (size_t)s.width * s.height * 3;
-    struct image img = shape_image(&s);
+    owned_image img = shape_image(&s);
     uint8_t words[64][10];
     uint64_t state = 9;
     unsigned word = 0, left = 0;
@@ -402,10 +389,8 @@ TEST(words)
         image_set_sample(&img, i % 3, (uint32_t)(i / 3 % s.width),
                          (uint32_t)(i / 3 / s.width), now & 255);
     }
-    struct bytes file = write_file(&img, &s, 6, NULL);
+    owned_bytes file = write_file(&img, &s, 6, NULL);
     CHECK(file.size < 140000, "%zu of %zu", file.size, raw);
-    bytes_free(&file);
-    image_free(&img);
 }
 
 /* Noise, above and below which noise repeats after 7 rows: one band, of which
@@ -413,17 +398,15 @@ TEST(words)
 TEST(two_kinds)
 {
     static const struct shape s = { 400, 1000, 8, GRAY, false };
-    struct image img = shape_image(&s);
+    owned_image img = shape_image(&s);
     for (uint32_t y = 0; y < s.height; y++) {
         uint64_t state = 1 + (y / 333 == 1 ? y : y % 7);
         for (uint32_t x = 0; x < s.width; x++)
             image_set_sample(&img, 0, x, y,
                              (unsigned)(test_random(&state) >> 40) & 255);
     }
-    struct bytes file = write_file(&img, &s, 6, NULL);
+    owned_bytes file = write_file(&img, &s, 6, NULL);
     CHECK(file.size < 333 * s.width * 6 / 5, "%zu", file.size);
-    bytes_free(&file);
-    image_free(&img);
 }
 
 TEST_SET_UP()

@@ -50,19 +50,17 @@ static struct bytes make_bmp(struct bmp b)
 static void bmp_is(struct bmp b, unsigned nplanes, const double *want,
                    const char *said)
 {
-    struct bytes file = make_bmp(b);
+    owned_bytes file = make_bmp(b);
     uint32_t height = (uint32_t)(b.height < 0 ? -b.height : b.height);
     check_file(&codec_bmp, file.data, file.size, (uint32_t)b.width, height,
                nplanes, want, said);
     check_cuts(&codec_bmp, file.data, file.size, 0);
-    bytes_free(&file);
 }
 
 static void bmp_refused(struct bmp b, const char *words)
 {
-    struct bytes file = make_bmp(b);
+    owned_bytes file = make_bmp(b);
     check_refused(&codec_bmp, file.data, file.size, words);
-    bytes_free(&file);
 }
 
 static struct bmp of(int32_t width, int32_t height, unsigned bits,
@@ -192,13 +190,12 @@ TEST(bmp_fields)
 /* The same of runs, where the mark of the end, of two bytes, may be missing. */
 static void runs_are(struct bmp b, const double *want)
 {
-    struct bytes file = make_bmp(b);
+    owned_bytes file = make_bmp(b);
     const uint32_t height = (uint32_t)abs(b.height);
     check_file(&codec_bmp, file.data, file.size, (uint32_t)b.width, height, 3,
                want, lost);
     check_cuts(&codec_bmp, file.data, file.size, 2);
     check_hostile(&codec_bmp, file.data, file.size, file.size);
-    bytes_free(&file);
 }
 
 /* Runs, indices as they are, ends of rows and moves; what is passed over has
@@ -221,13 +218,12 @@ TEST(bmp_runs)
                 "row 1 is malformed");
     b = having(b, TEXT("\5\x12\0\0\0\5\0\0"));
     bmp_refused(b, "cut short in row 1");
-    struct bytes file = make_bmp(b);
+    owned_bytes file = make_bmp(b);
     struct opened o = open_file(&codec_bmp, file.data, file.size, TOLERANT);
     CHECK(o.status == 0 && o.warnings.count == 2 &&
               !strcmp(o.warnings.list[0].text, CUT) &&
               has_samples(&o.img, SAMPLES(B, C, B, C, B, A, A, A, A, A)),
           "%s", o.warnings.list[0].text);
-    bytes_free(&file);
     close_file(&o);
 }
 
@@ -278,12 +274,11 @@ TEST(bmp_damaged)
         masked(FOUR_MASKS, 108, of(1, 1, 32, TEXT("abcd"))),
     };
     for (size_t i = 0; i < COUNT(some); i++) {
-        struct bytes file = make_bmp(some[i]);
+        owned_bytes file = make_bmp(some[i]);
         if (i == 0)
             check_tolerated(&codec_bmp, file.data, file.size,
                             SAMPLES('c', 'b', 'a', 0, 'e', 'd'), CUT);
         check_hostile(&codec_bmp, file.data, file.size, i == 2 ? 122 : 54);
-        bytes_free(&file);
     }
 }
 
@@ -292,16 +287,14 @@ static void density_is(struct density density, enum xform turned, uint32_t x,
                        uint32_t y, unsigned warnings_want)
 {
     struct warnings warnings = { 0 };
-    struct image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 2, 2);
+    owned_image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 2, 2);
     img.meta = meta_new(&codec_png);
     img.meta->density = density;
     img.turned = turned;
-    struct bytes file = written(&codec_bmp, &img, "bmp", &warnings);
+    owned_bytes file = written(&codec_bmp, &img, "bmp", &warnings);
     CHECK(read_le32(file.data + 38) == x && read_le32(file.data + 42) == y,
           "%u, %u", read_le32(file.data + 38), read_le32(file.data + 42));
     CHECK(warnings.count == warnings_want, "%s", warnings.list[0].text);
-    bytes_free(&file);
-    image_free(&img);
 }
 
 TEST(bmp_density)
@@ -316,8 +309,8 @@ TEST(bmp_density)
     density_is((struct density){ DENSITY_ASPECT, 2, 1 }, XFORM_NONE, 0, 0, 1);
     /* In its own format a turn by 90 degrees changes nothing else in this
      * file. */
-    struct bytes file = make_bmp(of(1, 1, 24, TEXT("abc\0")));
-    struct bytes want = { 0 };
+    owned_bytes file = make_bmp(of(1, 1, 24, TEXT("abc\0")));
+    owned_bytes want = { 0 };
     write_le32(file.data + 2, 58);
     write_le32(file.data + 38, 2835);
     write_le32(file.data + 42, 1000);
@@ -326,20 +319,17 @@ TEST(bmp_density)
     write_le32(want.data + 42, 2835);
     check_rewritten(&codec_bmp, file.data, file.size, "bmp", XFORM_ROTATE_270,
                     want.data, want.size);
-    bytes_free(&want);
-    bytes_free(&file);
 }
 
 /* Other formats do not get an unused fourth byte. */
 TEST(bmp_unused)
 {
     for (int last = 0; last < 2; last++) {
-        struct bytes file =
+        owned_bytes file =
             make_bmp(of(2, 1, 32, last ? "abc\0def\1" : "abc\0def\0", 8));
         struct opened o = open_file(&codec_bmp, file.data, file.size, PORTABLE);
         CHECK(o.img.nplanes == (last ? 4 : 3) && o.img.alpha == last,
               "%u planes", o.img.nplanes);
-        bytes_free(&file);
         close_file(&o);
     }
 }
@@ -350,17 +340,15 @@ TEST(bmp_alpha)
     for (uint32_t coding = 0; coding <= 3; coding += 3) {
         const struct bmp b = of(1, 1, 32, TEXT("abcd"));
         struct warnings warnings = { 0 };
-        struct bytes file = make_bmp(coding ? masked(FOUR_MASKS, 108, b) : b);
+        owned_bytes file = make_bmp(coding ? masked(FOUR_MASKS, 108, b) : b);
         struct opened o = open_file(&codec_bmp, file.data, file.size, STRICT);
-        struct bytes again = written(&codec_bmp, &o.img, "bmp", &warnings);
+        owned_bytes again = written(&codec_bmp, &o.img, "bmp", &warnings);
         CHECK(read_le32(again.data + 30) == coding &&
                   read_le32(again.data + 66) == (coding ? 0xff000000 : 0),
               "coding %u, mask %x", read_le32(again.data + 30),
               read_le32(again.data + 66));
         check_file(&codec_bmp, again.data, again.size, 1, 1, 4,
                    SAMPLES('c', 'b', 'a', 'd'), NULL);
-        bytes_free(&again);
-        bytes_free(&file);
         close_file(&o);
     }
 }
@@ -385,9 +373,8 @@ TEST(round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
         for (unsigned n = 3; n <= 4; n++) {
-            struct image img =
+            owned_image img =
                 random_picture(CELL_U8, 255, COLOR_RGB, n, width, 7);
             check_round_trip(&codec_bmp, &img, "bmp");
-            image_free(&img);
         }
 }

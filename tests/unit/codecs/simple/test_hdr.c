@@ -206,7 +206,7 @@ static void same_again(struct bytes file, int how)
     struct warnings warnings = { 0 };
     struct opened o = open_file(c, file.data, file.size, how);
     CHECK(o.status == 0, "%s", o.err.text);
-    struct bytes coded = written(c, &o.img, "hdr", &warnings);
+    owned_bytes coded = written(c, &o.img, "hdr", &warnings);
     struct opened again = open_file(c, coded.data, coded.size, how);
     CHECK(again.status == 0 && same_cells(&o.img, &again.img), "%u, %s",
           o.img.width, again.err.text);
@@ -214,7 +214,6 @@ static void same_again(struct bytes file, int how)
     check_cuts(c, coded.data, o.img.width < 20 ? coded.size : 0, 0);
     close_file(&o);
     close_file(&again);
-    bytes_free(&coded);
 }
 
 /* Pixels as they are stored, and as floats, stay what they are: all exponents
@@ -235,10 +234,9 @@ TEST(round_trips)
                 pixels[i] = 2; /* no sign of a run */
         }
         sprintf(size, "-Y 5 +X %u\n", width);
-        struct bytes file = make_file(size, pixels, 5 * width - 1);
+        owned_bytes file = make_file(size, pixels, 5 * width - 1);
         same_again(file, STRICT);
         same_again(file, PORTABLE);
-        bytes_free(&file);
     }
 }
 
@@ -249,7 +247,7 @@ TEST(converted)
     uint64_t state = 7;
     for (unsigned width = 1; width < 600; width += width < 20 ? 1 : 97) {
         struct warnings warnings = { 0 };
-        struct image img = random_picture(CELL_F32, 0, COLOR_RGB, 3, width, 2);
+        owned_image img = random_picture(CELL_F32, 0, COLOR_RGB, 3, width, 2);
         struct err err;
         for (unsigned i = 0; i < 3 * 2 * width; i++) {
             float *row = plane_row(&img.plane[i % 3], i / 3 / width);
@@ -258,15 +256,13 @@ TEST(converted)
                 ldexpf((float)(r & 255 & (i / 3 % 5 ? ~0u : 7)),
                        (int)((i / 30 * 37) % 200) - 100);
         }
-        struct bytes file = written(c, &img, "hdr", &warnings);
+        owned_bytes file = written(c, &img, "hdr", &warnings);
         struct opened o = open_file(c, file.data, file.size, PORTABLE);
         CHECK(o.status == 0 && same_cells(&o.img, &img), "%u, %s", width,
               o.err.text);
         CHECK(warnings.count == 0, "%s", warnings.list[0].text);
         CHECK(c->check(file, &img, NULL, &err) == 0, "%s", err.text);
-        bytes_free(&file);
         close_file(&o);
-        image_free(&img);
     }
 }
 
@@ -283,14 +279,13 @@ TEST(ones)
         row[1] = row[2] = 1;
         row[1] = i == 3 ? 0x89 : 1;
     }
-    struct bytes file = written(c, &o.img, "hdr", &warnings);
+    owned_bytes file = written(c, &o.img, "hdr", &warnings);
     CHECK(warnings.count == 1 && !strcmp(warnings.list[0].text,
                                          "3 samples are below or above what "
                                          "HDR can hold and are clipped"),
           "%s", warnings.list[0].text);
     floats_are(file.data, file.size, 3, 1, SAMPLES(1, 0, 0, 2, 2, 2, 0, 0, 0),
                NULL);
-    bytes_free(&file);
     close_file(&o);
 }
 
@@ -333,19 +328,17 @@ static void becomes(float red, float green, double red_want, double green_want,
                     const char *said)
 {
     struct warnings warnings = { 0 };
-    struct image img = random_picture(CELL_F32, 0, COLOR_RGB, 3, 1, 1);
+    owned_image img = random_picture(CELL_F32, 0, COLOR_RGB, 3, 1, 1);
     *(float *)plane_row(&img.plane[0], 0) = red;
     *(float *)plane_row(&img.plane[1], 0) = green;
     *(float *)plane_row(&img.plane[2], 0) = 0;
-    struct bytes file = written(c, &img, "hdr", &warnings);
+    owned_bytes file = written(c, &img, "hdr", &warnings);
     CHECK(warnings.count == (said != NULL) &&
               (!said || !strcmp(warnings.list[0].text, said)),
           "%g, %g: %u, %s", (double)red, (double)green, warnings.count,
           warnings.list[0].text);
     floats_are(file.data, file.size, 1, 1, SAMPLES(red_want, green_want, 0),
                NULL);
-    bytes_free(&file);
-    image_free(&img);
 }
 
 TEST(floats)

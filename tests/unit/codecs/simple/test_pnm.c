@@ -63,12 +63,11 @@ static void check_no_suffix(const char *file, const char *suffix,
 {
     struct opened o = open_file(&codec_pnm, file, strlen(file), STRICT);
     struct save_opts opts = { .suffix = suffix, .warnings = &o.warnings };
-    struct bytes out = { 0 };
+    owned_bytes out = { 0 };
     CHECK(o.status == 0, "%s", o.err.text);
     CHECK(encode_as(&codec_pnm, &out, &o.img, &opts, &o.err) == -1 &&
               !strcmp(o.err.text, words),
           "%s", o.err.text);
-    bytes_free(&out);
     close_file(&o);
 }
 
@@ -132,17 +131,15 @@ TEST(pnm_tolerant)
 TEST(pnm_round_trips)
 {
     for (unsigned width = 1; width < 20; width++) {
-        struct image img = random_picture(CELL_U8, 1, COLOR_GRAY, 1, width, 5);
+        owned_image img = random_picture(CELL_U8, 1, COLOR_GRAY, 1, width, 5);
         check_round_trip(&codec_pnm, &img, "pbm");
-        image_free(&img);
     }
     for (size_t i = 0; i < MAXVALS; i++)
         for (unsigned n = 1; n <= 3; n += 2) {
-            struct image img =
+            owned_image img =
                 random_picture(cell_of(maxvals[i]), maxvals[i],
                                n == 1 ? COLOR_GRAY : COLOR_RGB, n, 37, 11);
             check_round_trip(&codec_pnm, &img, n == 1 ? "pgm" : "ppm");
-            image_free(&img);
         }
 }
 
@@ -272,10 +269,9 @@ TEST(pam_round_trips)
             enum color color = n > 4   ? COLOR_OTHER
                                : n > 2 ? COLOR_RGB
                                        : COLOR_GRAY;
-            struct image img = random_picture(cell_of(maxvals[i]), maxvals[i],
-                                              color, n, 23, 7);
+            owned_image img = random_picture(cell_of(maxvals[i]), maxvals[i],
+                                             color, n, 23, 7);
             check_round_trip(&codec_pam, &img, "pam");
-            image_free(&img);
         }
 }
 
@@ -302,14 +298,13 @@ TEST(pfm_files)
     DAMAGED(c, "Pf\n#c\n1 2\n-1.0\n", "abcdabcd", 0);
     DAMAGED(c, "PF 1 1 1 ", "abcdabcdabcd", 0);
     for (unsigned n = 1; n <= 3; n += 2) {
-        struct image img = random_picture(
+        owned_image img = random_picture(
             CELL_F32, 0, n == 1 ? COLOR_GRAY : COLOR_RGB, n, 37, 11);
         check_round_trip(c, &img, "pfm");
         img.meta = codec_new_meta(c);
         *(struct netpbm_state *)img.meta->state =
             (struct netpbm_state){ .scale = "1", .big_endian = true };
         check_round_trip(c, &img, "pfm");
-        image_free(&img);
     }
 }
 

@@ -68,7 +68,7 @@ TEST(qoi_runs)
 TEST(qoi_ends)
 {
     const double *two = SAMPLES(1, 1, 1, 1, 1, 1);
-    struct bytes file = make_qoi(2, 1, 3, TEXT("\x7f\xc0" END "more"));
+    owned_bytes file = make_qoi(2, 1, 3, TEXT("\x7f\xc0" END "more"));
     check_file(&codec_qoi, file.data, file.size, 2, 1, 3, two,
                "4 bytes after the picture are not kept");
     file.data[23] = 2;
@@ -89,19 +89,17 @@ TEST(qoi_ends)
                     "say");
     check_rewritten(&codec_qoi, file.data, 24, "qoi", XFORM_NONE, file.data,
                     24);
-    bytes_free(&file);
 }
 
 TEST(qoi_round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
         for (unsigned n = 3; n <= 4; n++) {
-            struct image img =
+            owned_image img =
                 random_picture(CELL_U8, 255, COLOR_RGB, n, width, 7);
             check_round_trip(&codec_qoi, &img, "qoi");
             for (size_t i = 0; i < img.pixels.rows.size; i++)
                 img.pixels.rows.cells[i] %= 1 + width % 40;
             check_round_trip(&codec_qoi, &img, "qoi");
-            image_free(&img);
         }
 }

@@ -111,11 +111,10 @@ TEST(tga_palettes)
 
 static void tga_refused(unsigned at, uint8_t value, const char *words)
 {
-    struct bytes file =
+    owned_bytes file =
         with_palette(TGA(1, 8, 2, 1, LEFT_DOWN, "\0\0"), 24, TEXT("abc"));
     file.data[at] = value;
     check_refused(&codec_tga, file.data, file.size, words);
-    bytes_free(&file);
 }
 
 TEST(tga_refused)
@@ -158,8 +157,8 @@ TEST(tga_kept)
 {
     static const double want[] = { 'c', 'b', 'a', 0 };
     struct warnings warnings = { 0 };
-    struct bytes file = TGA(2, 32, 1, 1, LEFT_DOWN | 0,
-                            "abc\0\0\0\0\0\0\0\0\0TRUEVISION-XFILE.\0");
+    owned_bytes file = TGA(2, 32, 1, 1, LEFT_DOWN | 0,
+                           "abc\0\0\0\0\0\0\0\0\0TRUEVISION-XFILE.\0");
     file.data[0] = 4;
     insert(&file, TEXT("F\0or"));
     struct opened o = open_file(&codec_tga, file.data, file.size, STRICT);
@@ -177,7 +176,6 @@ TEST(tga_kept)
     file.data[file.size - 3] = 'x';
     check_file(&codec_tga, file.data, file.size, 1, 1, 4, want,
                "26 bytes after the picture are not kept");
-    bytes_free(&file);
 }
 
 /* A plain file stays plain, and one with runs has runs. */
@@ -200,21 +198,20 @@ static void check_runs(const struct image *img)
 {
     struct warnings warnings = { 0 };
     struct err err;
-    struct bytes file = written(&codec_tga, img, "tga", &warnings);
+    owned_bytes file = written(&codec_tga, img, "tga", &warnings);
     CHECK(file.data[2] == (img->nplanes < 3 ? 11 : 10), "type %u",
           file.data[2]);
     CHECK(codec_tga.check(file, img, NULL, &err) == 0, "%s", err.text);
     struct bytes again = written_again(&codec_tga, img, file, "tga");
     check_same_files(again, written_again(&codec_tga, img, again, "tga"),
                      "tga");
-    bytes_free(&file);
 }
 
 TEST(round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
         for (unsigned n = 1; n <= 4; n++) {
-            struct image img = random_picture(
+            owned_image img = random_picture(
                 CELL_U8, 255, n < 3 ? COLOR_GRAY : COLOR_RGB, n, width, 7);
             check_runs(&img);
             memset(img.pixels.rows.cells, 7,
@@ -227,6 +224,5 @@ TEST(round_trips)
                         row[x] = x * (y + 1) / 4 % 3; /* short runs */
                 }
             check_runs(&img);
-            image_free(&img);
         }
 }

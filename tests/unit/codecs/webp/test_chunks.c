@@ -48,7 +48,7 @@ static uint64_t work_of(const struct codec *webp, unsigned frames)
         .save = &save,
         .warnings = &warnings,
     };
-    struct bytes file = make_file(frames), made = { 0 };
+    owned_bytes file = make_file(frames), made = { 0 };
     struct image img = { 0 };
     struct err err;
     struct account *before = account_enter(&account);
@@ -56,8 +56,6 @@ static uint64_t work_of(const struct codec *webp, unsigned frames)
         CHECK(false, "%s", err.text);
     account_enter(before);
     CHECK(made.size >= file.size, "%zu of %zu bytes", made.size, file.size);
-    bytes_free(&file);
-    bytes_free(&made);
     return account.spent;
 }
 

@@ -10,9 +10,7 @@ enum { CELLS = COUNT(cells) };
 
 static void check_turn(enum cell cell, enum xform t)
 {
-    struct image src = {
-        .cell = cell, .width = 67, .height = 41, .nplanes = 2
-    };
+    owned_image src = { .cell = cell, .width = 67, .height = 41, .nplanes = 2 };
     struct image dst;
     struct lane *lane;
     struct lane_opts opts = { 0 };
@@ -44,7 +42,6 @@ static void check_turn(enum cell cell, enum xform t)
     CHECK(verify_count_wrong(&dst, t) == 1, "cell %d, turn %d", cell, t);
     backend_cpu.close(lane);
     image_free(&dst);
-    image_free(&src);
 }
 
 /* As codecs/image/image.h has it: transposed inside, odd columns negated where

@@ -56,7 +56,7 @@ static void check_memory(enum cell cell, uint32_t width, uint32_t height,
                                         .turner = &turner,
                                         .mem = garbage_memory };
     struct image src = picture(cell, width, height), want;
-    struct image got = image_kind(&src);
+    owned_image got = image_kind(&src);
     struct row_sink rows;
     struct err err = { .text = "" };
     must(image_like(&want, &src, t, mem_plain, &err) == 0 &&
@@ -77,7 +77,6 @@ static void check_memory(enum cell cell, uint32_t width, uint32_t height,
           "%u x %u, cell %d, %s, %u", width, height, cell, xform_name(t), late);
     row_sink_close(&rows);
     image_free(&src);
-    image_free(&got);
     image_free(&want);
 }
 
@@ -176,7 +175,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
                   uint64_t memory)
 {
     struct image src = picture(cell, width, height), want, got;
-    struct image img = {
+    owned_image img = {
         .cell = cell, .nplanes = 2, .width = width, .height = height
     };
     uint64_t mapped = 0;
@@ -202,7 +201,6 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
     image_free(&src);
     image_free(&want);
     image_free(&got);
-    image_free(&img);
 }
 
 TEST(sizes)
@@ -243,7 +241,7 @@ TEST(faults_in_memory)
     const struct row_sink_opts opts = { .t = XFORM_TRANSPOSE,
                                         .turner = &refusing,
                                         .mem = mem_plain };
-    struct image img = {
+    owned_image img = {
         .cell = CELL_U8, .nplanes = 1, .width = 3, .height = 2 * BAND_ROWS
     };
     struct row_sink rows;
@@ -254,13 +252,12 @@ TEST(faults_in_memory)
     CHECK(first == 0 && second && strcmp(err.text, "it is not turned") == 0,
           "%s", err.text);
     row_sink_close(&rows);
-    image_free(&img);
 }
 
 TEST(faults)
 {
     const struct turner refusing = { .turn = refuse };
-    struct image src = picture(CELL_U8, 300, 600);
+    owned_image src = picture(CELL_U8, 300, 600);
     struct image img = image_kind(&src);
     uint64_t made;
     const struct scratch scratch = { make_file, &made, 1 << 20 };
@@ -290,5 +287,4 @@ TEST(faults)
               strcmp(err.text, "the disk is full") == 0 &&
               img.pixels.kind == PIXELS_NONE,
           "%s", err.text);
-    image_free(&src);
 }

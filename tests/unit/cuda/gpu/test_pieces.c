@@ -60,7 +60,7 @@ static void check_plane(uint32_t width, uint32_t height, size_t size,
         plane_of(flip ? height : width, flip ? width : height, size);
     struct pieces pieces = pieces_cut(width, height, size, most);
     size_t room = most > 65536 * 4 ? most : 65536 * 4, wrong = 0, large = 0;
-    uint8_t *in = malloc(room), *out = malloc(room);
+    owned_memory uint8_t *in = malloc(room), *out = malloc(room);
     fill(&src, size);
     for (uint64_t i = 0; i < pieces.count; i++) {
         struct plane_piece p = pieces_get(&pieces, width, height, i, t);
@@ -85,8 +85,6 @@ static void check_plane(uint32_t width, uint32_t height, size_t size,
           xform_name(t), wrong);
     free(src.data);
     free(dst.data);
-    free(in);
-    free(out);
 }
 
 /* Of any size a plane is cut into pieces that are not too large, and of large

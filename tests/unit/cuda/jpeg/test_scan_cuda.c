@@ -44,7 +44,7 @@ TEST(batches)
     size_t before = 1, after = 0;
     if (!scan_has_device(&scan_engine_cuda))
         return;
-    struct bytes file = make_noisy_jpeg(&coding, 20);
+    owned_bytes file = make_noisy_jpeg(&coding, 20);
     run_batches(file, 1);
     for (unsigned tries = 0; tries < 5 && after < before; tries++) {
         before = free_memory();
@@ -52,5 +52,4 @@ TEST(batches)
         after = free_memory();
     }
     CHECK(after >= before, "%zu bytes are lost", before - after);
-    bytes_free(&file);
 }

@@ -45,12 +45,11 @@ static void check_grid(unsigned k, const uint32_t size[2], unsigned restart,
                        unsigned number)
 {
     static unsigned way;
-    struct bytes file = entropy_make_kind(k, size[0], size[1], restart, way++);
+    owned_bytes file = entropy_make_kind(k, size[0], size[1], restart, way++);
     const bool whole = tests_are_whole();
     test_case("%s, %u x %u, %u MCUs", entropy_kinds[k].name, size[0], size[1],
               restart);
     check_some_turns(file, whole ? 0 : number % 3, whole ? 1 : 3);
-    bytes_free(&file);
 }
 
 /* ---- Sound files -------------------------------------------------------- */
@@ -90,7 +89,7 @@ TEST(guesses)
             coding.quality = ways[i].quality;
             coding.restart = restart;
             coding.standard = i % 2;
-            struct bytes file = make_noisy_jpeg(&coding, ways[i].noise);
+            owned_bytes file = make_noisy_jpeg(&coding, ways[i].noise);
             test_case("%s", entropy_kinds[ways[i].k].name);
             for (unsigned p = 0; p < COUNTS; p++) {
                 struct entropy_trial trial = {
@@ -99,7 +98,6 @@ TEST(guesses)
                 };
                 check_trial(file, trial, ENTROPY_SAME);
             }
-            bytes_free(&file);
         }
 }
 
@@ -118,13 +116,12 @@ TEST(blocks_alike)
                                    .space = JCS_GRAYSCALE,
                                    .quality = 100,
                                    .standard = true };
-    struct bytes file = make_jpeg_of(&coding, same_row, NULL);
+    owned_bytes file = make_jpeg_of(&coding, same_row, NULL);
     for (unsigned p = 0; p < COUNTS; p++) {
         struct entropy_trial trial = { .turn = XFORM_ROTATE_90,
                                        .pool = pools[p] };
         check_trial(file, trial, ENTROPY_SAME);
     }
-    bytes_free(&file);
 }
 
 /* Without a turn all that follows SOI is what libjpeg wrote, also where we make
@@ -133,8 +130,8 @@ TEST(bytes_of_libjpeg)
 {
     for (unsigned k = 0; k < ENTROPY_KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
-            struct bytes file = entropy_make_kind(k, 131, 97, 0, way),
-                         made = { 0 };
+            owned_bytes file = entropy_make_kind(k, 131, 97, 0, way),
+                        made = { 0 };
             struct sequential s, to;
             struct err err;
             size_t end;
@@ -148,8 +145,6 @@ TEST(bytes_of_libjpeg)
             CHECK(same_bytes(made, file), "%s, way %u", entropy_kinds[k].name,
                   way);
             sequential_free(&s);
-            bytes_free(&made);
-            bytes_free(&file);
         }
 }
 
@@ -219,17 +214,15 @@ TEST(tables_redefined)
 TEST(truncated)
 {
     for (unsigned restart = 0; restart < 2; restart++) {
-        struct bytes file = small_file(restart);
+        owned_bytes file = small_file(restart);
         for (size_t size = 0; size < file.size; size++) {
-            struct bytes cut = { 0 };
+            owned_bytes cut = { 0 };
             must(bytes_append(&cut, file.data, size + !size));
             cut.size = size;
             test_case("restarts %u, %zu bytes", restart, size);
             check_trial(cut, (struct entropy_trial){ .turn = XFORM_ROTATE_90 },
                         ENTROPY_REFUSED);
-            bytes_free(&cut);
         }
-        bytes_free(&file);
     }
 }
 
@@ -261,7 +254,7 @@ TEST(damaged)
         { "a byte before RST", 1, RESTART, 3, 0, 0, "\x55", 1 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct bytes file = small_file(cases[i].restart);
+        owned_bytes file = small_file(cases[i].restart);
         const size_t at =
             cases[i].place == RESTART ? find_restart(file, cases[i].n)
             : cases[i].place == FRAME
@@ -276,7 +269,6 @@ TEST(damaged)
             check_trial(file,
                         (struct entropy_trial){ .pool = k ? pools[1] : NULL },
                         unsaid ? ENTROPY_ONLY_LIBJPEG : ENTROPY_REFUSED);
-        bytes_free(&file);
     }
 }
 
@@ -285,7 +277,7 @@ TEST(damaged)
 TEST(dc_range)
 {
     const struct coding coding = { 900, 800, JCS_YCbCr, .h = 2, .v = 2 };
-    struct bytes file = make_noisy_jpeg(&coding, 100), made = { 0 };
+    owned_bytes file = make_noisy_jpeg(&coding, 100), made = { 0 };
     struct sequential s, to;
     struct err err;
     size_t end;
@@ -301,15 +293,13 @@ TEST(dc_range)
             (struct entropy_trial){ .pool = i < COUNTS ? pools[i] : NULL },
             ENTROPY_ONLY_LIBJPEG);
     sequential_free(&s);
-    bytes_free(&made);
-    bytes_free(&file);
 }
 
 /* A header may claim what it likes: fewer than two bits a block are none, and
  * nothing is allocated for them. */
 TEST(sizes_claimed)
 {
-    struct bytes file = small_file(0);
+    owned_bytes file = small_file(0);
     size_t frame = find_marker(file, 0, 0xc0, 0xc0);
     memset(file.data + frame + 5, 0xff, 4);
     for (unsigned restart = 0; restart < 2; restart++) {
@@ -323,13 +313,12 @@ TEST(sizes_claimed)
         sequential_free(&s);
         insert_bytes(&file, frame, "\xff\xdd\0\4\0\1", 6);
     }
-    bytes_free(&file);
 }
 
 static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
 {
     for (unsigned i = 0; i < runs; i++) {
-        struct bytes damaged = { 0 };
+        owned_bytes damaged = { 0 };
         struct entropy_trial trial = { .pixels_max = 1 << 22 };
         uint64_t way = test_random(random);
         must(bytes_append(&damaged, file.data, file.size));
@@ -342,7 +331,6 @@ static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
               "mutation %u, turn %d%s%s, %u threads", i, trial.turn,
               trial.optimize ? ", optimized" : "",
               trial.planes ? ", planes" : "", thread_pool_threads(trial.pool));
-        bytes_free(&damaged);
     }
 }
 
@@ -361,10 +349,9 @@ TEST(mutations)
     uint64_t random = 7;
     for (unsigned k = 0; k < ENTROPY_KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
-            struct bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
+            owned_bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
             test_case("%s, way %u", entropy_kinds[k].name, way);
             check_mutations(file, mutations(), &random);
-            bytes_free(&file);
         }
 }
 
@@ -372,9 +359,8 @@ TEST(mutations)
 TEST(large_mutations)
 {
     const struct coding coding = { 900, 800, JCS_YCbCr, .h = 2, .v = 2 };
-    struct bytes file = make_noisy_jpeg(&coding, 100);
+    owned_bytes file = make_noisy_jpeg(&coding, 100);
     uint64_t random = 11;
     CHECK(file.size > 3 << 17, "%zu bytes", file.size);
     check_mutations(file, 40, &random);
-    bytes_free(&file);
 }

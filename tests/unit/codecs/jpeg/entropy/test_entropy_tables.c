@@ -44,7 +44,7 @@ static unsigned check_kept(struct bytes file)
     for (EACH_TURN(t)) {
         const enum xform turn = t;
         struct sequential s, to;
-        struct bytes made = { 0 };
+        owned_bytes made = { 0 };
         struct err err;
         size_t end;
         must(!sequential_read(&s, file, xform_transposes(turn), NULL, &end,
@@ -61,7 +61,6 @@ static unsigned check_kept(struct bytes file)
               "%zu bytes, turn %u", file.size, t);
         kept += can;
         sequential_free(&s);
-        bytes_free(&made);
     }
     return kept;
 }
@@ -80,12 +79,11 @@ TEST(kept_with_all_codes)
                 .space = way % 2 ? JCS_YCbCr : JCS_GRAYSCALE,
                 .quality = way / 2 % 2 ? 40 : 95,
             };
-            struct bytes file = make_noisy_jpeg(&coding, way / 4 * 30);
+            owned_bytes file = make_noisy_jpeg(&coding, way / 4 * 30);
             unsigned n = check_kept(file);
             kept += n;
             lacking += XFORM_COUNT - n;
             large += file.size > 1 << 16 ? n : 0;
-            bytes_free(&file);
         }
     CHECK(kept > 48 && lacking > 48 && large > 4, "%u kept, %u not, %u large",
           kept, lacking, large);
@@ -118,19 +116,16 @@ static void check_tables(struct bytes file, bool complete)
     struct err err;
     size_t end;
     CHECK(!sequential_read(&s, file, true, NULL, &end, &err), "not read");
-    struct bytes one = write_turned(&s, false, NULL, complete);
-    struct bytes shortest = write_turned(&s, true, NULL, false);
+    owned_bytes one = write_turned(&s, false, NULL, complete);
+    owned_bytes shortest = write_turned(&s, true, NULL, false);
     CHECK(complete ? one.size > shortest.size && one.size < file.size * 1.015
                    : same_bytes(one, shortest),
           "%zu bytes, %zu with the shortest tables", one.size, shortest.size);
     for (unsigned p = 0; p < COUNTS; p++) {
-        struct bytes made = write_turned(&s, false, pools[p], complete);
+        owned_bytes made = write_turned(&s, false, pools[p], complete);
         CHECK(same_bytes(made, one), "%u threads", counts[p]);
-        bytes_free(&made);
     }
     sequential_free(&s);
-    bytes_free(&shortest);
-    bytes_free(&one);
 }
 
 TEST(completed)
