@@ -1,10 +1,10 @@
 /* Memory that the files in work take, counted where it is taken.
  *
  * All of codecs/ takes its memory here, large blocks through page_cache.h, and
- * libpng, libjpeg and zlib take here what they need. A thread works for one
- * file at a time, so a block counts for the file of the thread that takes it,
- * and no longer once a thread of the same file has freed it. The threads of a
- * pool work for the file of the thread whose task they do (thread_pool.h).
+ * libpng and zlib take here what they need. A thread works for one file at a
+ * time, so a block counts for the file of the thread that takes it, and no
+ * longer once a thread of the same file has freed it. The threads of a pool
+ * work for the file of the thread whose task they do (thread_pool.h).
  *
  * Blocks are those of malloc(): one that is freed elsewhere does no harm, but
  * is counted on. */

@@ -1,5 +1,9 @@
-/* What libjpeg is lent and asked: memory that is counted, planes of blocks as
- * its arrays; and what it says of errors. */
+/* What libjpeg is lent: planes of blocks as its arrays; and what it says of
+ * errors.
+ *
+ * Its own memory is not counted (codecs/base/memory.h): it is some rows, or of
+ * several scans the coefficients, which read.c checks by the size of the
+ * picture. */
 #ifndef CODECS_JPEG_LIBJPEG_H
 #define CODECS_JPEG_LIBJPEG_H
 
@@ -11,22 +15,6 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
-
-/* ---- Memory -------------------------------------------------------------- */
-
-struct libjpeg_memory {
-    struct jpeg_error_mgr errors; /* which cinfo->err is: so this is found */
-    struct jpeg_memory_mgr own;   /* libjpeg's functions */
-    size_t taken[JPOOL_NUMPOOLS]; /* bytes of each pool */
-};
-
-/* Counts what is taken from now on, after jpeg_create_decompress() or its
- * counterpart, with &memory->errors as cinfo->err. Beyond the limit libjpeg
- * fails as without memory. */
-void libjpeg_memory_count(struct libjpeg_memory *memory, j_common_ptr cinfo);
-
-/* Ends cinfo, and gives back what it has. Fine if cinfo was not created. */
-void libjpeg_memory_end(struct libjpeg_memory *memory, j_common_ptr cinfo);
 
 /* ---- Arrays of blocks ---------------------------------------------------- */
 

@@ -42,7 +42,7 @@ struct jpeg_reader {
     struct libjpeg_arrays
         arrays; /* where libjpeg_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
-    struct libjpeg_memory memory;
+    struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf out;
     const struct load_opts *opts;
@@ -504,7 +504,7 @@ int open_jpeg(struct reader *reader, struct err *err)
     r->img = &reader->img;
     r->file = reader->file;
     r->err = err;
-    r->d.err = jpeg_std_error(&r->memory.errors);
+    r->d.err = jpeg_std_error(&r->errors);
     r->d.err->error_exit = on_error;
     r->d.err->emit_message = on_message;
     r->d.client_data = r;
@@ -514,7 +514,6 @@ int open_jpeg(struct reader *reader, struct err *err)
      * behind it. */
     const uint64_t bytes = r->opts->limits.bytes;
     jpeg_create_decompress(&r->d);
-    libjpeg_memory_count(&r->memory, (j_common_ptr)&r->d);
     r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
     r->progress.progress_monitor = on_progress;
     r->d.progress = &r->progress;
@@ -583,7 +582,7 @@ void close_jpeg(struct reader *reader)
     struct jpeg_reader *r = reader->state;
     if (!r)
         return;
-    libjpeg_memory_end(&r->memory, (j_common_ptr)&r->d);
+    jpeg_destroy((j_common_ptr)&r->d);
     forget_decoded(r);
     memory_free(r->row);
     memory_free(r);

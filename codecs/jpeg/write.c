@@ -32,7 +32,7 @@ struct libjpeg_target {
 
 struct jpeg_writer {
     struct jpeg_compress_struct c;
-    struct libjpeg_memory memory;
+    struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     struct libjpeg_target target;
     struct bytes *file;
@@ -400,7 +400,6 @@ static void set_up(struct jpeg_writer *w)
     struct jpeg_compress_struct *c = &w->c;
     const int quality = w->opts->quality ? w->opts->quality : QUALITY;
     jpeg_create_compress(c);
-    libjpeg_memory_count(&w->memory, (j_common_ptr)c);
     w->target = (struct libjpeg_target){
         { .init_destination = on_begin,
           .empty_output_buffer = on_full,
@@ -454,14 +453,14 @@ int write_jpeg(struct bytes *file, const struct image *img,
                     "%u x %u pixels are too many; a JPEG has up to %d "
                     "each way",
                     img->width, img->height, (int)JPEG_MAX_DIMENSION);
-    w.c.err = jpeg_std_error(&w.memory.errors);
+    w.c.err = jpeg_std_error(&w.errors);
     w.c.err->error_exit = on_error;
     w.c.err->emit_message = on_message;
     w.c.client_data = &w;
     int status = write_guarded(&w);
     if (status == 0 && img->meta)
         status = segments_append_trailer(file, img->meta, err);
-    libjpeg_memory_end(&w.memory, (j_common_ptr)&w.c);
+    jpeg_destroy((j_common_ptr)&w.c);
     image_free(&w.made);
     image_free(&w.coded);
     return status;
