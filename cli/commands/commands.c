@@ -175,11 +175,9 @@ bool check_run(const struct options *opts)
  * about so far apart, other pictures are 10 to 30. */
 enum { NEARLY = 40 };
 
-static const char frames_differ[] = "the frames differ, or how they are shown";
-
 static bool is_apart(const struct relation *relation)
 {
-    return !relation->same && relation->fits && !relation->frames;
+    return !relation->same && relation->fits;
 }
 
 static bool is_nearly(const struct relation *relation)
@@ -224,10 +222,6 @@ static void print_relation_json(const struct options *opts,
         json_uint(&json, "height", far->bottom - far->top);
         json_close(&json, '}');
     }
-    if (!err && relation->frames) {
-        json_string(&json, "nearest", xform_name(relation->nearest));
-        json_string(&json, "frames", frames_differ);
-    }
     json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putchar('\n');
@@ -243,9 +237,6 @@ static void print_words(const struct relation *relation)
         }
     if (relation->same)
         printf(": the same %s\n", compared(relation));
-    else if (relation->frames)
-        printf("none: %s makes the default image the same, but %s\n",
-               xform_name(relation->nearest), frames_differ);
     else if (!relation->fits)
         puts("none: the sizes differ");
     else {

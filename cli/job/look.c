@@ -193,7 +193,7 @@ static int decode(struct job_state *state, const struct load_opts *load,
                                     load, err);
     state->result->width = img->width;
     state->result->height = img->height;
-    return status || !digest ? status : digest_picture(digest, img, load, err);
+    return status || !digest ? status : digest_picture(digest, img, err);
 }
 
 /* What is not decoded is sound as far as its structure goes. */

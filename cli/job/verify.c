@@ -116,8 +116,6 @@ static int judge(struct job_state *state, const struct relation *relation,
         verified->psnr = difference_psnr(&relation->far);
     if (verified->done)
         return 0;
-    if (relation->frames)
-        return refuse(state, "its frames are others", err);
     if (relation->fits && relation->impossible && may_differ(state))
         return fail(err,
                     "--verify: the input has coefficients that no samples "
@@ -196,7 +194,7 @@ static int digest(char *text, struct job_state *state,
     load.pool = state->job->tools.pool;
     int status = job_decode_closest(&img, codec, file, &load, err);
     if (status == 0)
-        status = digest_picture(text, &img, &load, err);
+        status = digest_picture(text, &img, err);
     image_free(&img);
     return status;
 }

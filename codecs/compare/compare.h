@@ -33,19 +33,16 @@ struct difference {
 double difference_psnr(const struct difference *d);
 
 struct relation {
-    unsigned undecoded; /* on failure: 1 or 2 if that picture could not be
-                           decoded; else 0 */
-    bool coefficients;  /* these are the same; else samples were compared */
-    bool luma;          /* JPEGs: those of the first channel are the same */
-    bool unlike;        /* their samples were of other kinds, and both were
-                           converted (convert_to_same) */
-    unsigned same;      /* 1 << turn, or-ed, of the pictures as shown: all
-                           that make the first one the second */
-    bool frames;        /* of animated PNGs: some turn makes the default image
-                           the other, `nearest`, but none makes all frames
-                           those of the other */
-    bool fits;          /* the sizes are those of some turn; then */
-    enum xform nearest; /* the turn that comes closest, and */
+    unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be
+                              decoded; else 0 */
+    bool coefficients;     /* these are the same; else samples were compared */
+    bool luma;             /* JPEGs: those of the first channel are the same */
+    bool unlike;           /* their samples were of other kinds, and both were
+                              converted (convert_to_same) */
+    unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
+                              that make the first one the second */
+    bool fits;             /* the sizes are those of some turn; then */
+    enum xform nearest;    /* the turn that comes closest, and */
     struct difference far; /* by how much its samples miss */
     bool impossible;       /* JPEGs: some block of the first picture has more
                               than samples can have */
@@ -88,14 +85,9 @@ enum { DIGEST_TEXT = 64 + 1 };
  * one; of a transparent color 2 bytes for each plane; then each plane, its
  * width and height in 4 bytes each, and its rows as shown: samples in as many
  * bytes as they have, or for each block 64 coefficients times their steps, row
- * by row, in 4 bytes. The low byte comes first. Of an animation "animation
- * frames plays" and a newline follow; and for each frame "frame x y width
- * height", as shown, "delay units disposal blending", as PNG has them, and a
- * newline; then its planes, unless the picture is the frame. Frames are decoded
- * by `opts`; the file is that of img. An animation of another format has no
- * digest: "". Returns -1 without memory, if a frame is damaged, or if the time
- * is over. */
+ * by row, in 4 bytes. The low byte comes first. An animation has no digest: "".
+ * Returns -1 without memory. */
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
-                   const struct load_opts *opts, struct err *err);
+                   struct err *err);
 
 #endif

@@ -6,12 +6,10 @@
 
 #include <nettle/sha2.h>
 
-#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/jpeg.h"
-#include "codecs/png/animation.h"
 
 enum { WORD = 4, BLOCK = 64 };
 
@@ -51,10 +49,10 @@ static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
     }
 }
 
-/* Adds the planes of the picture, or of a frame of it. */
-static int add_planes(struct digest *d, const struct image *img,
-                      struct err *err)
+/* Adds the planes of the picture. */
+static int add_planes(struct digest *d, struct err *err)
 {
+    const struct image *img = d->img;
     const bool exchanged = xform_transposes(d->t),
                blocks = img->cell == CELL_DCT;
     const size_t cell = blocks ? WORD * BLOCK : cell_size(img->cell);
@@ -91,55 +89,8 @@ static int add_planes(struct digest *d, const struct image *img,
     return 0;
 }
 
-/* Adds where a frame is shown, and how. */
-static void add_control(struct digest *d, const uint8_t *fctl)
-{
-    const bool exchanged = xform_transposes(d->t);
-    const uint8_t *delay = fctl + FCTL_DELAY;
-    const struct frame_place place =
-        frame_place_turn(frame_place_read(fctl), d->t,
-                         exchanged ? d->img->height : d->img->width,
-                         exchanged ? d->img->width : d->img->height);
-    char line[96];
-    int n =
-        snprintf(line, sizeof line, "frame %u %u %u %u %u %u %u %u\n", place.x,
-                 place.y, place.width, place.height, read_be16(delay),
-                 read_be16(delay + 2), delay[4], delay[5]);
-    add(d, line, (size_t)n);
-}
-
-static int add_frames(struct digest *d, const struct load_opts *opts,
-                      struct err *err)
-{
-    const struct decode_plan as_stored = { .turn = XFORM_NONE };
-    const struct meta *meta = d->img->meta;
-    struct frame_blocks blocks;
-    size_t at = 0;
-    char line[64];
-    int n = snprintf(line, sizeof line, "animation %u %u\n",
-                     meta->animation.frames, meta->animation.plays);
-    add(d, line, (size_t)n);
-    for (uint32_t number = 1; frame_find(&blocks, meta, &at); number++) {
-        struct image frame = { .meta = NULL };
-        struct err why;
-        if (account_check_time(opts->limits.account, err))
-            return -1;
-        add_control(d, meta->block[blocks.begin].data);
-        if (frame_is_default(meta, blocks))
-            continue;
-        int status =
-            frame_decode(&frame, d->img, blocks, opts, &as_stored, &why);
-        if (status == 0)
-            status = add_planes(d, &frame, &why);
-        image_free(&frame);
-        if (status)
-            return fail_with(err, &why, "frame %u: %s", number, why.text);
-    }
-    return 0;
-}
-
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
-                   const struct load_opts *opts, struct err *err)
+                   struct err *err)
 {
     static const uint8_t black[4] = { [3] = 255 };
     struct digest d = { .img = img, .t = xform_from_exif(img->orientation) };
@@ -149,7 +100,7 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
     uint8_t digest[SHA256_DIGEST_SIZE], key[2];
     char head[96];
     *text = '\0'; /* the other frames would not count */
-    if (meta && meta->animation.frames && meta->codec != &codec_png)
+    if (meta && meta->animation.frames)
         return 0;
     int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
                      image_color_name(img->color),
@@ -167,8 +118,7 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
         write_le16(key, meta->key[i]);
         add(&d, key, sizeof key);
     }
-    if (add_planes(&d, img, err) ||
-        (meta && meta->animation.frames && add_frames(&d, opts, err)))
+    if (add_planes(&d, err))
         return -1;
     sha256_digest(&d.sum, sizeof digest, digest);
     for (unsigned i = 0; i < SHA256_DIGEST_SIZE; i++)

@@ -243,31 +243,6 @@ static int relate(struct relation *relation, const struct image pair[2],
     return 0;
 }
 
-/* Leaves of relation->same what makes all frames of a those of b, too: then the
- * digests are the same. */
-static int relate_frames(struct relation *relation, const struct image pair[2],
-                         const struct load_opts *opts, struct err *err)
-{
-    char want[DIGEST_TEXT], is[DIGEST_TEXT];
-    unsigned left = 0;
-    if (digest_picture(want, &pair[1], opts, err))
-        return -1;
-    for (int t = 0; t < XFORM_COUNT; t++) {
-        struct image turned = pair[0];
-        turned.orientation = xform_retag(pair[0].orientation, (enum xform)t);
-        if (!(relation->same >> t & 1))
-            continue;
-        if (digest_picture(is, &turned, opts, err))
-            return -1;
-        left |= (unsigned)(strcmp(is, want) == 0) << t;
-    }
-    if (!left)
-        relation->nearest = (enum xform)__builtin_ctz(relation->same);
-    relation->frames = !left;
-    relation->same = left;
-    return 0;
-}
-
 /* ---- Two files ----------------------------------------------------------- */
 
 /* What is related. */
@@ -379,20 +354,15 @@ static int relate_samples(struct relation *relation, struct relating *r,
     if (decode(pair, relation, r, REPRESENTATION_SAMPLES, err))
         return -1;
     int status = make_alike(relation, pair, r, err);
-    const bool animated = pair[0].meta->animation.frames ||
-                          pair[1].meta->animation.frames,
-               frames = animated && !r->load.portable && codec == &codec_png &&
-                        !relation->unlike;
-    if (status == 0 && pair[0].meta->animation.frames > 1 && !frames &&
-        (codec != &codec_png || !r->load.portable))
+    const unsigned i = pair[0].meta->animation.frames <= 1;
+    if (status == 0 && pair[i].meta->animation.frames > 1 &&
+        (!r->load.portable || r->coded[i]->codec != &codec_png))
         warn(r->load.warnings,
              "of an animation in %s only the first frames are compared",
-             codec->title);
+             r->coded[i]->codec->title);
     if (status == 0)
         status =
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
-    if (status == 0 && relation->same && frames)
-        status = relate_frames(relation, pair, &r->load, err);
     image_free(&pair[0]);
     image_free(&pair[1]);
     return status;

@@ -11,8 +11,7 @@
 enum {
     ACTL = 8, /* bytes of its data */
     FCTL = 26,
-    FCTL_DELAY = 20, /* where the delay is, before disposal and blending */
-    SEQUENCE = 4,    /* bytes of the number that leads fcTL and fdAT */
+    SEQUENCE = 4, /* bytes of the number that leads fcTL and fdAT */
 };
 
 /* Reads the place in an fcTL of FCTL bytes. */
