@@ -40,13 +40,11 @@ static inline void judge_blocks(const struct result *result,
 static inline void judge_jpeg(const struct result *result, struct bytes input,
                               struct bytes output)
 {
-    struct plain_jpeg *from = plain_jpeg_read(input, JUDGED_PIXELS);
-    struct plain_jpeg *to = plain_jpeg_read(output, JUDGED_PIXELS);
+    owned_plain_jpeg *from = plain_jpeg_read(input, JUDGED_PIXELS);
+    owned_plain_jpeg *to = plain_jpeg_read(output, JUDGED_PIXELS);
     if (from->sound && result->how != HOW_REENCODED)
         judge_blocks(result, from, to);
     must(to->sound || !from->sound);
-    plain_jpeg_free(to);
-    plain_jpeg_free(from);
 }
 
 /* Sample for sample, where nothing may be lost. */

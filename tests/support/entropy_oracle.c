@@ -96,10 +96,9 @@ static bool turn_file(struct bytes *made, struct bytes file,
 static enum entropy_verdict judge(struct plain_jpeg *from, struct bytes made,
                                   enum xform turn)
 {
-    struct plain_jpeg *to = plain_jpeg_read(made, 0);
+    owned_plain_jpeg *to = plain_jpeg_read(made, 0);
     bool same = to->sound && plain_jpeg_fits(from, to, turn) &&
                 plain_jpeg_is_turned(from, to, from->d.num_components, turn);
-    plain_jpeg_free(to);
     return same ? ENTROPY_SAME : ENTROPY_WRONG;
 }
 
@@ -109,14 +108,13 @@ enum entropy_verdict entropy_try(struct bytes file,
     owned_bytes made = { 0 };
     enum entropy_verdict verdict;
     bool ours = turn_file(&made, file, trial);
-    struct plain_jpeg *from = plain_jpeg_read(file, trial->pixels_max);
+    owned_plain_jpeg *from = plain_jpeg_read(file, trial->pixels_max);
     if (!ours || from->too_large)
         verdict = from->sound ? ENTROPY_ONLY_LIBJPEG : ENTROPY_REFUSED;
     else if (!from->sound)
         verdict = ENTROPY_WRONG;
     else
         verdict = judge(from, made, trial->turn);
-    plain_jpeg_free(from);
     return verdict;
 }
 

@@ -371,9 +371,9 @@ int image_distance(const struct image *img, const struct decoded *was,
                    enum xform t)
 {
     const size_t row = (size_t)img->width * img->nplanes;
-    struct decoded is = { .coding = { img->width, img->height },
-                          .channels = img->nplanes,
-                          .samples = malloc(row * img->height + 1) };
+    owned_decoded is = { .coding = { img->width, img->height },
+                         .channels = img->nplanes,
+                         .samples = malloc(row * img->height + 1) };
     must(is.samples);
     for (uint32_t y = 0; y < img->height; y++)
         for (size_t i = 0; i < row; i++)
@@ -381,6 +381,5 @@ int image_distance(const struct image *img, const struct decoded *was,
                 (uint8_t)cell_at(img, (unsigned)(i % img->nplanes),
                                  (uint32_t)(i / img->nplanes), y);
     int most = decoded_distance(&is, was, t);
-    free(is.samples);
     return most;
 }

@@ -12,6 +12,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/image/image.h"
+#include "tests/support/must.h"
 
 /* How a file is coded. */
 struct coding {
@@ -142,8 +143,13 @@ struct decoded {
 void say_nothing(j_common_ptr cinfo);
 
 /* What libjpeg makes of a file, in the space `out`, or in that of the file if
- * it is JCS_UNKNOWN. To be freed. */
+ * it is JCS_UNKNOWN. To be owned. */
 struct decoded libjpeg_decode(struct bytes file, J_COLOR_SPACE out);
+#define owned_decoded __attribute__((cleanup(decoded_free))) struct decoded
+static inline void decoded_free(struct decoded *decoded)
+{
+    free(decoded->samples);
+}
 
 /* Copies the first quantization table of a file, rows of steps. */
 void jpeg_steps(struct bytes file, uint16_t step[64]);

@@ -92,7 +92,7 @@ static void compare(const struct picture *p)
     const struct image *img = &p->f->img;
     const bool to_rgb = p->coding.space == JCS_YCbCr;
     const bool exchanges = oracle[p->turn].xy != 0;
-    struct decoded want =
+    owned_decoded want =
         libjpeg_decode(p->file, to_rgb ? JCS_RGB : JCS_UNKNOWN);
     unsigned wrong = 0;
     CHECK(img->width == (exchanges ? p->coding.height : p->coding.width) &&
@@ -110,7 +110,6 @@ static void compare(const struct picture *p)
     CHECK(wrong == 0, "%s, %u x %u, %s, packing %d of cells %d: %u wrong",
           p->name, p->coding.width, p->coding.height, xform_name(p->turn),
           img->pixels.device.packing, img->pixels.device.cell, wrong);
-    free(want.samples);
 }
 
 /* Runs the batch, and empties it. */

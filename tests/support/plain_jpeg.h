@@ -26,6 +26,12 @@ struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max);
 
 /* Frees it. Fine on NULL. */
 void plain_jpeg_free(struct plain_jpeg *jpeg);
+#define owned_plain_jpeg                                                       \
+    __attribute__((cleanup(plain_jpeg_free_at))) struct plain_jpeg
+static inline void plain_jpeg_free_at(struct plain_jpeg **jpeg)
+{
+    plain_jpeg_free(*jpeg);
+}
 
 /* Whether `to` and its components have the sizes that those of `from` have
  * after the turn. */

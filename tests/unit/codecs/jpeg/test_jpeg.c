@@ -91,7 +91,7 @@ static void check_written(const struct given *kind, const struct decoded *from,
     CHECK(list.count == (size_t)kind->jfif + (kind->adobe >= 0), "%zu segments",
           list.count);
 
-    struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
+    owned_decoded is = libjpeg_decode(made, JCS_UNKNOWN);
     const struct coding *a = &from->coding, *b = &is.coding;
     CHECK(is.warnings == 0, "%ld warnings", is.warnings);
     CHECK(a->space == b->space && a->progressive == b->progressive &&
@@ -103,14 +103,13 @@ static void check_written(const struct given *kind, const struct decoded *from,
     int off = image_distance(&f->img, from, t);
     CHECK(off <= 4, "off by %d", off);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    free(is.samples);
 }
 
 static void check_kind(const struct given *kind, enum xform t)
 {
     owned_bytes file = make_kind(kind);
     owned_fixture *f = fixture_new(&codec_jpeg);
-    struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
+    owned_decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     test_case("%s, %s", kind->name, xform_name(t));
     CHECK(own.coding.space == kind->coding.space, "space %d",
           (int)own.coding.space);
@@ -121,7 +120,6 @@ static void check_kind(const struct given *kind, enum xform t)
     fixture_write(f);
     check_written(kind, &own, f->made, t);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    free(own.samples);
 }
 
 /* Asked for colors that other formats know, YCbCr is RGB. */
@@ -130,13 +128,12 @@ static void check_portable(const struct given *kind)
     owned_bytes file = make_kind(kind);
     owned_fixture *f = fixture_new(&codec_jpeg);
     bool ycc = kind->color == COLOR_YCC;
-    struct decoded own = libjpeg_decode(file, ycc ? JCS_RGB : JCS_UNKNOWN);
+    owned_decoded own = libjpeg_decode(file, ycc ? JCS_RGB : JCS_UNKNOWN);
     f->load.portable = true;
     test_case("%s, portable", kind->name);
     fixture_read(f, file);
     CHECK(f->img.color == (ycc ? COLOR_RGB : kind->color), "another color");
     CHECK(image_distance(&f->img, &own, XFORM_NONE) == 0, "other samples");
-    free(own.samples);
 }
 
 TEST(kinds)
@@ -215,12 +212,11 @@ TEST(quality)
     for (size_t i = 0; i < COUNT(qualities); i++) {
         f->save.quality = qualities[i];
         fixture_write(f);
-        struct decoded is = libjpeg_decode(f->made, JCS_RGB);
+        owned_decoded is = libjpeg_decode(f->made, JCS_RGB);
         CHECK(f->made.size > last, "%d: %zu bytes", qualities[i], f->made.size);
         CHECK(is.coding.h == (qualities[i] < 90 ? 2 : 1), "%d: %d x %d",
               qualities[i], is.coding.h, is.coding.v);
         last = f->made.size;
-        free(is.samples);
     }
 }
 

@@ -108,8 +108,8 @@ static bool coding_is_turned(const struct plain_jpeg *a,
 
 static void check_turned(struct bytes file, struct bytes made, enum xform t)
 {
-    struct plain_jpeg *a = plain_jpeg_read(file, 0);
-    struct plain_jpeg *b = plain_jpeg_read(made, 0);
+    owned_plain_jpeg *a = plain_jpeg_read(file, 0);
+    owned_plain_jpeg *b = plain_jpeg_read(made, 0);
     CHECK(a->sound && b->sound && plain_jpeg_fits(a, b, t) &&
               plain_jpeg_is_turned(a, b, a->d.num_components, t),
           "%s", xform_name(t));
@@ -121,8 +121,6 @@ static void check_turned(struct bytes file, struct bytes made, enum xform t)
     for (int i = 0; i < a->d.num_components; i++)
         CHECK(coding_is_turned(a, b, i, t), "%s: component %d", xform_name(t),
               i);
-    plain_jpeg_free(a);
-    plain_jpeg_free(b);
 }
 
 /* ---- All turns of all kinds -----------------------------------------------*/
@@ -130,7 +128,7 @@ static void check_turned(struct bytes file, struct bytes made, enum xform t)
 /* Whether both files have the same Huffman tables. */
 static bool same_tables(struct bytes a, struct bytes b)
 {
-    struct plain_jpeg *x = plain_jpeg_read(a, 0), *y = plain_jpeg_read(b, 0);
+    owned_plain_jpeg *x = plain_jpeg_read(a, 0), *y = plain_jpeg_read(b, 0);
     bool same = true;
     for (int i = 0; i < NUM_HUFF_TBLS; i++) {
         const JHUFF_TBL *const pairs[][2] = {
@@ -143,8 +141,6 @@ static bool same_tables(struct bytes a, struct bytes b)
                 (!pairs[k][0] || !memcmp(pairs[k][0]->bits, pairs[k][1]->bits,
                                          offsetof(JHUFF_TBL, sent_table)));
     }
-    plain_jpeg_free(x);
-    plain_jpeg_free(y);
     return same;
 }
 
@@ -218,14 +214,12 @@ TEST(unfinished_diagonals)
     owned_bytes file = make_jpeg(&coding);
     for (EACH_TURN(t)) {
         owned_bytes made = turned(file, t);
-        struct plain_jpeg *a = plain_jpeg_read(file, 0);
-        struct plain_jpeg *b = plain_jpeg_read(made, 0);
+        owned_plain_jpeg *a = plain_jpeg_read(file, 0);
+        owned_plain_jpeg *b = plain_jpeg_read(made, 0);
         CHECK(plain_jpeg_is_turned(a, b, 1, t), "%s", xform_name(t));
         CHECK((b->d.coef_bits[0][63] == 0) == (oracle[t].xy != 0) &&
                   b->d.coef_bits[0][1] == 0,
               "%s: bits", xform_name(t));
-        plain_jpeg_free(a);
-        plain_jpeg_free(b);
     }
 }
 
@@ -350,12 +344,10 @@ TEST(trim)
         owned_bytes made = turned_as(file, XFORM_ROTATE_90, &plan);
         test_case("%s", jpeg_samplings[s].name);
         check_turned(cut, made, XFORM_ROTATE_90);
-        struct plain_jpeg *a = plain_jpeg_read(file, 0);
-        struct plain_jpeg *b = plain_jpeg_read(cut, 0);
+        owned_plain_jpeg *a = plain_jpeg_read(file, 0);
+        owned_plain_jpeg *b = plain_jpeg_read(cut, 0);
         CHECK(b->d.image_width == WIDE && b->d.image_height == HIGH, "%u x %u",
               b->d.image_width, b->d.image_height);
         CHECK(plain_jpeg_is_turned(a, b, 3, XFORM_NONE), "other blocks");
-        plain_jpeg_free(a);
-        plain_jpeg_free(b);
     }
 }

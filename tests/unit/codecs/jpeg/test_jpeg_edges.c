@@ -151,10 +151,9 @@ static struct bytes resampled(const struct decoded *d, enum xform t)
 static double seen(struct bytes made, const struct decoded *from, enum xform t,
                    double *how_far)
 {
-    struct decoded is = libjpeg_decode(made, JCS_RGB);
+    owned_decoded is = libjpeg_decode(made, JCS_RGB);
     double db = psnr(from, &is, t);
     *how_far = moved(from, &is, t);
-    free(is.samples);
     return db;
 }
 
@@ -169,7 +168,7 @@ static bool is_partial(struct bytes file, enum xform t)
 static void check_seen(const struct coding *coding, enum xform t)
 {
     owned_bytes file = make_dot(coding);
-    struct decoded from = libjpeg_decode(file, JCS_RGB);
+    owned_decoded from = libjpeg_decode(file, JCS_RGB);
     struct bytes made[] = { turned_for(file, t, t),
                             turned_for(file, t, XFORM_NONE),
                             resampled(&from, t) };
@@ -185,7 +184,6 @@ static void check_seen(const struct coding *coding, enum xform t)
               db[0], db[1], db[2]);
         shifts += far[1] > 0.5;
     }
-    free(from.samples);
 }
 
 TEST(seen)
@@ -222,13 +220,12 @@ TEST(not_smoothed)
         for (EACH_TURN(t)) {
             double far;
             owned_bytes file = make_jpeg(&codings[i]);
-            struct decoded from = libjpeg_decode(file, JCS_RGB);
+            owned_decoded from = libjpeg_decode(file, JCS_RGB);
             if (is_partial(file, t)) {
                 owned_bytes made = turned_for(file, t, t);
                 double db = seen(made, &from, t, &far);
                 CHECK(db > 36, "%zu, %s: %g dB", i, xform_name(t), db);
             }
-            free(from.samples);
         }
 }
 
@@ -251,10 +248,9 @@ TEST(axes)
         struct coding coding = dot_coding(3, sizes[i].width, sizes[i].height);
         owned_bytes file = make_dot(&coding);
         owned_bytes made = turned_for(file, sizes[i].t, sizes[i].t);
-        struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
+        owned_decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         CHECK(is.coding.h == sizes[i].h && is.coding.v == sizes[i].v,
               "%zu: %d x %d", i, is.coding.h, is.coding.v);
-        free(is.samples);
     }
 }
 
@@ -272,7 +268,7 @@ TEST(kept)
         add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
         add_segment(&file, &at, 0xfe, "a comment", 9);
         owned_bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
-        struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
+        owned_decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         struct segments list;
         CHECK(is.coding.h == 1 && is.coding.v == 2, "%d x %d", is.coding.h,
               is.coding.v);
@@ -284,7 +280,6 @@ TEST(kept)
         CHECK(read_segments(&list, made) && list.count == 2 &&
                   find_segment(&list, 0xfe, "a comment"),
               "%d", kind);
-        free(is.samples);
     }
 }
 
@@ -355,7 +350,7 @@ static void turn_eight(const struct coding *coding, enum content content,
 {
     static const double least[CONTENTS] = { 34, 30, 31 };
     struct bytes file = make_jpeg_of(coding, content_row, &content);
-    struct decoded from = libjpeg_decode(file, JCS_RGB);
+    owned_decoded from = libjpeg_decode(file, JCS_RGB);
     size_t first = 0;
     enum xform all = XFORM_NONE;
     for (int i = 0; i < 8; i++) {
@@ -365,13 +360,11 @@ static void turn_eight(const struct coding *coding, enum content content,
         all = xform_then(all, t);
         first = i ? first : file.size;
     }
-    struct decoded is = libjpeg_decode(file, JCS_RGB);
+    owned_decoded is = libjpeg_decode(file, JCS_RGB);
     double db = psnr(&from, &is, all);
     CHECK(file.size <= first + first / 8, "%zu bytes grow to %zu", first,
           file.size);
     CHECK(db > least[content], "%g dB", db);
-    free(is.samples);
-    free(from.samples);
     bytes_free(&file);
 }
 
@@ -400,11 +393,10 @@ TEST(quality)
     for (int quality = 20; quality <= 100; quality += 40) {
         owned_image img = read_for(file, XFORM_NONE);
         owned_bytes made = write_with(&img, quality);
-        struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
+        owned_decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         CHECK(is.coding.h == 2 && is.coding.v == 2, "%d", quality);
         CHECK(made.size > last, "%d: %zu bytes", quality, made.size);
         last = made.size;
-        free(is.samples);
     }
 }
 

@@ -187,11 +187,10 @@ TEST(rest)
     f->load.tolerant = true;
     f->load.mem = garbage_memory;
     file.size = file.size * 3 / 4;
-    struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
+    owned_decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     fixture_read(f, file);
     CHECK(image_distance(&f->img, &own, XFORM_NONE) == 0,
           "what libjpeg makes of it");
-    free(own.samples);
 }
 
 /* They are kept unchanged. */

@@ -46,7 +46,7 @@ static void check_transform(int quality, unsigned contrast)
 {
     struct coding coding = { 256, 64, JCS_GRAYSCALE, .quality = quality };
     owned_bytes file = make_jpeg_of(&coding, noise_row, &contrast);
-    struct decoded is = libjpeg_decode(file, JCS_GRAYSCALE);
+    owned_decoded is = libjpeg_decode(file, JCS_GRAYSCALE);
     owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS);
     struct dct_rounding rounding = { .least = { 0 } };
     unsigned wrong = 0;
@@ -67,7 +67,6 @@ static void check_transform(int quality, unsigned contrast)
         }
     CHECK(wrong == 0, "quality %d, contrast %u: %u differences", quality,
           contrast, wrong);
-    free(is.samples);
 }
 
 TEST(transform)

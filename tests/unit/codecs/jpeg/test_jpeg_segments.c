@@ -167,12 +167,10 @@ static void check_exif(const struct segment_seen *s, struct bytes expected,
     owned_bytes was = make_jpeg(&small);
     if (t == XFORM_NONE)
         CHECK(same_bytes(is, was), "the thumbnail as it was");
-    struct decoded a = libjpeg_decode(is, JCS_RGB),
-                   b = libjpeg_decode(was, JCS_RGB);
+    owned_decoded a = libjpeg_decode(is, JCS_RGB),
+                  b = libjpeg_decode(was, JCS_RGB);
     int off = decoded_distance(&a, &b, t);
     CHECK(off <= 8, "the thumbnail is off by %d", off);
-    free(a.samples);
-    free(b.samples);
 }
 
 /* T.871, 10.1: no unit, a ratio of 1 to 1, a thumbnail of 0 x 0. */

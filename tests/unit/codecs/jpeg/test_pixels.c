@@ -37,12 +37,11 @@ static bool read_own(struct image *img, struct bytes file, bool to_rgb,
 static bool check_file(struct bytes file, J_COLOR_SPACE space, enum xform t)
 {
     const bool to_rgb = space == JCS_YCbCr;
-    struct decoded want = libjpeg_decode(file, to_rgb ? JCS_RGB : JCS_UNKNOWN);
+    owned_decoded want = libjpeg_decode(file, to_rgb ? JCS_RGB : JCS_UNKNOWN);
     owned_image img = { 0 };
     bool read = read_own(&img, file, to_rgb, t);
     if (read)
         CHECK(image_distance(&img, &want, t) == 0, "%s", xform_name(t));
-    free(want.samples);
     return read;
 }
 
@@ -150,7 +149,7 @@ TEST(codec)
         for (int large = 0; large < 2; large++) {
             struct coding coding = { 70, 300, JCS_YCbCr, .h = 2, .v = 2 };
             owned_bytes file = make_noisy_jpeg(&coding, 100);
-            struct decoded want = libjpeg_decode(file, JCS_RGB);
+            owned_decoded want = libjpeg_decode(file, JCS_RGB);
             owned_fixture *f = fixture_new(&codec_jpeg);
             f->load.portable = true;
             f->load.pool = thread_pool_open(large ? 3 : 1);
@@ -162,6 +161,5 @@ TEST(codec)
             CHECK(f->img.turned == (large ? t : XFORM_NONE), "turned by %s",
                   xform_name(f->img.turned));
             thread_pool_close(f->load.pool);
-            free(want.samples);
         }
 }

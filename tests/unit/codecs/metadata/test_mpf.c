@@ -155,9 +155,8 @@ TEST(file)
     CHECK(place + entry.size + 9 == made.size, "%zu", place);
     CHECK(mpf_get(&mpf, 0).size == place, "the first");
     struct bytes is = { .data = made.data + place, .size = entry.size };
-    struct decoded d = libjpeg_decode(is, JCS_UNKNOWN);
+    owned_decoded d = libjpeg_decode(is, JCS_UNKNOWN);
     CHECK(d.coding.width == 16 && d.coding.height == 24, "turned");
-    free(d.samples);
     bytes_free(&made);
     bytes_free(&second);
 }
