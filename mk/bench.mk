@@ -52,16 +52,17 @@ bench-jpeg: $(BUILD)/gimgxf
 bench-batch: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch
 bench-sandbox: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench/sandbox
+	@BUILD=$(BUILD) tests/bench/batch $(addprefix safe-,one small serve png jpeg)
 # All tables of BENCHMARKS.md about whole processes on a small machine, and the chart.
 bench-tables: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/tables
 # The tables, and what those of BENCHMARKS.md that no script writes are made of.
-FIGURES := $(BUILD)/tests/bench/rivals $(addprefix tests/bench/,png-levels sandbox bad-files)
+FIGURES := $(BUILD)/tests/bench/rivals $(addprefix tests/bench/,png-levels bad-files)
 figures: bench-tables turns $(BUILD)/tests/bench/rivals $(BUILD)/tests/bench/png_encode
 	@mkdir -p $(BUILD)/figures; failed=0; export BUILD=$(BUILD); \
 	gpu=$$($(BUILD)/gimgxf --version | grep '^GPU [0-9]'); \
-	for command in $(FIGURES) '$(BUILD)/gimgxf bench' $${gpu:+tests/bench/batch-gpu}; do \
+	for command in $(FIGURES) '$(BUILD)/gimgxf bench' '$(MAKE) bench-sandbox' \
+	    $${gpu:+'$(MAKE) bench-batch-gpu'}; do \
 	    out=$(BUILD)/figures/$$(basename "$${command#* }"); \
 	    { date +%Y-%m-%d; nproc; sed -n 's/^model name.*: //p' /proc/cpuinfo | sort -u; \
 	      echo "$$gpu"; uptime; $$command; } >"$$out" 2>&1 && echo "made $$out" || \
@@ -75,7 +76,8 @@ bench-family: $(BUILD)/gimgxf
 	@$(if $(BEFORE),,$(error bench-family needs BEFORE=OTHER/gimgxf))
 	@BUILD=$(BUILD) tests/bench/png-family $(BEFORE)
 bench-batch-gpu: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench/batch-gpu
+	@BUILD=$(BUILD) PLACE=$${PLACE:-/dev/shm/gimgxf-bench} tests/bench/batch \
+	    gpu $(addprefix gpu-,optimized 12mp odd mixed)
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.
