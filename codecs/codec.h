@@ -23,8 +23,7 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 #include "codecs/image/meta.h"
-#include "codecs/image/row_sink.h"
-#include "codecs/image/row_source.h"
+#include "codecs/image/rows.h"
 
 /* Decoded representation, from samples to coded coefficients. Later ones lose
  * less when they are encoded again, but allow fewer turns (struct stream_info).

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/image/bands.h"
+#include "codecs/image/rows.h"
 
 /* Converts samples, some pixels at a time, in doubles.
  *
@@ -424,7 +424,7 @@ static int convert_bands(struct image *img, const struct conversion *plan,
     struct image made = shape_of(img, plan);
     struct bands *bands = img->pixels.bands;
     made.pixels = img->pixels;
-    if (!bands_fit(&made))
+    if (!row_source_fits(&made))
         return fail(err,
                     "rows of %u pixels are converted in memory; a larger "
                     "--max-memory allows that",

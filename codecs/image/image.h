@@ -2,7 +2,7 @@
  *
  * This room, codecs/image, has the types that all others exchange: pictures,
  * the eight turns (xform.h), limits (limit.h) and the metadata of a file
- * (meta.h). Shapes and rows of pixels come in (interleave.h, row_sink.h), and
+ * (meta.h). Shapes and rows of pixels come in (interleave.h, rows.h), and
  * planes go out. It knows nothing of formats, of files, or of how planes are
  * turned.
  *
@@ -80,7 +80,7 @@ enum packing {
 enum pixels_kind {
     PIXELS_NONE,   /* nowhere: it is a shape */
     PIXELS_ROWS,   /* in memory: the planes say where */
-    PIXELS_BANDS,  /* in a mapped temporary file: codecs/image/bands.h */
+    PIXELS_BANDS,  /* in a mapped temporary file: codecs/image/rows.h */
     PIXELS_CODED,  /* coefficients, as the scans of a JPEG code them, which its
                       meta has; or samples as the image data of a PNG, which
                       `coded` has */
@@ -136,7 +136,7 @@ struct image {
     struct meta *meta;    /* NULL if there is nothing to say */
 };
 
-/* Pixels in a temporary file: codecs/image/bands.h says how they lie there. */
+/* Pixels in a temporary file: codecs/image/rows.h says how they lie there. */
 struct bands {
     struct scratch_map file;
     uint64_t memory; /* bytes that who writes or reads should work with */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/image/row_sink.h"
+#include "codecs/image/rows.h"
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"

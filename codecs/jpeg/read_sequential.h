@@ -6,7 +6,7 @@
 
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
-#include "codecs/image/row_sink.h"
+#include "codecs/image/rows.h"
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
@@ -50,8 +50,8 @@ bool read_sequential_offer(const struct jpeg_parameters *p,
 /* ---- Pixels (pixels.c) ----
  *
  * From coefficients to the samples of pixels, without libjpeg, whose samples
- * these are, bit for bit: the integer transform (dct.h), "fancy" upsampling, and
- * YCbCr to RGB (arithmetic.h). */
+ * these are, bit for bit: the integer transform (dct.h), "fancy" upsampling,
+ * and YCbCr to RGB (arithmetic.h). */
 
 /* Returns whether a picture of such components can be read so. */
 bool pixels_suit(const struct sequential *s);

@@ -8,7 +8,7 @@
 #ifndef CODECS_PNG_PASS_ROWS_H
 #define CODECS_PNG_PASS_ROWS_H
 
-#include "codecs/image/row_sink.h"
+#include "codecs/image/rows.h"
 #include "codecs/png/scanline.h"
 
 struct pass_rows {

@@ -8,7 +8,7 @@
 #include "codecs/base/account.h"
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
-#include "codecs/image/row_source.h"
+#include "codecs/image/rows.h"
 
 /* Bytes that are worked on at a time, for each thread. */
 enum { ROUND = 8 << 20 };

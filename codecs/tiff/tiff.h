@@ -13,7 +13,7 @@
 #define CODECS_TIFF_TIFF_H
 
 #include "codecs/ifd/directory.h"
-#include "codecs/image/row_sink.h"
+#include "codecs/image/rows.h"
 
 enum {
     CODED_NONE = 1,

@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 #include "codecs/base/bytes.h"
-#include "codecs/image/row_sink.h"
-#include "codecs/image/row_source.h"
+#include "codecs/image/rows.h"
 #include "cuda/backend.h"
 #include "tests/support/fixture.h"
 #include "tests/support/pairwise.h"

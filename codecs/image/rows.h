@@ -1,13 +1,28 @@
-/* Takes the rows of a picture while it is read. They go into its planes as they
- * are; or, some hundred at a time, into the planes of the turned picture, or
- * into its bands (bands.h). Then the picture is never in memory as its file
- * stores it, and each band of rows is turned while it is in a cache. */
-#ifndef CODECS_IMAGE_ROW_SINK_H
-#define CODECS_IMAGE_ROW_SINK_H
+/* The rows of a picture, where it is read and where it is written.
+ *
+ * While a picture is read, a sink takes its rows. They go into its planes as
+ * they are; or, some hundred at a time, a band, into the planes of the turned
+ * picture: then the picture is never in memory as its file stores it, and each
+ * band is turned while it is in a cache. Or the picture is more than memory is
+ * to hold (PIXELS_BANDS): then turned bands go into a temporary file that is
+ * mapped, each in one piece, its planes one after the other, their rows without
+ * gaps. Where rows become columns a band is a strip of columns there, of which
+ * some hundred rows of the turned picture are one piece of each plane; so
+ * whatever the turn, what is written or read at a time has many kilobytes, and
+ * its pages leave memory right afterwards.
+ *
+ * While a picture is written, a source gives its rows: from its planes; or from
+ * that file, some hundred at a time, which may be converted on their way. */
+#ifndef CODECS_IMAGE_ROWS_H
+#define CODECS_IMAGE_ROWS_H
 
 #include <stdatomic.h>
 
+#include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
+
+/* ---- Where rows go --------------------------------------------------------
+ */
 
 /* Bands come one after the other, and in memory all but one at an end of the
  * picture are this high. So where rows become columns each begins at a whole
@@ -83,5 +98,48 @@ int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
 
 /* Frees what is not img's. Fine on {0}. */
 void row_sink_close(struct row_sink *rows);
+
+/* ---- Where rows come from -------------------------------------------------
+ */
+
+struct row_source {
+    const struct image *img;
+    struct thread_pool *pool; /* reads; NULL: the caller's thread */
+    struct image window;      /* some rows of it, where it has bands */
+    struct image stored;      /* the same as in its bands, where they differ */
+    uint32_t begin, end;      /* these */
+};
+
+/* Opens the rows of img, none of which are held if it has bands. */
+struct row_source row_source_open(const struct image *img,
+                                  struct thread_pool *pool);
+
+/* Returns how many rows can be held at a time: all that are in memory. */
+uint32_t row_source_most(const struct row_source *rows);
+
+/* Returns whether memory holds two rows of img, which has bands, of whatever
+ * cells they become. */
+bool row_source_fits(const struct image *img);
+
+/* Holds the rows from `begin` up to `end`, which may be more than most. */
+int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
+                    struct err *err);
+
+/* Holds row y, and as many of those that are next upwards, or downwards if the
+ * row below it was held. */
+int row_source_reach(struct row_source *rows, uint32_t y, struct err *err);
+
+/* Returns the picture that has row y, which is held, as its row *row. Several
+ * threads may ask. */
+static inline const struct image *row_source_at(const struct row_source *rows,
+                                                uint32_t y, uint32_t *row)
+{
+    bool stored = image_has_bands(rows->img);
+    *row = stored ? y - rows->begin : y;
+    return stored ? &rows->window : rows->img;
+}
+
+/* Frees what is not img's. Fine on {0}. */
+void row_source_close(struct row_source *rows);
 
 #endif
