@@ -351,17 +351,18 @@ static bool put_block(struct bytes *out, const struct metadata_block *block)
 }
 
 /* Writes the blocks from *next on that stand at `last` or before: blocks are in
- * the order of their places. */
+ * the order of their places. They are counted as work, of which webp_write()
+ * asks whether it was too much. */
 static bool put_blocks(struct bytes *out, const struct meta *meta, size_t *next,
                        unsigned last)
 {
     bool put = true;
     for (; meta && put && *next < meta->nblocks; ++*next) {
         const struct metadata_block *block = &meta->block[*next];
-        put = account_look(sizeof *block);
+        account_look(sizeof *block);
         if (block->where > last)
             break;
-        if (put && !block->dropped)
+        if (!block->dropped)
             put = put_block(out, block);
     }
     return put;
@@ -437,7 +438,7 @@ int webp_write(struct bytes *out, const struct webp_file *webp,
         return fail(err, "a WebP file can have no more than 4 GiB");
     write_le32(out->data + 4, (uint32_t)(out->size - HEAD));
     return put_blocks(out, meta, &next, WEBP_BEHIND_FILE)
-               ? 0
+               ? account_spend(account_current(), 0, err)
                : fail_memory(err, "no memory for the file");
 }
 

@@ -1,5 +1,5 @@
 /* A WebP of many frames, with a chunk behind each, takes work as its chunks
- * are many, and not as their square. */
+ * are many, and not as their square; and where that is too much it is said. */
 
 #include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
@@ -32,17 +32,17 @@ static struct bytes make_file(unsigned frames)
     return file;
 }
 
-/* Returns the bytes that were looked at in the metadata. */
-static uint64_t work_of(const struct codec *webp, unsigned frames)
+/* Turns such a file, and counts what was looked at in its metadata. */
+static int turn(struct account *account, const struct codec *webp,
+                unsigned frames, struct err *err)
 {
     const struct turner turner = { .turn = turn_cells, .tile = 4096 };
     struct warnings warnings = { 0 };
-    struct account account = { .work = UINT64_MAX };
     const struct save_opts save = { .orientation = 1,
                                     .turner = &turner,
                                     .warnings = &warnings };
     const struct load_opts load = {
-        .limits = { .pixels = 1 << 20, .bytes = 1 << 30, .account = &account },
+        .limits = { .pixels = 1 << 20, .bytes = 1 << 30, .account = account },
         .mem = mem_plain,
         .turner = &turner,
         .save = &save,
@@ -50,12 +50,21 @@ static uint64_t work_of(const struct codec *webp, unsigned frames)
     };
     owned_bytes file = make_file(frames), made = { 0 };
     struct image img = { 0 };
-    struct err err;
-    struct account *before = account_enter(&account);
-    if (webp->turn(&made, &img, file, XFORM_ROTATE_90, &load, &err))
-        CHECK(false, "%s", err.text);
+    struct account *before = account_enter(account);
+    const int status =
+        webp->turn(&made, &img, file, XFORM_ROTATE_90, &load, err);
     account_enter(before);
-    CHECK(made.size >= file.size, "%zu of %zu bytes", made.size, file.size);
+    CHECK(status || made.size >= file.size, "%zu of %zu bytes", made.size,
+          file.size);
+    return status;
+}
+
+static uint64_t work_of(const struct codec *webp, unsigned frames)
+{
+    struct account account = { .work = UINT64_MAX };
+    struct err err;
+    if (turn(&account, webp, frames, &err))
+        CHECK(false, "%s", err.text);
     return account.spent;
 }
 
@@ -69,4 +78,18 @@ TEST(work_is_linear)
     const uint64_t few = work_of(webp, 100), many = work_of(webp, 3200);
     CHECK(few > 0 && many <= 32 * few, "%llu, and of 32 times as many: %llu",
           (unsigned long long)few, (unsigned long long)many);
+}
+
+TEST(too_much_work_is_said)
+{
+    const struct codec *webp = codec_by_name("webp");
+    struct account account = { .work = 1000 };
+    struct err err = { .text = "" };
+    if (!webp) {
+        test_skip("gimgxf is built without WebP");
+        return;
+    }
+    const int status = turn(&account, webp, 100, &err);
+    CHECK(status && !err.memory && strstr(err.text, "more work"), "%d: %s",
+          status, err.text);
 }
