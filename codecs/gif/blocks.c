@@ -279,7 +279,8 @@ static int note_frame(struct gif *gif, const struct gif_part *part,
                         right, below);
     }
     const struct frame_place shown = gif_place_shown(gif, part);
-    gif->outside += shown.width < r.width || shown.height < r.height;
+    gif->outside += pixels && (shown.width < r.width ||
+                               shown.height < r.height || shown.x > UINT16_MAX);
     if (pixels <= LZW_OF_BYTE * coded)
         return 0;
     if (!opts->tolerant)

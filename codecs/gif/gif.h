@@ -47,7 +47,7 @@ struct gif {
     size_t begin, end;       /* of all blocks, without a trailer */
     bool cut;                /* what follows `end` is lost */
     bool texts;              /* it has plain text */
-    uint32_t outside; /* frames that reach over the edges of the screen */
+    uint32_t outside;        /* frames that are not wholly on the screen */
 };
 
 /* Finds the frames; and, unless meta is NULL, the metadata, which it gets, and

@@ -254,7 +254,7 @@ static int warn_of_frames(const struct gif_work *work, struct err *err)
     if (gif->outside)
         warn(opts->warnings,
              "%u frame%s beyond the screen of %u x %u pixels: what browsers do "
-             "not show is cropped",
+             "not show is cropped, or stays beyond it",
              gif->outside, gif->outside > 1 ? "s reach" : " reaches",
              gif->width, gif->height);
     if (gif->texts)

@@ -276,6 +276,7 @@ static struct directory *read_one(struct directories *all,
     for (uint64_t i = 0; i < n; i++, p += entry) {
         struct field *field = &dir->field[dir->nfields];
         const bool read = read_field(all, form, field, p);
+        field->order = (uint32_t)i;
         plausible = plausible && tiff_size_of(field->type);
         dir->nfields += read || all->tags_only;
         all->bad += !read;
@@ -462,11 +463,12 @@ static void set_link(struct tiff_writer *w, uint64_t at)
         memcpy(w->out->data + (w->link - w->flushed), data, size);
 }
 
+/* Of those with one tag the first is the one that counts. */
 static int by_tag(const void *a, const void *b)
 {
     const struct field *x = a, *y = b;
     return x->tag != y->tag ? (x->tag < y->tag ? -1 : 1)
-                            : (x->data < y->data ? -1 : x->data > y->data);
+                            : (x->order > y->order) - (x->order < y->order);
 }
 
 /* Appends the directories that a field leads to, and makes it do so. */

@@ -97,7 +97,8 @@ struct directory;
 /* A tag and its values, in the byte order of the file. */
 struct field {
     uint16_t tag, type;
-    bool owned; /* its values are this field's; else the file's */
+    bool owned;     /* its values are this field's; else the file's */
+    uint32_t order; /* among those of its directory in the file */
     uint64_t count;
     uint8_t *data;
     size_t size;

@@ -50,7 +50,7 @@ struct tiff_handle {
     TIFF *tif;
     struct bytes file; /* that is read, borrowed; or made */
     uint64_t at;
-    bool writes, tiled;
+    bool writes, tiled, fax;
     struct err why; /* of the first failure */
 };
 
@@ -235,6 +235,9 @@ struct tiff_handle *tiff_handle_open(const struct tiff_strips *s, bool writes,
         lib_TIFFGetFieldDefaulted(h->tif, TIFFTAG_COMPRESSION, &compression);
         set_form(h->tif, compression);
         h->tiled = lib_TIFFIsTiled(h->tif);
+        h->fax = compression == COMPRESSION_CCITTRLE ||
+                 compression == COMPRESSION_CCITTRLEW ||
+                 compression == CODED_T4 || compression == CODED_T6;
     }
     if (done) {
         h->why = (struct err){ .text = "" };
@@ -327,22 +330,42 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
     return 0;
 }
 
-int tiff_handle_read(struct tiff_handle *h, uint32_t part, void *to,
+/* Reads a part to bytes that are all `fill` before. */
+static tmsize_t decode(struct tiff_handle *h, uint32_t part, uint8_t *to,
+                       size_t size, uint8_t fill)
+{
+    const tmsize_t n = (tmsize_t)size;
+    memset(to, fill, size);
+    return h->tiled ? lib_TIFFReadEncodedTile(h->tif, part, to, n)
+                    : lib_TIFFReadEncodedStrip(h->tif, part, to, n);
+}
+
+/* Where the codes of a fax end early, libtiff leaves the last rows as they are
+ * and says nothing. Such rows are what they were filled with, whatever that
+ * is. */
+int tiff_handle_read(struct tiff_handle *h, uint32_t part, uint8_t *to,
                      size_t size, struct err *err)
 {
-    const tmsize_t n = (tmsize_t)size,
-                   got = h->tiled
-                             ? lib_TIFFReadEncodedTile(h->tif, part, to, n)
-                             : lib_TIFFReadEncodedStrip(h->tif, part, to, n);
+    static const uint8_t fills[] = { 0x5a, 0xa5 };
+    tmsize_t got = 0;
+    bool whole = true;
+    size_t end = 0;
     char what[64];
-    if (got == n && !*h->why.text)
+    for (unsigned i = 0; i < 2 && whole && end < size; i++) {
+        got = decode(h, part, to, size, h->fax ? fills[i] : 0);
+        whole = got == (tmsize_t)size;
+        for (end = size; h->fax && end > 0 && to[end - 1] == fills[i];)
+            end--;
+    }
+    memset(to + end, 0, size - end);
+    if (whole && end == size && !*h->why.text)
         return 0;
     if (got >= 0 && !*h->why.text)
         fail(&h->why, "it is too short");
     snprintf(what, sizeof what, "%s %u is damaged", h->tiled ? "tile" : "strip",
              part);
     failure(h, what, err);
-    return got == n ? 1 : -1;
+    return whole ? 1 : -1;
 }
 
 int tiff_handle_write(struct tiff_handle *h, uint32_t part, void *from,

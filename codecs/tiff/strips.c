@@ -321,8 +321,6 @@ static void read_part(void *context, size_t i)
         return;
     uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
     const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
-    /* Of a part with too few rows libtiff leaves the others as they are. */
-    memset(to, 0, size);
     const int status = tiff_handle_read(worker->handle, part, to, size, &err);
     if (status < 0 && !r->s->opts->tolerant)
         note_failure(&r->workers, &err);

@@ -137,9 +137,10 @@ void tiff_handle_close(struct tiff_handle *handle);
 int tiff_handle_describe(struct tiff_handle *handle, struct tiff_strips *s,
                          struct err *err);
 
-/* Reads a part of so many bytes. Returns 1, with the reason, if it is damaged
- * but was read all the same, as other programs do. */
-int tiff_handle_read(struct tiff_handle *handle, uint32_t part, void *to,
+/* Reads a part of so many bytes; what is missing at its end is 0. Returns 1,
+ * with the reason, if it is damaged but was read all the same, as other
+ * programs do. */
+int tiff_handle_read(struct tiff_handle *handle, uint32_t part, uint8_t *to,
                      size_t size, struct err *err);
 
 /* Reads all rows of `s`, one sample of a pixel after the other, as libtiff

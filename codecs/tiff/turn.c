@@ -169,6 +169,15 @@ static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
         warn(save->warnings, "%s, which takes more bytes",
              old ? "JPEG in the old style is decoded, and stored as Deflate"
                  : "subsampled YCbCr is stored as RGB");
+    if (s->coding.compression == CODED_WEBP && s->coding.samples == 4) {
+        if (save->lossless)
+            return fail(err, "its samples are coded as WebP, and would lose "
+                             "the colors of transparent pixels; --lossless "
+                             "refuses");
+        if (w->lossy++ == 0)
+            warn(save->warnings, "WebP in a TIFF keeps no colors of pixels "
+                                 "that are transparent");
+    }
     if (s->coding.compression != CODED_JPEG)
         return 0;
     if (save->lossless)

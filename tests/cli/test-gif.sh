@@ -58,7 +58,9 @@ fi
 said() {
     gives 0 "gimgxf: in/$1.gif: warning: $2" transpose "in/$1.gif" out.gif
 }
-said beyond '1 frame reaches beyond the screen of 19 x 11 pixels: what browsers do not show is cropped'
+cropped='what browsers do not show is cropped, or stays beyond it'
+said beyond "1 frame reaches beyond the screen of 19 x 11 pixels: $cropped"
+said far-beyond "1 frame reaches beyond the screen of 19 x 11 pixels: $cropped"
 said text 'plain text blocks, which no viewer shows, stay as they are: text cannot be turned'
 said empty 'frame 2: it has no pixels, and its codes stay'
 said no-trailer 'its end is missing: there may have been more than 1 frame'

@@ -34,6 +34,10 @@ for name in bits two four ten twelve fourteen gray rgb rgba five rgb16 wide floa
     check "four quarter turns of $name are none" $oracle check copy $name.tif four
 done
 makes pages.tif copy pages.tif made.tif
+# A density, which stands before the directory, gets the tag of the width.
+$oracle again 282 256 rgb.tif made.tif
+gives 0 '' rotate90 made.tif turned.tif
+gives 0 '' rotate90 turned.tif made.tif
 gives 0 '' --ignore-orientation fliph tagged.tif made.tif
 check 'as stored' [ "$($oracle field 274 made.tif)" = "$($oracle field 274 tagged.tif)" ]
 gimgxf -q rotate90 pages.tif one.tif --threads 1
@@ -77,6 +81,8 @@ for ((n = 0; n < 600; n += 7)); do
     gimgxf -q rotate90 short.tif no.tif 2>stderr
     check "cut to $n bytes" [ "$?:$(wc -l <stderr)" = 1:1 ]
 done
+gives 0 'gimgxf: few.tif: warning: strip 0 is damaged: libtiff: it is too short; 1 such part is kept as far as can be read' \
+    rotate90 few.tif made.tif
 for fill in 85 170; do
     MALLOC_PERTURB_=$fill gimgxf -q rotate90 few.tif made.$fill.tif
 done
@@ -171,5 +177,11 @@ if offers tiffcp; then
                 "$($oracle field 259 coded.tif)" ]
         done
     done
+    if tiffcp -p contig -c webp rgba.tif coded.tif 2>/dev/null; then
+        gives 0 'gimgxf: coded.tif: warning: WebP in a TIFF keeps no colors of pixels that are transparent' \
+            rotate90 coded.tif made.tif
+        gives 1 'gimgxf: coded.tif: its samples are coded as WebP, and would lose the colors of transparent pixels; --lossless refuses' \
+            --lossless rotate90 coded.tif no.tif
+    fi
 fi
 finish

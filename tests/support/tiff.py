@@ -10,6 +10,7 @@ tiff.py chroma JPEG OUT  YCbCr with half the chroma, its bits the other way roun
                         beside a JPEG file as a thumbnail, and two directories of
                         thumbnails: one that the file does not hold, one again
 tiff.py map OP IN OUT   places of pixels on the map are the same
+tiff.py again TAG AS IN OUT  the same file, whose tag is another one, once more
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
 import os
 import random
@@ -292,6 +293,14 @@ def retag(n, before, after):
         file.write(data)
 
 
+def again(tag, other, before, after):
+    reader = Reader(before)
+    head = struct.pack(reader.order + 'HH', int(tag), 5)
+    with open(after, 'wb') as file:
+        file.write(reader.data.replace(head, struct.pack(
+            reader.order + 'HH', int(other), 5)))
+
+
 def save(name, writer, *pages):
     for tags in pages:
         writer.directory(tags, writer.link)
@@ -426,4 +435,4 @@ def field(tag, name):
 if __name__ == '__main__':
     {'make': make, 'check': check, 'map': check_map, 'tag': retag,
      'old': old_jpeg, 'thumbnail': save_thumbnail, 'chroma': chroma,
-     'field': field}[sys.argv[1]](*sys.argv[2:])
+     'field': field, 'again': again}[sys.argv[1]](*sys.argv[2:])
