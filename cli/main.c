@@ -239,10 +239,6 @@ int main(int argc, char **argv)
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is a line beside others' */
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return end(bench_main(argc - 1, argv + 1));
-    if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
-        complete_print(argv + 2, argc - 2, &bench_table);
-        return end(OUTCOME_DONE);
-    }
     if (command_line_parse(&opts, argc, argv, &err))
         return end(wrong_usage(&opts, err.text));
     const char *terminal = refuse_terminal(&opts);

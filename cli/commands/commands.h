@@ -1,5 +1,5 @@
 /* This room holds the commands that say something of files and write none:
- * check, info, relate, version, and what a shell completes. */
+ * check, info, relate and version. */
 #ifndef CLI_COMMANDS_COMMANDS_H
 #define CLI_COMMANDS_COMMANDS_H
 
@@ -31,15 +31,6 @@ void version_print(void);
  * by what stands beside their pixels: in words, or as a JSON object a line.
  * Returns whether all of them could be described; errors go to stderr. */
 bool info_run(const struct options *opts);
-
-/* gimgxf --complete WORD...: prints what a shell offers for the last of these
- * words, which may be empty, behind the others: a word a line and, behind a
- * tab, what it is; or ":files", ":directories" or ":pictures", for which the
- * shell offers files, behind tabs what stands before their names, and the
- * suffixes of pictures with | between them. `bench` are the options of that
- * command. */
-struct parser_table;
-void complete_print(char *const *word, int n, const struct parser_table *bench);
 
 /* ---- What info and check do alike ---- */
 

@@ -166,7 +166,7 @@ static int check_pair(const struct options *opts, struct err *err)
     if (opts->format_name || file_is_stream(NULL, output) ||
         codec_by_name(path_suffix(output)))
         return 0;
-    hint_output(output, &why);
+    hint_format(path_suffix(output), &why);
     return fail(err, "%s: %s", output, why.text);
 }
 
@@ -343,7 +343,7 @@ static int check_words(struct options *opts, const char *const *word, int n,
     if (strcmp(command, "bench") == 0)
         return fail(err, "the options of bench follow it: gimgxf bench "
                          "[options]");
-    if (hint_operations(word, n, err) || check_turn(opts, command, false, err))
+    if (check_turn(opts, command, false, err))
         return -1;
     return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)
                                          : check_names(opts, err);
@@ -463,8 +463,6 @@ int command_line_parse_job(struct options *opts, const struct options *base,
     opts->command = COMMAND_TURN;
     opts->file = word + 1;
     opts->nfiles = 2;
-    return hint_operations(word, 1, err) ||
-                   check_turn(opts, word[0], true, err) || check_pair(opts, err)
-               ? -1
-               : 0;
+    return check_turn(opts, word[0], true, err) || check_pair(opts, err) ? -1
+                                                                         : 0;
 }

@@ -56,10 +56,6 @@ static const struct parser_choice strips[] = {
     { "icc", DROP_ICC },  { NULL, 0 }
 };
 
-static const struct parser_choice suffixes[] = { { ".bak", 0 },
-                                                 { ".orig", 0 },
-                                                 { NULL, 0 } };
-
 /* A setter and the field that it sets; the field is all options where a setter
  * sets two of them. */
 #define SET(setter, member)                                                    \
@@ -120,8 +116,8 @@ static const struct parser_option options[] = {
     { 'i', "in-place", NULL, ABOUT_LIST | COMMON, "replace each INPUT",
       SET(true, in_place) },
     { 0, "backup", "SUFFIX", ABOUT_LIST,
-      "with -i: keep the old file as its name and SUFFIX", SET(suffix, backup),
-      .choices = suffixes },
+      "with -i: keep the old file as its name and SUFFIX",
+      SET(suffix, backup) },
     { 'r', "recursive", NULL, ABOUT_LIST | COMMON | FOR_INFO | FOR_CHECK,
       "take the pictures in directories too", SET(true, recursive) },
     { 0, "files-from", "FILE", ABOUT_LIST | FOR_INFO | FOR_CHECK,

@@ -57,7 +57,7 @@ static int refuse_word(const struct parser_table *table, int found, char **argv,
                     option->name, word + strcspn(word, "=") + 1);
     if (optopt)
         word = word_of_letter(optopt, argv);
-    return hint_option(word, (char)optopt, longs, err);
+    return hint_option(word, longs, err);
 }
 
 /* Returns whether a word, which is no file, would be a value of the option. */
@@ -100,11 +100,6 @@ int parser_read(const struct parser_table *table, void *opts, int argc,
         const struct parser_option *option = option_of(table, found);
         if (!option)
             return refuse_word(table, found, argv, getopts.longs, err);
-        const char *word =
-            found < FIRST_OPTION ? word_of_letter(found, argv) : NULL;
-        if (word && optarg != argv[optind - 1] &&
-            hint_is_word(word, getopts.longs))
-            return hint_option(word, 0, getopts.longs, err);
         if (value_is_optional(option) && !optarg &&
             is_its_value(option, opts, argv[optind]))
             return fail(err, "--%s: a value is joined by '=': --%s=%s",

@@ -33,9 +33,7 @@ struct parser_option {
     parser_setter *set;
     size_t offset;   /* of the field, in bytes from the start of the options */
     int least, most; /* of a number; as each setter says */
-    const struct parser_choice *choices; /* ended by a NULL name; or NULL. Of a
-                                            setter that does not choose they
-                                            are what a shell offers */
+    const struct parser_choice *choices; /* ended by a NULL name; or NULL */
 };
 
 enum { PARSER_OPTIONS = 64 }; /* of a table, at most */
@@ -91,8 +89,5 @@ parser_setter setters_strip; /* "gps,icc", by option->choices: all, metadata,
                                 and what is DROP_... */
 parser_setter setters_background; /* a color of CSS: a name, #RRGGBB or #RGB */
 parser_setter setters_shard;      /* "3/8" */
-
-/* The names of colors, each followed by its six digits and by a blank. */
-extern const char setters_colors[];
 
 #endif

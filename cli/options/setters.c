@@ -258,8 +258,9 @@ int setters_strip(const struct parser_option *option, void *field,
     return 0;
 }
 
-/* The colors of CSS (CSS Color Module Level 4, 6.1). */
-const char setters_colors[] =
+/* The colors of CSS (CSS Color Module Level 4, 6.1), each name followed by its
+ * six digits and by a blank. */
+static const char colors[] =
     "aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 "
     "azure f0ffff beige f5f5dc bisque ffe4c4 black 000000 "
     "blanchedalmond ffebcd blue 0000ff blueviolet 8a2be2 brown a52a2a "
@@ -305,7 +306,7 @@ const char setters_colors[] =
 static bool read_color(uint32_t *rgb, const char *text)
 {
     const size_t length = strlen(text);
-    for (const char *at = setters_colors; *at;) {
+    for (const char *at = colors; *at;) {
         const size_t n = strcspn(at, " ");
         *rgb = (uint32_t)strtoul(at + n, NULL, 16);
         if (n == length && strncasecmp(at, text, n) == 0)

@@ -28,7 +28,7 @@ usage() {
 usage <<'END'
 --frobnicate | unknown option '--frobnicate'; see --help
 --onyl x | unknown option '--onyl'; did you mean '--only'?
---s | --s: could be --size or --sweep
+--s | --s: could be one of size, sweep
 -x | unknown option '-x'; see --help
 --size | --size: a value is missing; expected --size WxH (run at this size, in pixels)
 --size 12 | --size: '12' is not a size; expected e.g. 4096x4096

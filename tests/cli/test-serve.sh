@@ -89,7 +89,7 @@ rotate90 a.png b.png | the job is not JSON: expected a value at byte 1
 {"op": 7, "input": "a", "output": "b"} | \"op\" must be a string
 {"op": "copy", "input": "fifo", "output": "b.png"} | not a regular file
 {"op": "rot90", "input": "a.png", "output": "b.png"} | 'rot90' is not an operation; did you mean 'rotate90'?
-{"op": "rotate90, flip", "input": "a.png", "output": "b.png"} | operations are joined by commas without spaces, such as rotate180,flip
+{"op": "rotate90, flip", "input": "a.png", "output": "b.png"} | ' flip' is not an operation; did you mean 'flip'?
 {"op": "info", "input": "a.png", "output": "b.png"} | 'info' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy
 {"op": "copy", "input": "-", "output": "b.png"} | \"input\" of a job is a file; standard input and output are for jobs and answers
 {"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}} | --threads: not for a single job; it is for all of them
