@@ -1,6 +1,6 @@
 /* Any bytes as a picture of a format other than PNG and JPEG: nothing outside
- * of them is accessed, and an accepted picture survives writing and reading. An
- * array that stays one is turned and turned back. */
+ * of them is accessed, and an accepted picture survives writing and reading.
+ * What is turned as a file is read by fuzz_files.c. */
 #include <math.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -96,26 +96,6 @@ static void write_again(const struct codec *codec, const struct image *img,
     must(twice.size == file.size && !memcmp(twice.data, file.data, file.size));
 }
 
-/* An array that is turned and turned back is the same except for its header.
- * If only its shape implies its layout, the turned shape may imply another. */
-static void turn_and_back(const struct codec *codec, struct bytes file,
-                          struct load_opts load)
-{
-    const struct turner turner = { .turn = turn_cells, .tile = 4096 };
-    struct image img = { 0 };
-    owned_bytes turned = { 0 }, once = { 0 }, twice = { 0 };
-    struct err err = { .text = "" };
-    load.turner = &turner;
-    if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
-        must(*err.text && !img.pixels.kind && !img.meta);
-    } else if (load.layout != LAYOUT_AUTO) {
-        load.tolerant = false;
-        must(!codec->turn(&once, &img, turned, XFORM_ROTATE_270, &load, &err));
-        must(!codec->turn(&twice, &img, once, XFORM_ROTATE_90, &load, &err));
-        must(same_bytes(twice, turned));
-    }
-}
-
 static void describe(const struct codec *codec, struct bytes file,
                      const struct load_opts *load)
 {
@@ -136,12 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (int how = 0; how <= (TOLERANT | PORTABLE); how++) {
         owned_image img = { 0 };
-        struct load_opts load = load_opts(how);
-        for (int k = 0; codec->turn && k < LAYOUT_HW; k++) {
-            load.layout = (enum layout)k;
-            turn_and_back(codec, file, load);
-        }
-        load.layout = LAYOUT_AUTO;
+        const struct load_opts load = load_opts(how);
         describe(codec, file, &load);
         if (decode(codec, file, how, &img) == 0)
             write_again(codec, &img, how);
