@@ -100,33 +100,10 @@ static uint64_t picture_size(const struct npy_grid *grid)
     return (uint64_t)grid->rows * grid->columns * grid->pixel;
 }
 
-static size_t row_size(const struct npy_grid *grid)
-{
-    return grid->columns * grid->pixel;
-}
-
 /* Returns the bytes of a piece that is in memory, before and after its turn. */
 static size_t piece_of(const struct scratch *scratch)
 {
     return (size_t)(scratch->memory / 2);
-}
-
-/* The largest cells that make up a pixel. */
-static enum cell cell_of(size_t pixel)
-{
-    return pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
-}
-
-/* Returns a picture of the grid as planes of such cells. */
-static struct image shape_of(const struct npy_grid *grid)
-{
-    const enum cell cell = cell_of(grid->pixel);
-    return (struct image){
-        .cell = cell,
-        .width = grid->columns,
-        .height = grid->rows,
-        .nplanes = (unsigned)(grid->pixel / cell_size(cell)),
-    };
 }
 
 int grid_plan(struct npy_grid *grid, const struct npy_header *header,
@@ -134,16 +111,9 @@ int grid_plan(struct npy_grid *grid, const struct npy_header *header,
 {
     const struct scratch *scratch = limits->scratch;
     grid->large = is_beyond(grid, limits);
-    const bool cut =
-        grid->large && scratch && picture_size(grid) > piece_of(scratch);
-    if (grid->large &&
-        (!scratch || grid_size(grid) > limits->stored ||
-         (cut && grid->pixel / cell_size(cell_of(grid->pixel)) > IMAGE_PLANES)))
+    if (grid->large && (!scratch || grid_size(grid) > limits->stored ||
+                        picture_size(grid) > piece_of(scratch)))
         return refuse(grid, header, limits, err);
-    if (cut) {
-        const struct image img = shape_of(grid);
-        return image_check_planes(&img, limits, err);
-    }
     if (limits->reserve)
         limits->reserve(limits->context,
                         grid->large ? scratch->memory : 2 * grid_size(grid));
@@ -187,7 +157,7 @@ static void choose_tile(struct tile_turn *w)
     const size_t pixel = grid->pixel;
     uint64_t pixels = w->opts->turner->tile / pixel + 1;
     uint32_t side = 64, rows = 1, columns, pictures = 1;
-    w->cell = cell_of(pixel);
+    w->cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
     size_t cells = pixel / cell_size(w->cell);
     w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
     while (xform_transposes(w->t) && (uint64_t)side * side * 4 <= pixels)
@@ -306,7 +276,7 @@ static int turn_tile(const struct tile_turn *w, struct image *from,
     const struct npy_grid *grid = w->grid;
     bool columns = xform_transposes(w->t);
     unsigned nplanes = tile->pictures * w->cells;
-    size_t stride = row_size(grid);
+    size_t stride = grid->columns * grid->pixel;
     set_size(from, tile->width, tile->height, nplanes);
     set_size(to, columns ? tile->height : tile->width,
              columns ? tile->width : tile->height, nplanes);
@@ -394,158 +364,36 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
     return atomic_load(&w.failed) ? -1 : 0;
 }
 
-/* ---- The whole ------------------------------------------------------------
- *
- * An array that is more than memory is to hold is turned in pieces, each of
- * some pictures; or, of a picture that is more than a piece, of some rows, in
- * the order of the output. Where rows become columns such a picture goes
- * through a file, row by row, as those of other formats do. */
+/* ---- The whole ------------------------------------------------------------*/
 
-struct grid_pieces {
-    struct bytes *out;
-    struct bytes cells; /* of the array; a file that is cut short has fewer */
-    struct bytes_passed passed;
-    enum xform t;
-    const struct load_opts *opts;
-    const struct flush *flush; /* of a large array */
-    struct err *err;
-};
-
-/* Returns what stands `at` bytes behind the first cell, `size` bytes: where the
- * file is cut short, zeros follow. bytes_free() frees it. */
-static bool find_cells(struct bytes *found, const struct grid_pieces *w,
-                       uint64_t at, size_t size)
-{
-    struct bytes rest = { .data = w->cells.data };
-    if (at < w->cells.size) {
-        rest.data += at;
-        rest.size = w->cells.size - (size_t)at;
-    }
-    return bytes_pad(found, rest, size);
-}
-
-/* Turns a piece, which stands `at` bytes behind the first cell, to the end of
- * the output. */
-static int turn_piece(struct grid_pieces *w, const struct npy_grid *piece,
-                      uint64_t at)
-{
-    const size_t size = grid_size(piece);
-    struct bytes from;
-    if (!bytes_reserve(w->out, size) || !find_cells(&from, w, at, size))
-        return fail_memory(w->err, "no memory for a part of an array");
-    int status = turn_tiles(w->out->data + w->out->size, from.data, piece, w->t,
-                            w->opts, w->err);
-    /* Pieces may come from the last one on. */
-    bytes_pass(&w->passed, from.data);
-    bytes_pass(&w->passed, from.data + size);
-    bytes_free(&from);
-    if (status)
-        return -1;
-    w->out->size += size;
-    return flush_file(w->flush, w->out, w->err);
-}
-
-/* Turns a picture in pieces of rows, which stay rows. */
-static int turn_rows(struct grid_pieces *w, const struct npy_grid *grid,
-                     uint64_t at)
-{
-    const size_t row = row_size(grid);
-    const uint64_t most = piece_of(w->opts->limits.scratch) / row;
-    struct npy_grid piece = *grid;
-    int status = 0;
-    piece.pictures = 1;
-    for (uint32_t y = 0; y < grid->rows && status == 0; y += piece.rows) {
-        piece.rows = (uint32_t)least(most, grid->rows - y);
-        uint32_t first =
-            w->t & XFORM_MIRROR_Y ? grid->rows - y - piece.rows : y;
-        status = turn_piece(w, &piece, at + first * (uint64_t)row);
-    }
-    return status;
-}
-
-/* Reads the rows of a picture, which are turned on their way. */
-static int read_rows(struct grid_pieces *w, struct row_sink *rows, size_t row,
-                     uint64_t at)
-{
-    int status = 0;
-    for (uint32_t y = 0, i; y < rows->height && status == 0; y++, at += row) {
-        const struct image *to = row_sink_at(rows, y, &i);
-        struct bytes from;
-        if (!find_cells(&from, w, at, row))
-            return fail_memory(w->err, "no memory for a row");
-        interleave_split_row(to, i, from.data);
-        bytes_pass(&w->passed, from.data);
-        bytes_free(&from);
-        status = row_sink_done(rows, y, w->err);
-    }
-    return status;
-}
-
-/* Appends the rows of a turned picture. */
-static int write_rows(struct grid_pieces *w, const struct image *img,
-                      size_t row)
-{
-    struct row_source rows = row_source_open(img, w->opts->pool);
-    int status = 0;
-    for (uint32_t y = 0, i; y < img->height && status == 0; y++) {
-        if (row_source_reach(&rows, y, w->err)) {
-            status = -1;
-        } else if (!bytes_reserve(w->out, row)) {
-            status = fail_memory(w->err, "no memory for the file");
-        } else {
-            const struct image *from = row_source_at(&rows, y, &i);
-            interleave_join_row(from, i, w->out->data + w->out->size);
-            w->out->size += row;
-            status = flush_file(w->flush, w->out, w->err);
-        }
-    }
-    row_source_close(&rows);
-    return status;
-}
-
-static int turn_picture(struct grid_pieces *w, const struct npy_grid *grid,
-                        uint64_t at)
-{
-    const struct row_sink_opts opts = { .t = w->t,
-                                        .turner = w->opts->turner,
-                                        .limits = &w->opts->limits,
-                                        .mem = w->opts->mem };
-    struct image img = shape_of(grid);
-    struct row_sink rows = { 0 };
-    int status = row_sink_open(&rows, &img, &opts, w->err);
-    if (status == 0)
-        status = read_rows(w, &rows, row_size(grid), at);
-    row_sink_close(&rows);
-    if (status == 0)
-        status = write_rows(w, &img, img.width * grid->pixel);
-    image_free(&img);
-    return status;
-}
-
+/* An array that is more than memory is to hold is turned in pieces, each of
+ * some pictures. */
 int grid_turn(struct bytes *out, struct bytes cells,
               const struct npy_grid *grid, enum xform t,
               const struct load_opts *opts, struct err *err)
 {
-    const uint64_t size = picture_size(grid);
-    struct npy_grid piece = *grid;
-    struct grid_pieces w = {
-        .out = out,
-        .cells = cells,
-        .passed = bytes_passed_begin(cells),
-        .t = t,
-        .opts = opts,
-        .flush = grid->large ? opts->flush : NULL,
-        .err = err,
-    };
+    const size_t size = (size_t)picture_size(grid);
     const uint64_t most =
         grid->large ? piece_of(opts->limits.scratch) / size : grid->pictures;
+    struct bytes_passed passed = bytes_passed_begin(cells);
+    struct npy_grid piece = *grid;
     int status = 0;
     for (uint64_t i = 0; i < grid->pictures && status == 0;
          i += piece.pictures) {
-        piece.pictures = least(most ? most : 1, grid->pictures - i);
-        status = most                  ? turn_piece(&w, &piece, i * size)
-                 : xform_transposes(t) ? turn_picture(&w, &piece, i * size)
-                                       : turn_rows(&w, &piece, i * size);
+        piece.pictures = least(most, grid->pictures - i);
+        /* Where the file is cut short, zeros follow. */
+        const size_t at = least(i * size, cells.size), all = grid_size(&piece);
+        const struct bytes rest = { cells.data + at, cells.size - at, 0 };
+        struct bytes from;
+        if (!bytes_reserve(out, all) || !bytes_pad(&from, rest, all))
+            return fail_memory(err, "no memory for a part of an array");
+        status =
+            turn_tiles(out->data + out->size, from.data, &piece, t, opts, err);
+        bytes_pass(&passed, rest.data + least(all, rest.size));
+        bytes_free(&from);
+        out->size += all;
+        if (status == 0)
+            status = flush_file(grid->large ? opts->flush : NULL, out, err);
     }
     return status;
 }

@@ -85,9 +85,9 @@ static inline size_t grid_size(const struct npy_grid *grid)
     return (size_t)grid->pictures * grid->rows * grid->columns * grid->pixel;
 }
 
-/* Decides whether a turn goes through memory or, piece by piece, through a
+/* Decides whether a turn goes through memory or, some pictures at a time, to a
  * temporary file, by the limits, and reserves what it takes. Fails if neither
- * can be: a piece is a picture, or its rows as image_check_planes() allows. */
+ * can be. */
 int grid_plan(struct npy_grid *grid, const struct npy_header *header,
               const struct limits *limits, struct err *err);
 
