@@ -53,11 +53,11 @@ static int wrong_usage(const struct options *opts, const char *text)
 }
 
 /* Prints what would be done, as a batch does. */
-static int show(struct job *job)
+static int show(const struct job *job)
 {
-    struct result result = { .skipped = job_is_skipped(job) };
-    report_plan(job, &result, NULL);
-    if (result.skipped && !job->opts->quiet)
+    const enum skipped skipped = job_is_skipped(job);
+    report_plan(job, skipped, NULL);
+    if (skipped && !job->opts->quiet)
         report_error(job->output, "would be left alone: it exists");
     return OUTCOME_DONE;
 }

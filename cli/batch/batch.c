@@ -272,19 +272,18 @@ static void show_plan(struct batch *batch)
 {
     size_t planned = 0, all = batch->plan.inputs.count;
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
-        struct job job = batch_planned_job(batch, i);
-        struct result result = { .skipped = SKIPPED_NOT };
+        const struct job job = batch_planned_job(batch, i);
         struct err err;
         enum verdict verdict;
         if (records_check(&batch->records, i, &job, &verdict, &err)) {
             report_error(job.input, err.text);
-            report_plan(&job, &result, &err);
+            report_plan(&job, SKIPPED_NOT, &err);
             continue;
         }
-        result.skipped =
+        const enum skipped skipped =
             verdict == VERDICT_DONE ? SKIPPED_DONE : job_is_skipped(&job);
-        planned += !result.skipped;
-        report_plan(&job, &result, NULL);
+        planned += !skipped;
+        report_plan(&job, skipped, NULL);
     }
     if (!batch->opts->quiet && planned < all && !ferror(stdout))
         progress_plan(planned, all);

@@ -360,25 +360,6 @@ enum written file_write(const char *name, struct bytes file,
     return w.written;
 }
 
-int file_check_backup(struct root *root, const char *name, const char *suffix,
-                      struct err *err)
-{
-    const struct write_opts opts = { .root = root,
-                                     .backup = suffix,
-                                     .stays = true };
-    struct file_draft w;
-    struct stat st;
-    if (begin(&w, name, &opts, err))
-        return -1;
-    int status = name_backup(&w);
-    if (status == 0 && *w.backup &&
-        fstatat(w.place.directory, w.backup, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        !is_same(w.place.directory, w.place.base, w.backup))
-        status = refuse_backup(&w);
-    end(&w);
-    return status;
-}
-
 /* ---- In pieces ---------------------------------------------------------- */
 
 int file_draft_begin(struct file_draft **draft, const char *name,

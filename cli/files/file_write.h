@@ -50,11 +50,6 @@ enum written {
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err);
 
-/* Fails if a backup of this file, with such a suffix, exists already, unless it
- * is the file itself. Returns 0, or -1 with the reason. */
-int file_check_backup(struct root *root, const char *name, const char *suffix,
-                      struct err *err);
-
 /* A file that is written in pieces, beside its place. */
 struct file_draft;
 

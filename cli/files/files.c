@@ -64,12 +64,11 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         return fail_memory(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
         continue;
-    size_t most = opts->head ? opts->head : SIZE_MAX;
     if (status == 0 && file->size && opts->check)
         status = opts->check(opts->context, *file, err);
     if (status)
         return status;
-    if (S_ISREG(st->st_mode) && opts->map_from && opts->head == 0 &&
+    if (S_ISREG(st->st_mode) && opts->map_from &&
         (uint64_t)st->st_size >= opts->map_from) {
         bytes_free(file);
         return bytes_map(file, fd, (size_t)st->st_size)
@@ -79,7 +78,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
     /* One more byte than there is, so that the end is seen without growing. */
     size_t room = STEP, size = (size_t)st->st_size + 1;
     if (S_ISREG(st->st_mode) && st->st_size >= 0 && size > file->size &&
-        size <= opts->limit && size <= most)
+        size <= opts->limit)
         room = size - file->size;
     do {
         if (file->size > opts->limit)
@@ -87,7 +86,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         if (file->size == file->capacity && !bytes_reserve(file, room))
             return fail_memory(err, "no memory for the file");
         room = STEP;
-    } while (file->size < most && read_some(fd, file, &status, err));
+    } while (read_some(fd, file, &status, err));
     return status;
 }
 

@@ -20,7 +20,6 @@ struct read_opts {
     struct root *root; /* the name is confined to it; NULL: to nothing */
     uint64_t limit;    /* the most bytes in memory */
     uint64_t map_from; /* a regular file of so many bytes is mapped; 0: none */
-    size_t head;       /* read so many or a few more; 0: all */
     bool acl;          /* read the access control list, too */
     bool served;       /* for a job of serve, which takes no directories */
     bool regular; /* refuse all but regular files: others may keep the reader

@@ -16,7 +16,10 @@ static enum xform turn_of(const struct job_state *state)
                            : job_plan_turn(state->opts, state->img.orientation);
 }
 
-bool job_has_nothing_to_do(const struct job_state *state)
+/* Returns whether the output would be the input but for how it is coded, once
+ * that is planned and described. Then it is the input: nothing is more
+ * faithful. */
+static bool has_nothing_to_do(const struct job_state *state)
 {
     const struct options *opts = state->opts;
     const struct result *result = state->result;
@@ -107,7 +110,7 @@ int job_turn(struct job_state *state, struct err *err)
     if (state->output.made)
         return 0;
     enum xform t = turn_of(state);
-    if (job_has_nothing_to_do(state)) {
+    if (has_nothing_to_do(state)) {
         keep_edge_warning(result); /* what else would be lost is not */
         result->width = state->img.width;
         result->height = state->img.height;

@@ -153,9 +153,9 @@ struct result {
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */
     unsigned threads;       /* that worked on it */
-    unsigned worker;   /* which worker of a batch or of serve did it, from 1; or
-                          0: none */
-    bool progressive;  /* the input is a JPEG of several scans */
+    unsigned worker;  /* which worker of a batch or of serve did it, from 1; or
+                         0: none */
+    bool progressive; /* the input is a JPEG of several scans */
     bool replaced; /* the output took the place of a file with something in it
                       that was not the input */
     enum device_use device_use;
@@ -188,13 +188,6 @@ bool job_would_replace(const struct job *job);
 
 /* Returns whether the options leave the job out, by the files that exist. */
 enum skipped job_is_skipped(const struct job *job);
-
-/* Finds by the head of the input, without decoding it, how the job would be
- * done: result->to, `how`, `edge_warning` and the warnings. Sets *known to
- * whether `how` is certain. On failure the job is known to fail, for that
- * reason. */
-int job_foresee(const struct job *job, struct result *result, bool *known,
-                struct err *err);
 
 /* Does the job. On failure nothing was written, and result->last is the stage
  * that failed. */

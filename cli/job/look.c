@@ -1,6 +1,5 @@
-/* What is found of files without writing one: what would be done, what they
- * hold, how two are related, and whether one is sound. */
-#include "cli/files/file_write.h"
+/* What is found of files without writing one: what they hold, how two are
+ * related, and whether one is sound. */
 #include "cli/job/stages.h"
 #include "codecs/compare/compare.h"
 
@@ -13,77 +12,6 @@ static struct load_opts limit(struct job_state *state)
         job_load_opts(state, state->result->bytes_in, &state->result->warnings);
     job_limit_memory(state, &load.limits);
     return load;
-}
-
-/* ---- What would be done -------------------------------------------------- */
-
-/* Fails by a head of a file that may go on with an orientation tag. */
-static int foresee_unchanged(struct job_state *state, struct reader *reader,
-                             bool *known, struct err *err)
-{
-    if (codec_describe(reader, &state->img, err))
-        return -1;
-    if (job_has_nothing_to_do(state)) {
-        state->result->how = HOW_UNCHANGED;
-        *known = true;
-    }
-    image_free(&state->img);
-    return 0;
-}
-
-/* Plans by the head of a file. That takes more than the format only where there
- * is a choice of representations, or may be nothing to do. */
-static int foresee(struct job_state *state, size_t head, bool *known,
-                   struct err *err)
-{
-    struct result *result = state->result;
-    struct warnings unheard = { 0 }; /* they come when it is decoded */
-    struct load_opts load;
-    struct reader reader;
-    *result = (struct result){ 0 };
-    if (job_read_input(state, head, err) ||
-        job_plan_formats(&state->plan, state->opts, result, err))
-        return -1;
-    *known = state->plan.own && result->from->closest != REPRESENTATION_SAMPLES;
-    if (state->plan.tags) {
-        *known = true;
-        return 0;
-    }
-    const bool may_stay = state->opts->op == XFORM_NONE && state->plan.own &&
-                          !state->opts->tolerant;
-    if (!*known && !may_stay)
-        return 0;
-    load = job_load_opts(state, result->bytes_in, &unheard);
-    if (codec_open(&reader, result->from, state->input.file, &load, err))
-        return -1;
-    int status =
-        job_plan_picture(&state->plan, state->opts, &reader.info, result, err);
-    if (status == 0 && may_stay && !result->edge_warning)
-        status = foresee_unchanged(state, &reader, known, err);
-    codec_close(&reader);
-    return status;
-}
-
-int job_foresee(const struct job *job, struct result *result, bool *known,
-                struct err *err)
-{
-    static const size_t heads[] = { 1 << 16, 1 << 20, 0 };
-    struct job_state state = { .job = job,
-                               .opts = job->opts,
-                               .result = result };
-    struct account *before = account_enter(&state.account);
-    bool whole = false;
-    int status = -1;
-    for (size_t i = 0; status && !whole; i++) {
-        status = foresee(&state, heads[i], known, err);
-        whole = state.input.file.size < heads[i] || heads[i] == 0;
-        job_free_state(&state);
-    }
-    account_enter(before);
-    if (status || !job->opts->backup || result->how == HOW_UNCHANGED)
-        return status;
-    return file_check_backup(job->output_root, job->output, job->opts->backup,
-                             err);
 }
 
 /* ---- What a file holds --------------------------------------------------- */
@@ -114,7 +42,7 @@ int job_describe(const char *input, struct root *root,
     struct job_state state = { .job = &job, .opts = opts, .result = result };
     struct reader reader = { 0 };
     struct account *before = account_enter(&state.account);
-    int status = job_read_input(&state, 0, err);
+    int status = job_read_input(&state, err);
     struct load_opts load = limit(&state);
     /* There is no limit to what can be described: it takes no memory. */
     load.limits.pixels = load.limits.bytes = UINT64_MAX;
@@ -153,7 +81,7 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     int status = 0;
     for (unsigned i = 0; i < 2 && status == 0; i++) {
         job.input = names[i];
-        status = job_read_input(&state, 0, &why);
+        status = job_read_input(&state, &why);
         failed = status ? i + 1 : 0;
         pair[i] = (struct coded_picture){ .file = state.input.file,
                                           .codec = result.from,
@@ -240,7 +168,7 @@ enum soundness job_check_sound(const char *input, struct root *root,
     if (digest)
         *digest = '\0';
     struct account *before = account_enter(&state.account);
-    int status = job_read_input(&state, 0, err);
+    int status = job_read_input(&state, err);
     struct load_opts load = limit(&state);
     if (status == 0 && result->from->turn)
         job_limit_sparse(&state, &load.limits);

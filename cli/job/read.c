@@ -15,7 +15,7 @@ static int find_format(void *context, struct bytes head, struct err *err)
     return result->from ? 0 : foreign_refuse_input(head, err);
 }
 
-static int read_file(struct job_state *state, size_t head, struct err *err)
+static int read_file(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     struct result *result = state->result;
@@ -26,7 +26,6 @@ static int read_file(struct job_state *state, size_t head, struct err *err)
         .acl = state->opts->preserve,
         .served = job->served,
         .regular = job->regular,
-        .head = head,
         .check = find_format,
         .context = result,
         .reserve = job->tools.reserve_file,
@@ -60,10 +59,10 @@ static void keep_misnamed(struct job_state *state)
     result->to = result->from;
 }
 
-int job_read_input(struct job_state *state, size_t head, struct err *err)
+int job_read_input(struct job_state *state, struct err *err)
 {
     struct result *result = state->result;
-    if (read_file(state, head, err))
+    if (read_file(state, err))
         return -1;
     result->to = state->job->format ? state->job->format : result->from;
     keep_misnamed(state);

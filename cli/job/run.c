@@ -42,17 +42,12 @@ const char *job_skipped_name(enum skipped skipped)
     return names[skipped];
 }
 
-static int read_all(struct job_state *state, struct err *err)
-{
-    return job_read_input(state, 0, err);
-}
-
 /* Does the stages from `first` to `last`, as far as they succeed. */
 static int run_stages(struct job_state *state, enum stage first,
                       enum stage last, struct err *err)
 {
     static int (*const stages[STAGES])(struct job_state *, struct err *) = {
-        [STAGE_READ] = read_all,          [STAGE_DECODE] = job_decode,
+        [STAGE_READ] = job_read_input,    [STAGE_DECODE] = job_decode,
         [STAGE_TURN] = job_turn,          [STAGE_ENCODE] = job_encode,
         [STAGE_WRITE] = job_write_output,
     };

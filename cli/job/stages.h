@@ -127,9 +127,8 @@ void job_explain_memory(const struct job_state *state, struct err *err);
 struct load_opts job_load_opts(struct job_state *state, uint64_t files,
                                struct warnings *warnings);
 
-/* Reads the input, its first `head` bytes or a few more, all of them for 0, and
- * finds its format and that of the output. */
-int job_read_input(struct job_state *state, size_t head, struct err *err);
+/* Reads the input, and finds its format and that of the output. */
+int job_read_input(struct job_state *state, struct err *err);
 
 /* What a turner of job_turner() turns with. */
 struct turner_context {
@@ -173,11 +172,6 @@ void job_free_input(struct job_state *state);
 
 /* Returns how the options convert samples. */
 struct convert_opts job_convert_opts(const struct job_state *state);
-
-/* Returns whether the output would be the input but for how it is coded, once
- * that is planned and described. Then it is the input: nothing is more
- * faithful. */
-bool job_has_nothing_to_do(const struct job_state *state);
 
 /* Makes the input the output, byte for byte. */
 void job_keep_input(struct job_state *state);

@@ -285,52 +285,29 @@ void report_passed(const struct passed_file *file, const struct options *opts)
     putchar('\n');
 }
 
-void report_plan(struct job *job, struct result *result,
+void report_plan(const struct job *job, enum skipped skipped,
                  const struct err *refusal)
 {
     struct json_writer json = { .out = stdout };
-    const struct err *err = refusal;
-    struct err why;
-    bool known = false;
-    if ((refusal || result->skipped) && !job->opts->json)
-        return;
-    job->regular = true; /* nothing waits for a pipe */
-    if (!refusal && !result->skipped &&
-        (job_choose_format(job, &why) ||
-         job_foresee(job, result, &known, &why)))
-        err = &why;
-    if (!job->opts->json) {
-        report_put_escaped(stdout, job->input);
-        fputs(" -> ", stdout);
-        report_put_escaped(stdout, job->output);
-        if (err)
-            fputs("\twould fail: ", stdout);
-        if (err)
-            report_put_escaped(stdout, err->text);
-        else if (result->how == HOW_UNCHANGED)
-            fputs("\twould stay unchanged", stdout);
-        else if (result->edge_warning && result->how == HOW_TAGGED)
-            fputs("\twould be left by its tag", stdout);
-        else if (result->edge_warning)
-            printf("\twould re-encode%s, with loss",
-                   result->how == HOW_LUMA_LOSSLESS ? " chroma" : "");
-    } else {
+    if (job->opts->json) {
         json_open(&json, NULL, '{');
         json_string(&json, "input", job->input);
         json_string(&json, "output", job->output);
         json_string(&json, "op", job->opts->op_name);
         json_string(&json, "status",
-                    err               ? "failed"
-                    : result->skipped ? "skipped"
-                                      : "planned");
-        if (!err && result->skipped)
-            json_string(&json, "reason", job_skipped_name(result->skipped));
-        if (!err && known)
-            json_string(&json, "how", job_how_name(result->how));
-        report_json_warnings(&json, &result->warnings,
-                             err ? result->edge_warning : 0);
-        json_string(&json, "error", err ? err->text : NULL);
+                    refusal   ? "failed"
+                    : skipped ? "skipped"
+                              : "planned");
+        if (skipped)
+            json_string(&json, "reason", job_skipped_name(skipped));
+        json_string(&json, "error", refusal ? refusal->text : NULL);
         json_close(&json, '}');
+    } else if (!refusal && !skipped) {
+        report_put_escaped(stdout, job->input);
+        fputs(" -> ", stdout);
+        report_put_escaped(stdout, job->output);
+    } else {
+        return;
     }
     putchar('\n');
 }

@@ -49,10 +49,10 @@ void report_answer(FILE *out, const struct json_value *id,
  * object. */
 void report_passed(const struct passed_file *file, const struct options *opts);
 
-/* Finds out what a job would do, and prints that on standard output. A job that
- * would be skipped, or is refused for the reason `refusal` unless that is NULL,
- * is printed in JSON only. */
-void report_plan(struct job *job, struct result *result,
+/* Prints what a job would become, on standard output. One that would be
+ * skipped, or is refused for the reason `refusal` unless that is NULL, is
+ * printed in JSON only. */
+void report_plan(const struct job *job, enum skipped skipped,
                  const struct err *refusal);
 
 /* ---- For others that print ---- */

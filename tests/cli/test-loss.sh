@@ -114,41 +114,6 @@ gimgxf --quality 80 copy -d mixed plain.png new.bmp 2>stderr
 check 'a batch without' [ "$(grep warning: stderr)" = "$none" ]
 gives 0 '' -q --quality 80 copy -d mixed plain.png
 
-# ---- Foreseen ----
-
-echo no picture >in/d.jpg
-head -c 300 odd.jpg >in/e.jpg
-gives 0 '' --dry-run fliph -d later in/a.jpg in/b.jpg in/d.jpg in/e.jpg in/f.jpg
-tab=$'\t'
-check 'what would lose is told' diff - stdout <<END
-in/a.jpg -> later/a.jpg${tab}would re-encode, with loss
-in/b.jpg -> later/b.jpg
-in/d.jpg -> later/d.jpg${tab}would fail: a text file, not a picture
-in/e.jpg -> later/e.jpg${tab}would fail: Premature end of JPEG file
-in/f.jpg -> later/f.jpg${tab}would fail: No such file or directory
-END
-check 'nothing is done' absent later
-gives 0 '' --dry-run flipv -d later luma.jpg
-check 'what would lose chroma' [ "$(cat stdout)" = \
-    "luma.jpg -> later/luma.jpg${tab}would re-encode chroma, with loss" ]
-gives 0 '' --dry-run --edge reencode fliph -d later in/a.jpg
-check 'what is meant is no news' [ "$(cat stdout)" = 'in/a.jpg -> later/a.jpg' ]
-prints "${tab}would fail: $size, so it cannot be turned" --dry-run --lossless \
-    fliph -d later in/a.jpg
-gives 0 '' --dry-run --json fliph -d later in/a.jpg in/b.jpg in/f.jpg
-check 'as JSON' [ "$(sed 's/.*"op": "fliph"//' stdout)" = \
-    ", \"status\": \"planned\", \"how\": \"reencoded\", \"warnings\": [\"$loss\"], \"error\": null}
-, \"status\": \"planned\", \"how\": \"lossless\", \"warnings\": [], \"error\": null}
-, \"status\": \"failed\", \"warnings\": [], \"error\": \"No such file or directory\"}" ]
-# A header that is longer than what is looked at first.
-python3 - <<'PY'
-data = open('odd.jpg', 'rb').read()
-fill = (b'\xff\xfe\xff\xff' + bytes(65533)) * 20
-open('in/long.jpg', 'wb').write(data[:2] + fill + data[2:])
-PY
-prints "long.jpg${tab}would re-encode, with loss" --dry-run fliph -d later \
-    in/long.jpg
-
 # ---- Refused ----
 
 for call in 'rotate90 even.jpg' '--edge fail transpose odd.jpg'; do

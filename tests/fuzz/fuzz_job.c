@@ -285,15 +285,12 @@ static void run(const struct job_input *c, bool existed)
                        .tools.pool = pool_of(c->opts.threads) };
     struct result result = { .how = HOW_UNCHANGED };
     struct err err = { .text = "" };
-    bool known = false;
     if (job_choose_format(&job, &err) || job_check_output(&job, &err)) {
         must(*err.text);
         return;
     }
-    if (c->opts.dry_run) {
-        must(job_foresee(&job, &result, &known, &err) == 0 || *err.text);
+    if (c->opts.dry_run)
         return;
-    }
     int status = job_run(&job, &result, &err);
     must(status == 0 || (status == -1 && *err.text));
     must(status == 0 || !is_fault(&result, &err));
