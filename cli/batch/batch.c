@@ -289,18 +289,6 @@ static void show_plan(struct batch *batch)
         progress_plan(planned, all);
 }
 
-/* Reports and notes the files beside the inputs that are not read. */
-static int report_passed_over(struct batch *batch, struct err *err)
-{
-    const struct passed_over *passed = &batch->plan.inputs.passed;
-    for (size_t i = 0; i < passed->count; i++) {
-        report_passed(&passed->list[i], batch->opts);
-        if (records_note_passed_over(&batch->records, &passed->list[i], err))
-            return -1;
-    }
-    return 0;
-}
-
 /* Says how the batch has ended. */
 static void conclude(struct batch *batch)
 {
@@ -407,10 +395,6 @@ static enum outcome plan_and_do(struct batch *batch)
         return OUTCOME_NOT_BEGUN;
     }
     report_warnings(NULL, opts, &batch->records.warnings, 0);
-    if (report_passed_over(batch, &err)) {
-        report_error(NULL, err.text);
-        return OUTCOME_FAILED;
-    }
     enum outcome outcome = OUTCOME_DONE;
     if (gather_check_found(&batch->plan.inputs, opts, &err)) {
         report_refusal("failed", err.text, opts);
@@ -423,8 +407,8 @@ static enum outcome plan_and_do(struct batch *batch)
     } else {
         outcome = do_all(batch);
     }
-    if (!opts->quiet && !batch->end.pipe_closed && !ferror(stdout))
-        inputs_print_passed(&batch->plan.inputs, opts->verbose);
+    if (opts->shard <= 1 && !batch->end.pipe_closed && !ferror(stdout))
+        report_passed_over(batch->plan.inputs.passed_over, opts);
     return outcome;
 }
 

@@ -203,11 +203,6 @@ int records_note_result(struct records *records, const struct job *job,
                         const struct result *result, const struct err *failure,
                         struct err *err);
 
-/* Notes a file that was found and is not read.
- * Returns 0, or -1 with the reason. */
-int records_note_passed_over(struct records *records,
-                             const struct passed_file *file, struct err *err);
-
 /* ---- One NPY array that all pictures go into: --stack --------------------
  *
  * The first picture that is done decides the shape and the type of all. Each

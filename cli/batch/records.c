@@ -198,17 +198,6 @@ int records_note_result(struct records *records, const struct job *job,
     return note(records, &record, false, err);
 }
 
-int records_note_passed_over(struct records *records,
-                             const struct passed_file *file, struct err *err)
-{
-    const struct record record = {
-        .input = file->name,
-        .facts.status = STATUS_PASSED_OVER,
-        .format = file->format->title,
-    };
-    return records->manifest ? note(records, &record, false, err) : 0;
-}
-
 int records_check(struct records *records, size_t i, const struct job *job,
                   enum verdict *verdict, struct err *err)
 {

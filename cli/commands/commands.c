@@ -60,17 +60,14 @@ bool each_input(const struct options *opts, struct ordered_workers_opts work)
     struct err err;
     int status = one ? inputs_add(&inputs, &(struct input){ .name = "-" }, &err)
                      : gather_inputs(&inputs, opts, NULL, &err);
-    inputs_sort_passed(&inputs);
-    for (size_t i = 0; status == 0 && i < inputs.passed.count; i++)
-        report_passed(&inputs.passed.list[i], opts);
     if (status == 0)
         status = do_all(&work, opts, &inputs, &err);
     if (status == 0)
         status = gather_check_found(&inputs, opts, &err);
     if (status)
         report_refusal("failed", err.text, opts);
-    if (!opts->quiet && !ferror(stdout))
-        inputs_print_passed(&inputs, opts->verbose);
+    if (!ferror(stdout))
+        report_passed_over(inputs.passed_over, opts);
     inputs_free(&inputs);
     return status == 0;
 }

@@ -28,7 +28,6 @@ struct manifest {
 };
 
 const char *const manifest_status_name[] = {
-    [STATUS_PASSED_OVER] = "passed_over",
     [STATUS_SKIPPED] = "skipped",
     [STATUS_FAILED] = "failed",
     [STATUS_READY] = "ready",
@@ -190,7 +189,6 @@ static void put_record(struct json_writer *json, const struct record *r,
     put_text(json, "op", r->op);
     put_text(json, "options", r->options);
     put_text(json, "status", manifest_status_name[facts->status]);
-    put_text(json, "format", r->format);
     put_text(json, "how", r->how);
     put_text(json, "error", r->error);
     if (facts->size || is_known(facts->mtime)) {

@@ -22,15 +22,13 @@
 #include "codecs/base/err.h"
 
 enum manifest_status {
-    STATUS_PASSED_OVER, /* a file was found whose format is not supported: it
-                           has neither output nor op */
     STATUS_SKIPPED,
     STATUS_FAILED,
     STATUS_READY, /* the input is about to be replaced by such an output */
     STATUS_DONE,
 };
 
-/* As lines have it: "passed_over", ... */
+/* As lines have it: "skipped", ... */
 extern const char *const manifest_status_name[STATUS_DONE + 1];
 
 /* What a line says of a job and its files. Times are 0 where not known. */
@@ -53,7 +51,6 @@ struct record {
                               one, which manifest_note() writes */
     const char *op;        /* canonical: "rotate90" */
     const char *options;   /* that affect the output: options.shape */
-    const char *format;    /* of a file that was passed over, as "HEIC" */
     const char *how;       /* of a job that is done: "lossless" and so on */
     const char *error;     /* of a job that failed */
     const struct digests *digests; /* of a job, to be written; or NULL */

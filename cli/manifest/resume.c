@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,6 @@
 /* A key is the operation and the canonical name of the input; and unless that
  * is replaced, also that of the output, and the options. Each ends in a NUL. */
 struct resume_entry {
-    struct resume_entry *next;
     const char *key;
     size_t size;
     bool in_place; /* the output is the input */
@@ -96,7 +96,7 @@ static int make_key(struct resume *resume, const struct record *job,
 static struct resume_entry *find(const struct resume *resume,
                                  const struct resume_entry *like)
 {
-    struct resume_entry **found = tfind(like, &resume->found_by_key, by_key);
+    struct resume_entry **found = tfind(like, &resume->by_key, by_key);
     return found ? *found : NULL;
 }
 
@@ -109,108 +109,91 @@ static struct resume_entry *add(struct resume *resume,
         return NULL;
     *entry = *like;
     entry->key = string_arena_keep(&resume->strings, like->key, like->size);
-    if (!entry->key || !tsearch(entry, &resume->found_by_key, by_key)) {
+    if (!entry->key || !tsearch(entry, &resume->by_key, by_key)) {
         free(entry);
         return NULL;
     }
-    entry->next = resume->entries;
-    resume->entries = entry;
-    resume->count++;
     return entry;
 }
 
 /* ---- A record ------------------------------------------------------------ */
 
-/* Reads a member that is a string, if there is one; else NULL. */
-static int take_string(const struct json_value *root, const char *key,
-                       const char **string, struct err *err)
+/* What lines have, from which status on, and where a record has it. */
+static const struct member {
+    const char *key;
+    enum { MEMBER_TEXT, MEMBER_BYTES, MEMBER_TIME, MEMBER_SUM } kind;
+    size_t offset;
+    enum manifest_status from;
+    bool optional;
+} members[] = {
+#define AT(field) offsetof(struct record, field)
+    { "input", MEMBER_TEXT, AT(input), STATUS_SKIPPED, false },
+    { "output", MEMBER_TEXT, AT(output), STATUS_SKIPPED, false },
+    { "op", MEMBER_TEXT, AT(op), STATUS_SKIPPED, false },
+    { "directory", MEMBER_TEXT, AT(directory), STATUS_SKIPPED, true },
+    { "options", MEMBER_TEXT, AT(options), STATUS_SKIPPED, true },
+    { "size", MEMBER_BYTES, AT(facts.size), STATUS_READY, false },
+    { "mtime", MEMBER_TIME, AT(facts.mtime), STATUS_READY, false },
+    { "written", MEMBER_BYTES, AT(facts.written), STATUS_READY, false },
+    { "written_mtime", MEMBER_TIME, AT(facts.made_time), STATUS_READY, true },
+    { "crc32", MEMBER_SUM, AT(facts.crc), STATUS_READY, true },
+#undef AT
+};
+
+/* Reads eight hexadecimal digits. */
+static bool read_sum(const char *text, uint32_t *sum)
 {
-    const struct json_value *value = json_find(root, key);
-    *string = json_get_string(value);
-    return !value || *string ? 0 : fail(err, "%s is not a string", key);
+    *sum = (uint32_t)strtoul(text, NULL, 16);
+    return strlen(text) == 8 && strspn(text, "0123456789abcdef") == 8;
 }
 
-static int need_string(const struct json_value *root, const char *key,
-                       const char **string, struct err *err)
+static int read_member(const struct member *member,
+                       const struct json_value *value, struct record *record,
+                       struct err *err)
 {
-    if (take_string(root, key, string, err))
-        return -1;
-    return *string ? 0 : fail(err, "%s is missing", key);
+    void *field = (char *)record + member->offset;
+    const char *text = json_get_string(value);
+    bool read = false;
+    if (!value)
+        return member->optional ? 0 : fail(err, "%s is missing", member->key);
+    switch (member->kind) {
+    case MEMBER_TEXT:
+        read = (*(const char **)field = text) != NULL;
+        break;
+    case MEMBER_BYTES:
+        read = json_get_uint(value, field);
+        break;
+    case MEMBER_TIME:
+        read = text && manifest_time_read(text, field);
+        break;
+    case MEMBER_SUM:
+        read = record->facts.summed = text && read_sum(text, field);
+        break;
+    }
+    return read ? 0 : fail(err, "%s is not what it must be", member->key);
 }
 
-static int need_uint(const struct json_value *root, const char *key,
-                     uint64_t *number, struct err *err)
-{
-    return json_get_uint(json_find(root, key), number)
-               ? 0
-               : fail(err, "%s is not a number of bytes", key);
-}
-
-static int need_time(const struct json_value *root, const char *key,
-                     struct timespec *time, struct err *err)
-{
-    const char *text;
-    if (need_string(root, key, &text, err))
-        return -1;
-    return manifest_time_read(text, time) ? 0
-                                          : fail(err, "%s is not a time", key);
-}
-
-static int need_status(const struct json_value *root,
-                       enum manifest_status *status, struct err *err)
-{
-    const char *name;
-    if (need_string(root, "status", &name, err))
-        return -1;
-    for (int i = 0; i <= STATUS_DONE; i++)
-        if (strcmp(name, manifest_status_name[i]) == 0) {
-            *status = (enum manifest_status)i;
-            return 0;
-        }
-    return fail(err, "the status '%s' is unknown", name);
-}
-
-/* Reads a line into a record, whose strings are those of `root`. A file that
- * was passed over has neither output nor op; sizes and times matter only if an
- * output was written. Returns 0, or -1 with the reason. */
+/* Reads a line into a record, whose strings are those of `root`. Sizes and
+ * times matter only if an output was written. Returns 0, or -1 with the reason.
+ */
 static int read_record(const struct json_value *root, struct record *r,
                        struct err *err)
 {
-    struct facts *t = &r->facts;
-    if (root->kind != JSON_OBJECT)
-        return fail(err, "not an object");
-    if (need_status(root, &t->status, err) ||
-        need_string(root, "input", &r->input, err))
-        return -1;
-    r->output = r->input;
-    r->op = "";
-    if (t->status != STATUS_PASSED_OVER &&
-        (need_string(root, "output", &r->output, err) ||
-         need_string(root, "op", &r->op, err)))
-        return -1;
-    if (take_string(root, "directory", &r->directory, err) ||
-        take_string(root, "options", &r->options, err))
-        return -1;
-    if (r->directory && *r->directory != '/')
-        return fail(err, "directory is not an absolute name");
-    if (t->status < STATUS_READY)
-        return 0;
-    if (need_uint(root, "size", &t->size, err) ||
-        need_time(root, "mtime", &t->mtime, err) ||
-        need_uint(root, "written", &t->written, err) ||
-        (json_find(root, "written_mtime") &&
-         need_time(root, "written_mtime", &t->made_time, err)))
-        return -1;
-    const char *text;
-    if (take_string(root, "crc32", &text, err))
-        return -1;
-    t->summed = text != NULL;
-    if (!text)
-        return 0;
-    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
-        return fail(err, "crc32 is not 8 hexadecimal digits");
-    t->crc = (uint32_t)strtoul(text, NULL, 16);
-    return 0;
+    const char *status = json_get_string(json_find(root, "status"));
+    int i = STATUS_SKIPPED;
+    while (status && i <= STATUS_DONE &&
+           strcmp(status, manifest_status_name[i]) != 0)
+        i++;
+    if (!status || i > STATUS_DONE)
+        return fail(err, "it is not known what became of a file");
+    r->facts.status = (enum manifest_status)i;
+    for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+        if (r->facts.status >= members[k].from &&
+            read_member(&members[k], json_find(root, members[k].key), r, err))
+            return -1;
+    return r->directory && *r->directory != '/'
+               ? fail(err, "directory is not an absolute name")
+               : 0;
 }
 
 /* ---- Lines -------------------------------------------------------------- */
@@ -323,61 +306,29 @@ static int read_file(struct resume *resume, const char *name, struct err *err)
 
 /* ---- The manifest ------------------------------------------------------- */
 
-/* Fails if files of the manifest that were replaced by this operation are not
- * where they were. */
-static int refuse_lost(const struct resume *resume, const char *op,
-                       struct err *err)
-{
-    const char *first = NULL;
-    size_t lost = 0;
-    for (const struct resume_entry *entry = resume->entries; entry;
-         entry = entry->next) {
-        const char *input = entry->key + strlen(entry->key) + 1;
-        if (entry->in_place && entry->facts.status >= STATUS_READY &&
-            strcmp(entry->key, op) == 0 && access(input, F_OK)) {
-            first = input;
-            lost++;
-        }
-    }
-    if (!lost)
-        return 0;
-    return fail(
-        err,
-        "none of these files is in the manifest, and %zu that are, such "
-        "as %s, are not where they were; these may be they, turned "
-        "already; name them as before, or begin another manifest",
-        lost, first);
-}
-
 int resume_read(struct resume *resume, const char *name, bool may_lack,
                 const struct resume_jobs *jobs, struct err *err)
 {
-    const size_t count = jobs->count;
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
-    bool known = false, in_place = false;
     resume->name = name;
     if (!absent && read_file(resume, name, err))
         return -1;
-    resume->found = calloc(count + 1, sizeof(struct resume_entry *));
+    resume->found = calloc(jobs->count + 1, sizeof(struct resume_entry *));
     if (!resume->found)
-        return fail(err, "no memory to look up %zu files", count);
-    for (size_t i = 0; i < count && resume->count; i++) {
+        return fail(err, "no memory to look up %zu files", jobs->count);
+    for (size_t i = 0; i < jobs->count && resume->by_key; i++) {
         const struct record one = jobs->job(jobs->context, i);
         struct resume_entry like;
         if (make_key(resume, &one, &like, err))
             return -1;
         resume->found[i] = find(resume, &like);
-        known = known || resume->found[i];
-        in_place = in_place || strcmp(one.input, one.output) == 0;
     }
-    return in_place && !known
-               ? refuse_lost(resume, jobs->job(jobs->context, 0).op, err)
-               : 0;
+    return 0;
 }
 
 void resume_free(struct resume *resume)
 {
-    tdestroy(resume->found_by_key, free);
+    tdestroy(resume->by_key, free);
     file_identities_free(&resume->places);
     string_arena_free(&resume->strings);
     bytes_free(&resume->key);
@@ -431,103 +382,76 @@ static bool is_as_written(const struct facts *facts, struct root *root,
     return facts->summed ? has_sum(facts, root, name) : !timed || same_time;
 }
 
-/* ---- Files that are left alone ------------------------------------------ */
+/* ---- The verdict ------------------------------------------------------- */
 
-static enum verdict leave_ready(struct err *err)
+/* If the file is gone, nothing is left to be turned; if it is another one, it
+ * must be neither turned nor skipped silently. `st` is NULL if it cannot be
+ * looked at, for the reason `why`. */
+static enum verdict of_replaced(const struct resume *resume,
+                                const struct record *job, const struct stat *st,
+                                int why, struct err *err)
 {
+    if (st ? is_as_written(&job->facts, job->output_root, job->output, st)
+           : why == ENOENT || why == ENOTDIR)
+        return VERDICT_DONE;
+    fail(err,
+         "%s was done, but the file %s. To turn it, name it alone, with "
+         "--manifest %s and without --resume; to keep it as it is, leave it "
+         "out, as by --exclude",
+         job->op,
+         !st ? strerror(why)
+         : is_input(&job->facts, st)
+             ? "is as it was before that; it may have been restored"
+             : "has changed since; it may be a new picture, or another program "
+               "has edited it",
+         resume->name);
+    return VERDICT_CHANGED;
+}
+
+/* Its input became the output, or did not. The bytes decide first, since size
+ * and times may be the same before and after. */
+static enum verdict of_ready(const struct record *job, const struct stat *st,
+                             struct err *err)
+{
+    const struct facts *facts = &job->facts;
+    if (st && is_as_long(facts, st) &&
+        has_sum(facts, job->output_root, job->output))
+        return VERDICT_REPLACED;
+    if (st && is_input(facts, st) &&
+        (facts->summed || facts->size != facts->written))
+        return VERDICT_TODO;
     fail(err,
          "a run was interrupted while it replaced this file, which has "
          "changed since; it may be turned or not; --resume leaves it alone");
     return VERDICT_CHANGED;
 }
 
-/* Leaves a file that was done, and yet is not as it was written. */
-static enum verdict leave_done(const struct resume *resume,
-                               const struct record *job,
-                               const struct facts *facts, const struct stat *st,
-                               struct err *err)
-{
-    struct err why;
-    int fd = resolve_open(job->output_root, job->output, O_RDONLY | O_NONBLOCK,
-                          &why);
-    if (fd < 0)
-        fail(err,
-             "%s was done, but the file cannot be compared with what was "
-             "written: %s",
-             job->op, why.text);
-    else
-        fail(err,
-             "%s was done, but the file %s. To turn it, name it alone, "
-             "with --manifest %s and without --resume; to keep it as it "
-             "is, leave it out, as by --exclude",
-             job->op,
-             is_input(facts, st)
-                 ? "is as it was before that; it may have been restored"
-                 : "has changed since; it may be a new picture, or another "
-                   "program has edited it",
-             resume->name);
-    if (fd >= 0)
-        close(fd);
-    return VERDICT_CHANGED;
-}
-
-/* ---- The verdict ------------------------------------------------------- */
-
-/* Decides about a job that is done in place. If the file is gone, nothing is
- * left to be turned; if it is another one, it must be neither turned nor
- * skipped silently. */
-static enum verdict of_replaced(const struct resume *resume,
-                                const struct record *job,
-                                const struct resume_entry *entry,
-                                struct err *err)
-{
-    struct stat st;
-    if (!resolve_stat(job->output_root, job->output, true, &st)) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            return VERDICT_DONE;
-        fail_system(err, NULL);
-        return VERDICT_CHANGED;
-    }
-    return is_as_written(&entry->facts, job->output_root, job->output, &st)
-               ? VERDICT_DONE
-               : leave_done(resume, job, &entry->facts, &st, err);
-}
-
+/* The input of a job may be gone once its output is there. One that is the same
+ * file under another name was replaced. */
 enum verdict resume_check(const struct resume *resume, size_t i,
                           struct record *job, struct err *err)
 {
     const struct resume_entry *entry = resume->found[i];
-    if (entry && entry->facts.status == STATUS_DONE) {
-        /* Its input may be gone once its output is there. An input that is the
-         * same file under another name was replaced. */
-        struct stat in, out;
-        if (entry->in_place)
-            return of_replaced(resume, job, entry, err);
-        if (!resolve_stat(job->output_root, job->output, true, &out))
-            return VERDICT_TODO;
-        if (resolve_stat(job->input_root, job->input, true, &in)) {
-            if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-                return of_replaced(resume, job, entry, err);
-            if (!is_input(&entry->facts, &in))
-                return VERDICT_TODO;
-        } else if (errno != ENOENT && errno != ENOTDIR) {
-            return VERDICT_TODO; /* and then the reason is reported */
-        }
-        return is_as_long(&entry->facts, &out) ? VERDICT_DONE : VERDICT_TODO;
-    }
-    if (!entry || entry->facts.status != STATUS_READY)
+    struct stat in, out;
+    if (!entry || entry->facts.status < STATUS_READY)
         return VERDICT_TODO;
+    const bool there = resolve_stat(job->output_root, job->output, true, &out);
+    const int why = errno;
     job->facts = entry->facts;
-    /* It is "ready": its input became the output, or did not. The bytes decide
-     * first, since size and times may be the same before and after. */
-    struct stat st;
-    if (!resolve_stat(job->output_root, job->output, true, &st))
-        return leave_ready(err);
-    if (is_as_long(&entry->facts, &st) &&
-        has_sum(&entry->facts, job->output_root, job->output))
-        return VERDICT_REPLACED;
-    bool ambiguous =
-        !entry->facts.summed && entry->facts.size == entry->facts.written;
-    return is_input(&entry->facts, &st) && !ambiguous ? VERDICT_TODO
-                                                      : leave_ready(err);
+    if (entry->facts.status == STATUS_READY)
+        return of_ready(job, there ? &out : NULL, err);
+    if (entry->in_place)
+        return of_replaced(resume, job, there ? &out : NULL, why, err);
+    if (!there)
+        return VERDICT_TODO;
+    if (!resolve_stat(job->input_root, job->input, true, &in))
+        return (errno == ENOENT || errno == ENOTDIR) &&
+                       is_as_long(&entry->facts, &out)
+                   ? VERDICT_DONE
+                   : VERDICT_TODO; /* and then a reason is reported */
+    if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return of_replaced(resume, job, &out, 0, err);
+    return is_input(&entry->facts, &in) && is_as_long(&entry->facts, &out)
+               ? VERDICT_DONE
+               : VERDICT_TODO;
 }

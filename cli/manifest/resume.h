@@ -11,10 +11,8 @@
 /* A manifest in memory: each job once, with the line about it that counts. {0}
  * is empty. */
 struct resume {
-    const char *name;             /* of the manifest */
-    size_t count;                 /* the jobs that it has, */
-    struct resume_entry *entries; /* the last one first, */
-    void *found_by_key;           /* and as tsearch() has them */
+    const char *name; /* of the manifest */
+    void *by_key;     /* the jobs that it has, as tsearch() has them */
     struct resume_entry **found; /* the entry of each job of a batch, or NULL */
     struct file_identities places;
     struct string_arena strings;
@@ -33,9 +31,7 @@ struct resume_jobs {
  * matter, nor do options if the output is the input. If it `may_lack`, a
  * missing file counts as an empty one. Returns 0; or -1 with a reason that does
  * not have the name of the manifest: a line is not a record, though not cut
- * short; or files are to be replaced in place of which none is known, while
- * others that were are not where they were: they may be these. resume_free() is
- * needed after both. */
+ * short. resume_free() is needed after both. */
 int resume_read(struct resume *resume, const char *name, bool may_lack,
                 const struct resume_jobs *jobs, struct err *err);
 

@@ -267,22 +267,13 @@ bool report_is_due(const struct job *job, const struct result *result,
     return err || opts->json || opts->verbose || (noteworthy && !opts->quiet);
 }
 
-void report_passed(const struct passed_file *file, const struct options *opts)
+void report_passed_over(size_t files, const struct options *opts)
 {
-    struct json_writer json = { .out = stdout };
-    struct err text;
-    if (opts->verbose) {
-        fail(&text, "passed over: %s is not read", file->format->title);
-        report_error(file->name, text.text);
-    }
-    if (!opts->json)
-        return;
-    json_open(&json, NULL, '{');
-    json_string(&json, "input", file->name);
-    json_string(&json, "status", "passed_over");
-    json_string(&json, "format", file->format->title);
-    json_close(&json, '}');
-    putchar('\n');
+    if (files && !opts->quiet)
+        fprintf(stderr,
+                "gimgxf: %zu file%s passed over, of formats that are not "
+                "read\n",
+                files, files == 1 ? "" : "s");
 }
 
 void report_plan(const struct job *job, enum skipped skipped,

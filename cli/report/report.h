@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "cli/job/job.h"
-#include "cli/select/inputs.h"
 
 /* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);
@@ -45,9 +44,8 @@ void report_answer(FILE *out, const struct json_value *id,
                    const struct job *job, const struct result *result,
                    const struct err *err);
 
-/* Prints that a walk did not take a file: with -v a line, with --json an
- * object. */
-void report_passed(const struct passed_file *file, const struct options *opts);
+/* Prints how many files a walk did not take, unless there are none. */
+void report_passed_over(size_t files, const struct options *opts);
 
 /* Prints what a job would become, on standard output. One that would be
  * skipped, or is refused for the reason `refusal` unless that is NULL, is

@@ -14,6 +14,8 @@
 #include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/files/temporary.h"
+#include "codecs/codec.h"
+#include "codecs/foreign.h"
 
 /* ---- Patterns ----------------------------------------------------------- */
 
@@ -74,27 +76,8 @@ static int by_bytes(const void *a, const void *b)
 
 /* ---- One entry --------------------------------------------------------- */
 
-/* Adds a file that was passed over, with a copy of its name. Returns 0, or -1
- * with the reason if there is no memory. */
-static int pass_over(struct inputs *inputs, const char *name, size_t below,
-                     const struct foreign *format, struct err *err)
-{
-    struct passed_over *passed = &inputs->passed;
-    const struct passed_file file = {
-        .name = string_arena_keep(&inputs->names, name, strlen(name)),
-        .format = format,
-        .below = (uint16_t)below,
-    };
-    if (!file.name || !bytes_append(&passed->memory, &file, sizeof file))
-        return fail(err, "no memory for the names of files that are passed "
-                         "over");
-    passed->list = (struct passed_file *)(void *)passed->memory.data;
-    passed->count++;
-    return 0;
-}
-
 /* Takes a file if it is wanted. Temporary files are not, nor backups of earlier
- * runs. One that is not a picture to us is counted. Returns 0, or -1 with the
+ * runs. One of a format that is not read is counted. Returns 0, or -1 with the
  * reason. */
 static int take_file(struct gather *w, const char *base,
                      struct entries *entries)
@@ -117,10 +100,7 @@ static int take_file(struct gather *w, const char *base,
         return 0;
     if (codec_by_name(path_suffix(base)))
         return entries_add(entries, base, w->err);
-    const struct foreign *format = foreign_by_suffix(path_suffix(base));
-    if (format)
-        return pass_over(w->inputs, w->path, w->below, format, w->err);
-    w->inputs->passed.others++;
+    w->inputs->passed_over += foreign_by_suffix(path_suffix(base)) != NULL;
     return 0;
 }
 
@@ -264,9 +244,8 @@ static int walk_directory(struct gather *w, size_t length)
  * - a directory that cannot be read, which fails when its turn comes.
  *
  * Left out are names that end as --backup says, what --exclude names, and the
- * directory where outputs go. Without --include other files are counted in
- * inputs->passed. Everything found is confined to `root`: a directory that
- * becomes a link after it was walked is not followed. */
+ * directory where outputs go. Everything found is confined to `root`: a
+ * directory that becomes a link after it was walked is not followed. */
 static int walk_root(struct gather *w, const char *root)
 {
     size_t n = strlen(root);

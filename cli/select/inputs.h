@@ -1,5 +1,4 @@
-/* The inputs of a batch, the directories in which they were found, and the
- * files beside them that a walk did not take. */
+/* The inputs of a batch, and the directories in which they were found. */
 #ifndef CLI_SELECT_INPUTS_H
 #define CLI_SELECT_INPUTS_H
 
@@ -11,22 +10,6 @@
 #include "cli/options/options.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
-#include "codecs/foreign.h"
-
-struct passed_file {
-    const char *name;
-    const struct foreign *format;
-    uint16_t below; /* as in struct input */
-};
-
-/* Files of formats that are recognized by their suffix, but not read, are
- * listed; all others are only counted. */
-struct passed_over {
-    struct passed_file *list; /* in `memory` */
-    size_t count;
-    size_t others; /* files that are not pictures by their suffix */
-    struct bytes memory;
-};
 
 struct input {
     const char *name;
@@ -44,13 +27,13 @@ struct inputs {
     struct input *list; /* in `memory` */
     uint32_t count;
     struct bytes memory;
-    struct string_arena
-        names;             /* what list[].name points to, and passed.list's */
-    struct walked *walked; /* what list[].root points to */
+    struct string_arena names; /* what list[].name points to */
+    struct walked *walked;     /* what list[].root points to */
     unsigned nwalked;
-    size_t seen; /* files that were named or found, inputs and others */
-    bool none;   /* gather_inputs() found no input at all */
-    struct passed_over passed; /* files beside the inputs in directories */
+    size_t seen;        /* files that were named or found, inputs and others */
+    bool none;          /* gather_inputs() found no input at all */
+    size_t passed_over; /* files in directories, of formats that are known by
+                           their suffix and not read */
 };
 
 /* Appends an input, with a copy of its name. Returns 0, or -1 with the reason.
@@ -63,14 +46,6 @@ int inputs_add(struct inputs *inputs, const struct input *input,
  * with the reason. */
 struct root *inputs_open_walked(struct inputs *inputs, const char *name,
                                 enum root_links links, struct err *err);
-
-/* Sorts the files that were passed over by their names. */
-void inputs_sort_passed(struct inputs *inputs);
-
-/* Prints on standard error how many files of each format were passed over, the
- * most frequent first, and with `others` how many are not pictures; nothing if
- * there are none. */
-void inputs_print_passed(const struct inputs *inputs, bool others);
 
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);

@@ -259,16 +259,7 @@ int plan_make(struct file_plan *plan, const struct options *opts,
             plan->output[kept++] = plan->output[i];
         }
         inputs->count = kept;
-        struct passed_over *passed = &inputs->passed;
-        size_t all = passed->count;
-        passed->count = 0;
-        for (size_t i = 0; i < all; i++)
-            if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
-                passed->list[passed->count++] = passed->list[i];
-        if (opts->shard > 1) /* the first one counts what is only counted */
-            passed->others = 0;
     }
-    inputs_sort_passed(&plan->inputs);
     return status;
 }
 

@@ -28,7 +28,7 @@ struct file_plan {
 
 /* Names every file that the options ask for, of all shards, then keeps this
  * shard's. An input that does not exist, or is not a picture, is among them and
- * fails when its turn comes. The files passed over are sorted by name. Returns
+ * fails when its turn comes. Returns
  * 0. On failure it returns -1 with the reason, and nothing may be done: two
  * inputs have one output, an output is an input and inputs are not to be
  * replaced, a name leaves the output directory or is too long, or a list cannot
