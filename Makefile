@@ -12,8 +12,8 @@
 #   V=1                print whole commands
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
-#   TIFF=0 WEBP=0 BROTLI=0
-#                      do without libtiff, libwebp, brotli
+#   TIFF=0 WEBP=0 BROTLI=0 JXL=0
+#                      do without libtiff, libwebp, brotli, libjxl
 #   ARCHS="90 100"     the GPUs to compile for
 #   HARDEN=0           without what makes a fault harder to exploit
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
@@ -54,7 +54,7 @@ else
 
 # ---- What was chosen, and what is here --------------------------------------
 
-CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL TIFF WEBP BROTLI \
+CHOICES := CC CFLAGS CXX CXXFLAGS NVCCFLAGS LDFLAGS CUDA ARCHS ISAL TIFF WEBP BROTLI JXL \
            HARDEN DEPS
 given = $(filter command environment,$(firstword $(origin $(1))))
 -include $(BUILD)/choices
@@ -101,9 +101,11 @@ TIFF ?= $(if $(call has,libtiff-4,tiffio.h),$(call soname,tiff))
 WEBP ?= $(if $(call has,libwebp,webp/encode.h),$(call soname,webp))
 BROTLI ?= $(if $(call has,libbrotlienc,brotli/encode.h),$(call soname,brotlienc) \
               $(call soname,brotlidec))
+JXL ?= $(if $(call has,libjxl,jxl/decode.h),$(call soname,jxl))
 override TIFF := $(TIFF:0=)
 override WEBP := $(WEBP:0=)
 override BROTLI := $(BROTLI:0=)
+override JXL := $(JXL:0=)
 
 LIBRARIES := libpng libjpeg zlib nettle $(if $(filter 1,$(ISAL)),libisal)
 ifdef DEPS
@@ -225,9 +227,10 @@ $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 name = '"$(word $(1),$(2))"'
 have = $(foreach name,TIFF WEBP BROTLI,-DHAVE_$(name)=$(if $($(name)),1,0))
 $(call object,codecs/codec.c codecs/foreign.c): DEFINES := $(have)
-$(call object,codecs/libraries.c): DEFINES := -DLOADED='"$(strip $(TIFF) $(WEBP) $(BROTLI))"'
+$(call object,codecs/libraries.c): DEFINES := -DLOADED='"$(strip $(TIFF) $(WEBP) $(BROTLI) $(JXL))"'
 $(call object,$(wildcard codecs/jxl/*.c)): DEFINES := $(have) \
-    -DBROTLIENC_SONAME=$(call name,1,$(BROTLI)) -DBROTLIDEC_SONAME=$(call name,2,$(BROTLI))
+    -DBROTLIENC_SONAME=$(call name,1,$(BROTLI)) -DBROTLIDEC_SONAME=$(call name,2,$(BROTLI)) \
+    -DJXL_SONAME=$(call name,1,$(JXL))
 $(call object,$(wildcard codecs/tiff/*.c)): DEFINES := -DTIFF_SONAME=$(call name,1,$(TIFF))
 $(call object,$(wildcard codecs/webp/*.c)): DEFINES := -DWEBP_SONAME=$(call name,1,$(WEBP))
 
@@ -242,7 +245,7 @@ $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when what decides about the objects does, so that all is built anew. What
 # was chosen is noted beside it, for the next make.
-DECIDES := $(CC) $(CUDA) $(ISAL) $(TIFF) $(WEBP) $(BROTLI) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
+DECIDES := $(CC) $(CUDA) $(ISAL) $(TIFF) $(WEBP) $(BROTLI) $(JXL) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
            $(VERSION) $(ALIGNED) CFLAGS=$(CFLAGS)$(if $(LDFLAGS), LDFLAGS=$(LDFLAGS))
 quoted = '$(subst ','\'',$(1))'
 $(BUILD)/flags: FORCE

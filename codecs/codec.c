@@ -24,6 +24,8 @@ void codec_load(const struct codec *codec)
     for (size_t i = 0; codecs[i]; i++)
         if (codecs[i]->load && (!codec || codec == codecs[i]))
             codecs[i]->load(&unheard);
+    if (codec && codec->load_slow)
+        codec->load_slow(&unheard);
 }
 
 const struct codec *codec_probe(struct bytes file)

@@ -242,6 +242,9 @@ struct codec {
      * rights; what needs the library calls it again, to fail with the reason.
      * NULL: there is none, or it is linked. */
     int (*load)(struct err *err);
+    /* The same for one that takes as long to load as a picture to turn: of many
+     * files, only one whose name has a suffix of the format has it loaded. */
+    int (*load_slow)(struct err *err);
     /* Parses what comes before the pixels, into reader->img, whose meta is
      * empty, and reader->info.alignment. What is behind the pixels may wait
      * until they are decoded: the orientation too. */
@@ -294,8 +297,8 @@ struct codec {
 enum { CODECS_MAX = 31 };
 extern const struct codec *const codecs[CODECS_MAX + 1];
 
-/* Loads the libraries of a codec, or of all for NULL. What is missing is said
- * where it is needed. */
+/* Loads the libraries of a codec, or of all for NULL, but for slow ones. What
+ * is missing is said where it is needed. */
 void codec_load(const struct codec *codec);
 
 /* Returns the codec of a file by its first bytes; NULL if no codec reads it. */

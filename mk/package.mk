@@ -12,7 +12,7 @@
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             nettle-dev libisal-dev libtiff-dev libwebp-dev libbrotli-dev \
-            python3 python3-numpy python3-pil libjpeg-turbo-progs
+            libjxl-dev python3 python3-numpy python3-pil libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db mandoc imagemagick libvips-tools pngcheck libheif-examples \
                 libavif-bin libjxl-tools libtiff-tools webp gifsicle python3-tifffile \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish \

@@ -231,6 +231,17 @@ static const struct codec *codec_of(const char *name)
                     : NULL;
 }
 
+static void load_for(const struct inputs *inputs)
+{
+    const struct codec *codec;
+    codec_load(NULL);
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        codec = codec_by_name(path_suffix(inputs->list[i].name));
+        if (codec && codec->load_slow)
+            codec_load(codec);
+    }
+}
+
 /* What is no regular file is written to where it stands. Without the right to
  * read beside it, a JPEG that becomes a large file of another format is encoded
  * in memory, and then copied: the right to a file without a name is that to all
@@ -270,7 +281,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
                              const struct options *opts, bool device)
 {
     struct sandbox sandbox;
-    codec_load(NULL);
+    load_for(&plan->inputs);
     if (begin(&sandbox, opts, calls_to_write(device))) {
         allow_inputs(&sandbox, &plan->inputs);
         if (opts->stack)
@@ -300,7 +311,10 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
                               const struct options *opts)
 {
     struct sandbox sandbox;
-    codec_load(inputs->count == 1 ? codec_of(inputs->list->name) : NULL);
+    if (inputs->count == 1)
+        codec_load(codec_of(inputs->list->name));
+    else
+        load_for(inputs);
     if (begin(&sandbox, opts, CALLS_OF_PICTURES))
         allow_inputs(&sandbox, inputs);
     enter(&sandbox);
@@ -311,6 +325,7 @@ void sandbox_enter_for_jobs(const char *root, const struct options *opts,
 {
     struct sandbox sandbox;
     codec_load(NULL);
+    codec_load(&codec_jxl);
     if (begin(&sandbox, opts, calls_to_write(device)))
         allow(&sandbox, root ? root : "/", IN_OUTPUTS);
     enter(&sandbox);

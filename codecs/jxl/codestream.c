@@ -1,9 +1,12 @@
-/* The beginning of a JPEG XL codestream (ISO/IEC 18181-1, annexes B to F): the
- * image header, up to the fields that say how the picture is shown, and the
- * headers of frames, which tell where a bare codestream ends. */
-#include <string.h>
-
+/* The image header that a JPEG XL codestream begins with (ISO/IEC 18181-1,
+ * annexes B to E), and whether all frames behind it are there. */
 #include "codecs/jxl/jxl.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "codecs/base/shared_library.h"
 
 /* ---- Bits, the low ones of a byte first -----------------------------------*/
 
@@ -54,10 +57,18 @@ static uint32_t read_number(struct jxl_bits *bits,
     return read_bits(bits, chosen->bits) + chosen->base;
 }
 
-/* A number of up to 64 bits; UINT32_MAX: it is above 272. */
-static uint32_t read_long(struct jxl_bits *bits)
+/* A number of up to 64 bits, of which those above 36 are not read. */
+static uint64_t read_long(struct jxl_bits *bits)
 {
-    return NUMBER(bits, { 0, 0 }, { 4, 1 }, { 8, 17 }, { 0, UINT32_MAX });
+    enum { IS_LONG = 1000 };
+    uint64_t value =
+        NUMBER(bits, { 0, 0 }, { 4, 1 }, { 8, 17 }, { 0, IS_LONG });
+    if (value < IS_LONG)
+        return value;
+    value = read_bits(bits, 12);
+    for (unsigned shift = 12; shift < 36 && read_bits(bits, 1); shift += 8)
+        value |= (uint64_t)read_bits(bits, 8) << shift;
+    return value;
 }
 
 /* Reads one of the values that `known` has bits for. */
@@ -66,12 +77,6 @@ static uint32_t read_enum(struct jxl_bits *bits, uint64_t known)
     uint32_t value = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 6, 18 });
     bits->malformed |= value > 63 || !(known >> value & 1);
     return value;
-}
-
-static void skip_name(struct jxl_bits *bits)
-{
-    skip_bits(bits, 8 * (uint64_t)NUMBER(bits, { 0, 0 }, { 4, 0 }, { 5, 16 },
-                                         { 10, 48 }));
 }
 
 /* ---- The fields, in their order -------------------------------------------*/
@@ -115,7 +120,9 @@ static void skip_channel(struct jxl_bits *bits)
     const uint32_t type = read_enum(bits, 0x1807f);
     skip_depth(bits);
     NUMBER(bits, { 0, 0 }, { 0, 3 }, { 0, 4 }, { 3, 1 }); /* how coarse */
-    skip_name(bits);
+    const uint32_t name =
+        NUMBER(bits, { 0, 0 }, { 4, 0 }, { 5, 16 }, { 10, 48 });
+    skip_bits(bits, 8 * (uint64_t)name);
     if (type == FILTER_ARRAY)
         NUMBER(bits, { 0, 1 }, { 2, 0 }, { 4, 3 }, { 8, 19 });
     else
@@ -156,6 +163,14 @@ static bool skip_colors(struct jxl_bits *bits)
     return false;
 }
 
+static void skip_preview_side(struct jxl_bits *bits, bool by_eight)
+{
+    if (by_eight)
+        NUMBER(bits, { 0, 16 }, { 0, 32 }, { 5, 1 }, { 9, 33 });
+    else
+        NUMBER(bits, { 6, 1 }, { 8, 65 }, { 10, 321 }, { 12, 1345 });
+}
+
 /* Reads the field for the orientation, and what goes with it. */
 static void read_shown(struct jxl_header *header, struct jxl_bits *bits)
 {
@@ -163,15 +178,19 @@ static void read_shown(struct jxl_header *header, struct jxl_bits *bits)
     header->end = bits->at;
     if (read_bits(bits, 1))
         read_size(bits, &header->shown);
-    header->unknown = read_bits(bits, 1); /* a preview */
-    header->animated = read_bits(bits, 1);
-    if (header->unknown || !header->animated)
+    if (read_bits(bits, 1)) { /* a preview */
+        const bool by_eight = read_bits(bits, 1);
+        skip_preview_side(bits, by_eight);
+        if (!read_bits(bits, 3)) /* the ratio of its sides */
+            skip_preview_side(bits, by_eight);
+    }
+    if (!read_bits(bits, 1))
         return;
-    /* The unit of time, and how often it is played. */
+    /* An animation has a unit of time, and is played so often. */
     NUMBER(bits, { 0, 100 }, { 0, 1000 }, { 10, 1 }, { 30, 1 });
     NUMBER(bits, { 0, 1 }, { 0, 1001 }, { 8, 1 }, { 10, 1 });
     NUMBER(bits, { 0, 0 }, { 3, 0 }, { 16, 0 }, { 32, 0 });
-    header->timed = read_bits(bits, 1);
+    skip_bits(bits, 1);
 }
 
 /* Reads what stands behind that, or behind the flag that it is not there. */
@@ -179,179 +198,155 @@ static void read_samples(struct jxl_header *header, struct jxl_bits *bits)
 {
     skip_depth(bits);
     skip_bits(bits, 1); /* 16 bits are enough for modular coding */
-    header->channels = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
-    for (uint32_t i = 0;
-         i < header->channels && !bits->malformed && !bits->ended; i++)
+    uint32_t channels = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
+    for (; channels > 0 && !bits->malformed && !bits->ended; channels--)
         skip_channel(bits);
     header->xyb = read_bits(bits, 1);
-    header->unknown = skip_colors(bits);
+    header->profile = skip_colors(bits);
     header->end = header->grows ? bits->at : header->end;
     if (!header->grows && !read_bits(bits, 1)) /* tone mapping */
         skip_bits(bits, 16 + 16 + 1 + 16);
-    header->unknown |= read_long(bits) > 0; /* extensions */
+    header->behind = read_long(bits) ? 0 : bits->at; /* extensions */
 }
 
-/* ---- Frames ---------------------------------------------------------------*/
+/* ---- Whole or not -------------------------------------------------------- */
 
-static uint32_t read_length(struct jxl_bits *bits)
+/* libjxl, whose decoder is asked for nothing but frames, and to skip all: it
+ * goes from one to the next by their tables of contents. */
+static struct {
+    void *(*create)(const void *memory);
+    void (*destroy)(void *decoder);
+    int (*subscribe)(void *decoder, int events);
+    void (*skip)(void *decoder, size_t frames);
+    int (*give)(void *decoder, const uint8_t *data, size_t size);
+    int (*go_on)(void *decoder);
+    size_t (*take_back)(void *decoder);
+    int silence; /* a file that takes what it prints */
+} libjxl;
+
+/* What it says of a codestream; and, a bit, what it is asked for. */
+enum {
+    JXL_NO_MEMORY = -1,
+    JXL_SUCCESS,
+    JXL_ERROR,
+    JXL_NEED_MORE_INPUT,
+    JXL_FRAME = 0x400,
+};
+
+int jxl_load(struct err *err)
 {
-    return NUMBER(bits, { 8, 0 }, { 11, 256 }, { 14, 2304 }, { 30, 18688 });
+    static const struct shared_function functions[] = {
+        { "JxlDecoderCreate", &libjxl.create },
+        { "JxlDecoderDestroy", &libjxl.destroy },
+        { "JxlDecoderSubscribeEvents", &libjxl.subscribe },
+        { "JxlDecoderSkipFrames", &libjxl.skip },
+        { "JxlDecoderSetInput", &libjxl.give },
+        { "JxlDecoderProcessInput", &libjxl.go_on },
+        { "JxlDecoderReleaseInput", &libjxl.take_back },
+    };
+    static struct shared_library library = {
+        .soname = JXL_SONAME,
+        .package = "libjxl0.7",
+        .function = functions,
+        .nfunctions = sizeof functions / sizeof *functions,
+    };
+    if (!*library.soname)
+        return fail_unread(err, "this gimgxf is built without libjxl");
+    if (shared_library_load(&library, err))
+        return -1;
+    if (libjxl.silence <= 0)
+        libjxl.silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return 0;
 }
 
-/* Reads where a frame begins; the lowest bit is the sign. */
-static int64_t read_origin(struct jxl_bits *bits)
+/* Has libjxl read a codestream up to its end. Returns what it says of that,
+ * and how many bytes stand behind it.
+ *
+ * Debian's prints where in its sources it has found damage, so standard error
+ * is silent until then. Other threads wait with what they print. */
+static int go_to_end(struct bytes stream, size_t *left)
 {
-    const uint32_t number = read_length(bits);
-    return number & 1 ? -(int64_t)(number / 2) - 1 : number / 2;
-}
-
-/* Returns whether the colors, or a channel, replace those of earlier frames. */
-static bool skip_blending(struct jxl_bits *bits, bool placed, uint32_t channels)
-{
-    enum { REPLACE, ADD, BLEND, WEIGHTED_ADD, MULTIPLY };
-    const unsigned mode =
-        NUMBER(bits, { 0, REPLACE }, { 0, ADD }, { 0, BLEND }, { 2, 3 });
-    const bool by_alpha =
-        channels > 0 && (mode == BLEND || mode == WEIGHTED_ADD);
-    if (by_alpha)
-        NUMBER(bits, { 0, 0 }, { 0, 1 }, { 0, 2 }, { 3, 3 });
-    skip_bits(bits, by_alpha || mode == MULTIPLY);
-    skip_bits(bits, mode != REPLACE || placed ? 2 : 0);
-    return mode == REPLACE;
-}
-
-/* Passes how a frame goes with others: blending, time, what is kept of it.
- * Returns whether it is the last one. */
-static bool skip_relations(struct jxl_bits *bits,
-                           const struct jxl_header *header, bool shown,
-                           bool placed)
-{
-    bool replaces = false, last = false;
-    uint32_t duration = 0;
-    if (shown) {
-        replaces = skip_blending(bits, placed, header->channels);
-        for (uint32_t i = 0; i < header->channels && !bits->ended; i++)
-            skip_blending(bits, placed, header->channels);
-        if (header->animated)
-            duration = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 8, 0 }, { 32, 0 });
-        skip_bits(bits, header->timed ? 32 : 0);
-        last = read_bits(bits, 1);
+    int status = JXL_ERROR;
+    void *decoder = libjxl.create(NULL);
+    if (!decoder)
+        return JXL_NO_MEMORY;
+    flockfile(stderr);
+    const int was = dup(STDERR_FILENO);
+    if (was >= 0)
+        dup2(libjxl.silence, STDERR_FILENO);
+    libjxl.subscribe(decoder, JXL_FRAME);
+    libjxl.skip(decoder, SIZE_MAX / 2);
+    if (libjxl.give(decoder, stream.data, stream.size) == JXL_SUCCESS)
+        while ((status = libjxl.go_on(decoder)) == JXL_FRAME)
+            continue;
+    *left = libjxl.take_back(decoder);
+    libjxl.destroy(decoder);
+    if (was >= 0) {
+        dup2(was, STDERR_FILENO);
+        close(was);
     }
-    const bool kept = !last && (read_bits(bits, 2) || duration == 0);
-    if (!shown || (kept && replaces && !placed))
-        skip_bits(bits, 1); /* before its colors are transformed */
-    skip_name(bits);
-    return last;
+    funlockfile(stderr);
+    return status;
 }
 
-/* Returns whether filters are as usual, but for how often they are used. */
-static bool skip_filters(struct jxl_bits *bits, bool modular)
+/* Returns how many bytes the profile behind the header takes while libjxl
+ * unpacks it, which it does before it comes to frames. */
+static uint64_t profile_size(struct bytes stream,
+                             const struct jxl_header *header)
 {
-    if (read_bits(bits, 1))
-        return true;
-    bool custom = read_bits(bits, 1) && read_bits(bits, 1);
-    if (read_bits(bits, 2)) {
-        for (unsigned i = modular; i < 3 && !custom; i++)
-            custom = read_bits(bits, 1);
-        skip_bits(bits, modular ? 16 : 0);
+    enum {
+        OPSIN = 16,
+        UPSAMPLING_2 = 15,
+        UPSAMPLING_4 = 55,
+        UPSAMPLING_8 = 210
+    };
+    struct jxl_bits bits = { .from = stream, .at = header->behind };
+    if (!header->profile || !header->behind)
+        return header->profile ? UINT64_MAX : 0;
+    if (!read_bits(&bits, 1)) { /* factors of color or of upsampling */
+        if (header->xyb && !read_bits(&bits, 1))
+            skip_bits(&bits, 16 * OPSIN);
+        const uint32_t own = read_bits(&bits, 3);
+        skip_bits(&bits, own & 1 ? 16 * UPSAMPLING_2 : 0);
+        skip_bits(&bits, own & 2 ? 16 * UPSAMPLING_4 : 0);
+        skip_bits(&bits, own & 4 ? 16 * UPSAMPLING_8 : 0);
     }
-    return !custom && read_long(bits) == 0;
+    return read_long(&bits);
 }
 
-static uint64_t divided(uint64_t number, uint64_t by)
+int jxl_frames_check(struct bytes padded, const struct jxl_header *header,
+                     struct err *err)
 {
-    return (number + by - 1) / by;
-}
-
-/* Reads the header of a frame. Returns how many sections its samples are in; 0
- * where it has what encoders use on request alone: low frequencies in a frame
- * of their own, several passes, YCbCr, filters with other weights. */
-static uint64_t read_frame(struct jxl_bits *bits,
-                           const struct jxl_header *header, bool *last)
-{
-    enum { REGULAR, LOW_FREQUENCY, REFERENCE, SKIP_PROGRESSIVE }; /* kinds */
-    enum { USES_LOW_FREQUENCY = 32 };                             /* a flag */
-    uint64_t width = header->stored.width, height = header->stored.height;
-    uint64_t side = 256;
-    *last = true;
-    if (!read_bits(bits, 1)) { /* not all is as usual */
-        const unsigned kind = read_bits(bits, 2);
-        const bool modular = read_bits(bits, 1), shown = kind != REFERENCE;
-        bool placed = false;
-        if (kind == LOW_FREQUENCY || read_long(bits) & USES_LOW_FREQUENCY ||
-            (!header->xyb && read_bits(bits, 1)))
+    enum { PROFILE_MOST = 4 << 20 };
+    size_t left = 0;
+    if (profile_size(padded, header) > PROFILE_MOST)
+        return fail(err, "its color profile is larger than any real one");
+    switch (go_to_end(padded, &left)) {
+    case JXL_SUCCESS:
+        if (left > 0)
             return 0;
-        const unsigned scaling = read_bits(bits, 2);
-        skip_bits(bits, 2 * header->channels);
-        side = modular ? 128u << read_bits(bits, 2) : side;
-        skip_bits(bits, header->xyb && !modular ? 6 : 0);
-        if (shown && read_bits(bits, 2))
-            return 0;
-        if (read_bits(bits, 1)) {
-            const int64_t x = shown ? read_origin(bits) : 0;
-            const int64_t y = shown ? read_origin(bits) : 0;
-            const uint32_t w = read_length(bits), h = read_length(bits);
-            placed = shown && (x > 0 || y > 0 || x + w < (int64_t)width ||
-                               y + h < (int64_t)height);
-            width = w;
-            height = h;
-        }
-        *last = skip_relations(bits, header, shown, placed);
-        width = divided(width, 1u << scaling);
-        height = divided(height, 1u << scaling);
-        if (!skip_filters(bits, modular) || read_long(bits))
-            return 0;
+        __attribute__((fallthrough));
+    case JXL_NEED_MORE_INPUT:
+        return fail(err, "cut short: it ends within a frame");
+    case JXL_NO_MEMORY:
+        return fail_memory(err, "no memory for libjxl");
+    default:
+        return fail(err, "its codestream is damaged");
     }
-    const uint64_t groups = divided(width, side) * divided(height, side);
-    const uint64_t coarse =
-        divided(width, 8 * side) * divided(height, 8 * side);
-    return groups == 1 ? 1 : 2 + groups + coarse;
 }
 
-static void align(struct jxl_bits *bits)
-{
-    skip_bits(bits, -bits->at % 8);
-}
-
-/* Boxes have sizes, but a bare codestream that is cut short looks whole.
- * Returns whether its frames end before it does, as far as their headers tell
- * without a decoder: what cannot be followed is taken for whole. */
-static bool frames_end(struct jxl_bits *bits, const struct jxl_header *header)
-{
-    enum { SECTIONS_MAX = 65536 }; /* of a frame that libjxl reads */
-    bool last = false;
-    if (!read_bits(bits, 1)) { /* other factors of color, or of upsampling */
-        skip_bits(bits, header->xyb && !read_bits(bits, 1) ? 16 * 16 : 0);
-        last = read_bits(bits, 3);
-    }
-    align(bits);
-    while (!last && !bits->ended) {
-        const uint64_t sections = read_frame(bits, header, &last);
-        uint64_t size = 0;
-        if (sections == 0 || sections > SECTIONS_MAX || read_bits(bits, 1))
-            break; /* or they are in another order */
-        align(bits);
-        for (uint64_t i = 0; i < sections && !bits->ended; i++)
-            size += NUMBER(bits, { 10, 0 }, { 14, 1024 }, { 22, 17408 },
-                           { 30, 4211712 });
-        align(bits);
-        skip_bits(bits, 8 * size);
-    }
-    return !bits->ended;
-}
-
-int jxl_header_read(struct jxl_header *header, struct bytes stream, bool whole,
+int jxl_header_read(struct jxl_header *header, struct bytes stream,
                     struct err *err)
 {
     struct jxl_bits bits = { .from = stream };
-    *header = (struct jxl_header){ .orientation = 1, .xyb = true };
+    *header = (struct jxl_header){ .orientation = 1 };
     if (read_bits(&bits, 16) != 0x0aff)
         return fail(err, "its codestream does not begin with an image header");
     read_size(&bits, &header->stored);
     header->at = bits.at;
     if (read_bits(&bits, 1)) {
         header->grows = JXL_GROWS_ALL;
-        header->end = bits.at;
+        header->end = header->behind = bits.at;
     } else {
         header->at = bits.at;
         header->grows = read_bits(&bits, 1) ? 0 : JXL_GROWS;
@@ -359,15 +354,12 @@ int jxl_header_read(struct jxl_header *header, struct bytes stream, bool whole,
             header->at = bits.at;
             read_shown(header, &bits);
         }
-        if (!header->unknown)
-            read_samples(header, &bits);
+        read_samples(header, &bits);
     }
-    if (bits.ended || bits.malformed)
-        return fail(err, "its image header is %s",
-                    bits.ended ? "cut short" : "malformed");
-    return !whole || header->unknown || frames_end(&bits, header)
-               ? 0
-               : fail(err, "cut short: it ends within a frame");
+    return bits.ended || bits.malformed
+               ? fail(err, "its image header is %s",
+                      bits.ended ? "cut short" : "malformed")
+               : 0;
 }
 
 /* ---- Written --------------------------------------------------------------*/

@@ -263,6 +263,29 @@ static int check_type(struct bytes file, struct err *err)
                       version);
 }
 
+/* Boxes have sizes, but a codestream that is cut short looks whole. Without
+ * libjxl it counts as that. */
+static int check_frames(const struct jxl *jxl, struct err *err)
+{
+    struct box box = { .end = 0 };
+    struct bytes all = { 0 };
+    struct err unheard;
+    if (jxl_load(&unheard))
+        return 0;
+    bool room = bytes_reserve(&all, jxl->file.size + 1);
+    while (room && next_box(jxl, &box)) {
+        const size_t lead = box_is(&box, "jxlp") ? 4 : 0;
+        if (lead || box_is(&box, "jxlc"))
+            room = bytes_append(&all, jxl->file.data + box.body + lead,
+                                box.end - box.body - lead);
+    }
+    room = room && bytes_append(&all, "", 1);
+    const int status = room ? jxl_frames_check(all, &jxl->header, err)
+                            : fail_memory(err, "no memory for its codestream");
+    bytes_free(&all);
+    return status;
+}
+
 /* Reads a file. Lists its boxes in `meta`, if that is not NULL, by what they
  * hold. */
 static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
@@ -294,12 +317,13 @@ static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
     jxl->end = end;
     if (boxed && !jxl->whole)
         return fail(err, "cut short: it has no whole codestream");
-    if (jxl_header_read(&jxl->header, jxl->stream,
-                        jxl->pieces == 1 && !opts->tolerant, &why))
+    if (jxl_header_read(&jxl->header, jxl->stream, &why))
         return fail(err, "%s%s", why.text,
                     jxl->pieces > 1 ? " in the first part of its codestream, "
                                       "where all of it is expected"
                                     : "");
+    if (!opts->tolerant && check_frames(jxl, err))
+        return -1;
     orientation_note(&jxl->tags, TAG_CODESTREAM, jxl->header.orientation);
     for (box.end = 0; next_box(jxl, &box);)
         if (note_tags(jxl, &box, err))
@@ -384,7 +408,7 @@ static int patch_gain_map(struct jxl_patch *patch, const struct box *box,
     if (at < box->end)
         head = (struct bytes){ .data = turn->jxl->file.data + at,
                                .size = box->end - (size_t)at };
-    if (jxl_header_read(&header, head, false, &why)) {
+    if (jxl_header_read(&header, head, &why)) {
         warn(turn->warnings, "its gain map stays as it is: %s", why.text);
         return 0;
     }
@@ -456,6 +480,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 {
     struct jxl jxl;
     struct box box = { .end = 0 };
+    struct err why;
     if (look(&jxl, file, NULL, opts, err))
         return -1;
     const unsigned orientation = xform_retag(jxl.header.orientation, op);
@@ -470,6 +495,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     info->orientation = jxl.tags;
     jxl.unpacked = 0;
     warn_of_lost(&turn);
+    if (!opts->tolerant && jxl_load(&why))
+        warn(opts->warnings, "whether it is cut short cannot be told: %s",
+             why.text);
     if (!bytes_reserve(out, file.size + jxl.header.grows))
         return fail_memory(err, "no memory for the file");
     while (next_box(&jxl, &box))
@@ -487,6 +515,7 @@ const struct codec codec_jxl = {
     .oriented = true,
     .probe = probe,
     .load = load_brotli,
+    .load_slow = jxl_load,
     .retag = retag,
     .open = open,
 };

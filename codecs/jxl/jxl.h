@@ -3,8 +3,9 @@
  *
  * A file comes in, a bare codestream or boxes with pieces of one (ISO/IEC
  * 18181-1 and -2), and goes out with other bits. codestream.c knows the image
- * header; jxl.c finds the codestream, with EXIF and XMP beside it, and writes
- * the boxes. The room decodes nothing. */
+ * header, and asks libjxl whether all frames are there; jxl.c finds the
+ * codestream, with EXIF and XMP beside it, and writes the boxes. No sample is
+ * decoded. */
 #ifndef CODECS_JXL_JXL_H
 #define CODECS_JXL_JXL_H
 
@@ -32,19 +33,23 @@ struct jxl_header {
     size_t at;      /* the bit of the field; or of the flag that it is there, or
                        that all is as usual */
     size_t end;     /* that behind the bits that change then */
-    /* What the headers of frames depend on. */
-    bool unknown; /* something comes first whose end only a decoder finds, such
-                     as a profile */
-    bool xyb;     /* the color space of the samples */
-    bool animated, timed;
-    uint32_t channels; /* beside the colors */
+    size_t behind;  /* that behind the header; 0: extensions are, of which
+                       nothing is known */
+    bool xyb;       /* the color space of the samples */
+    bool profile;   /* one follows, which only a decoder can read */
 };
 
-/* Reads the header that a codestream, or a piece of one, begins with. Of a
- * `whole` one, fails also if it ends before its frames do, as far as their
- * headers tell without a decoder. */
-int jxl_header_read(struct jxl_header *header, struct bytes stream, bool whole,
+/* Reads the header that a codestream, or a piece of one, begins with. */
+int jxl_header_read(struct jxl_header *header, struct bytes stream,
                     struct err *err);
+
+/* Loads libjxl, which must be there for jxl_frames_check(). */
+int jxl_load(struct err *err);
+
+/* Checks that a whole codestream, behind which stands another byte, has all of
+ * its frames. */
+int jxl_frames_check(struct bytes padded, const struct jxl_header *header,
+                     struct err *err);
 
 /* Patches the first bytes of the codestream, from patch->at on, so that the
  * picture has this orientation. */

@@ -1,5 +1,6 @@
 # JPEG XL: the bits of the image header are turned, and nothing else changes. Its
-# files are made and judged by a script that knows the standard alone.
+# files are made and judged by a script that knows the standard alone, and have noise in
+# the place of frames.
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 files="python3 $ROOT/tests/support/jxl_files.py"
@@ -10,20 +11,20 @@ check 'files' [ "$(wc -l <list)" = 120 ]
 while read -r name width height cut; do
     file=in/$name
     # What is compressed is unpacked with a library that may be missing.
-    gimgxf rotate90 "$file" - 2>&1 >/dev/null | grep -q 'built without\|is missing' &&
+    gimgxf --tolerant rotate90 "$file" - 2>&1 >/dev/null | grep -q 'built without\|is missing' &&
         continue
     pick 2 rotate90 fliph transverse rotate180 transpose flipv rotate270 upright
     for op in $picked; do
-        gimgxf -q $op "$file" out.jxl
+        gimgxf -q --tolerant $op "$file" out.jxl
         check "$op $file" $files check $op "$file" out.jxl
     done
-    gimgxf info --json "$file" >info 2>stderr
+    gimgxf info --tolerant --json "$file" >info 2>stderr
     check "the size of $file" \
         grep -q "\"width\": $width, \"height\": $height," info
     [ "$cut" = cut ] || continue
     head -c -1 "$file" >cut.jxl
     rm -f no.jxl
-    gimgxf -q rotate90 cut.jxl no.jxl 2>stderr
+    gimgxf -q --tolerant rotate90 cut.jxl no.jxl 2>stderr
     check "$file, cut" [ "$(grep -c 'cut.jxl: .*cut short' stderr) $(ls no.jxl 2>&1 |
         grep -c cannot)" = '1 1' ]
 done <list
@@ -31,9 +32,9 @@ done <list
 # Eight quarter turns make the same file as four, and four the same as none where the
 # header has the field.
 for name in 0 1 2 3 4 5; do
-    eight_turns in/$name.jxl turned.jxl
+    eight_turns in/$name.jxl turned.jxl --tolerant
     mv four four.jxl
-    makes four.jxl -q upright four.jxl again.jxl
+    makes four.jxl -q --tolerant upright four.jxl again.jxl
 done
 
 # What is damaged or asked for in vain.
@@ -51,11 +52,51 @@ in/0.jxl no.png | in/0.jxl: JPEG XL is turned by its orientation alone: its samp
 END
 check 'no output' [ ! -e no.jxl ]
 
+# cuts FILE NAME: it is refused, in one line, wherever it is cut behind its header, as
+# libjxl knows its frames.
+cuts() {
+    local i size=$(stat -c %s "$1") taken=
+    gimgxf --version | grep -q libjxl || return
+    for ((i = 0; i < 20; i++)); do
+        head -c $((40 + (size - 41) * i / 19)) "$1" >cut.jxl
+        gimgxf rotate90 cut.jxl no.jxl 2>stderr
+        [ "$? $(grep -c '' stderr) $(grep -c 'cut short' stderr)" = '1 1 1' ] || taken+=" $i"
+    done
+    check "$2, cut: $taken" [ -z "$taken" ]
+}
+
 # The reference programs show what was turned so.
 if has_tool cjxl && has_tool djxl; then
     gimgxf -q --tag-only rotate90 "$samples/f.jpg" f.jpg
-    for source in "$samples/f-rgb.png" "$samples/f-rgba.png" "$samples/f-gray16.png" f.jpg; do
-        for how in '' '-d 0' '-j 0' '--container=1'; do
+    python3 - <<'END'
+import random
+import struct
+import zlib
+from pieces import chunk, png
+def tag(kind, *numbers):
+    return kind + bytes(4) + struct.pack('>%di' % len(numbers), *numbers)
+# Red, green and blue, and a curve of three points that a header cannot say.
+tags = [(b'wtpt', tag(b'XYZ ', 63190, 65536, 54061)),
+        (b'rXYZ', tag(b'XYZ ', 28576, 14579, 912)),
+        (b'gXYZ', tag(b'XYZ ', 25240, 46983, 6362)),
+        (b'bXYZ', tag(b'XYZ ', 9376, 3973, 46784))] + [
+            (b + b'TRC', b'curv' + bytes(4) + struct.pack('>I4H', 3, 0, 20000, 65535, 0))
+            for b in (b'r', b'g', b'b')]
+table, body, at = struct.pack('>I', len(tags)), b'', 132 + 12 * len(tags)
+for name, data in tags:
+    table += struct.pack('>4sII', name, at + len(body), len(data))
+    body += data
+head = struct.pack('>I4sI4s4s4s12s4s28x3I48x', at + len(body), b'none', 0x02400000, b'mntr',
+                   b'RGB ', b'XYZ ', bytes(12), b'acsp', 63190, 65536, 54061)
+iccp = chunk(b'iCCP', b'made\0\0' + zlib.compress(head + table + body))
+random.seed(1)
+for name, side, before in (('profile.png', 70, [iccp]), ('large.png', 600, [])):
+    rows = b''.join(b'\0' + random.randbytes(3 * side) for i in range(side))
+    open(name, 'wb').write(png(side, side, 8, 2, zlib.compress(rows), *before))
+END
+    for source in "$samples/f-rgb.png" "$samples/f-rgba.png" "$samples/f-gray16.png" \
+        f.jpg profile.png large.png; do
+        for how in '' '-d 0' '-j 0' '--container=1' '-p'; do
             cjxl --quiet "$source" made.jxl $how 2>stderr || continue
             djxl --quiet made.jxl before.png 2>stderr
             pick 2 rotate90 fliph transverse rotate180 transpose flipv rotate270
@@ -65,6 +106,7 @@ if has_tool cjxl && has_tool djxl; then
                 check "$op ${source##*/} $how" \
                     [ "$(gimgxf relate before.png after.png | grep -c "$op")" = 1 ]
             done
+            cuts made.jxl "${source##*/} $how"
         done
     done
     # A JPEG file that is made again has the same coefficients, and another tag.
@@ -72,6 +114,17 @@ if has_tool cjxl && has_tool djxl; then
     gimgxf -q flipv made.jxl out.jxl
     djxl --quiet out.jxl out.jpg 2>stderr
     makes out.jpg -q --tag-only flipv f.jpg want.jpg
+    # What is damaged is refused in one line, whatever libjxl prints.
+    cjxl --quiet -d 0 large.png made.jxl 2>stderr
+    python3 - made.jxl damaged.jxl <<'END'
+import sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+data[12:30] = b'\xff' * 18
+open(sys.argv[2], 'wb').write(data)
+END
+    ! gimgxf --version | grep -q libjxl || refused 1 rotate90 <<'END'
+damaged.jxl no.jxl | damaged.jxl: its codestream is damaged
+END
 else
     echo 'skipped: what the reference programs show, as there is no cjxl or djxl'
 fi

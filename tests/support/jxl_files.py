@@ -219,25 +219,6 @@ def meaning(data):
 NOISE = 300  # bytes
 
 
-def frame(w, stored):
-    """One frame with all as usual, whose size is said where it has one section."""
-    fields = dict(w.values)
-    if fields.get('profile') or fields.get('preview'):
-        w.put(random.randrange(1, 30), 0x155555)
-        w.put(-len(w.bits) % 8, 0)
-        return False
-    w.put(1, 1)  # the usual transforms
-    w.put(-len(w.bits) % 8, 0)
-    w.put(2, 1 if max(stored) <= 256 else 3)
-    w.put(-len(w.bits) % 8, 0)
-    if max(stored) > 256:
-        return False
-    w.put(2, 0)
-    w.put(10, NOISE)
-    w.put(-len(w.bits) % 8, 0)
-    return True
-
-
 # ---- Boxes -------------------------------------------------------------------
 
 def boxes(data):
@@ -402,7 +383,7 @@ def main():
             random.seed(i)
             w = Writer(profile=0) if i % 3 else Writer()
             stored = header(w)
-            tells = frame(w, stored)
+            w.put(-len(w.bits) % 8, 0x55)
             stream = b'\xff\x0a' + bytes(
                 sum(b << k for k, b in enumerate(w.bits[j:j + 8]))
                 for j in range(0, len(w.bits), 8)) + random.randbytes(NOISE)
@@ -410,7 +391,7 @@ def main():
             with open('%s/%d.jxl' % (sys.argv[3], i), 'wb') as f:
                 f.write(data)
             ends = data[0] == 0 and b'\0\0\0\0jxlc' not in data
-            print('%d.jxl %d %d %s' % (i, *stored, 'cut' if tells or ends else 'any'))
+            print('%d.jxl %d %d %s' % (i, *stored, 'cut' if ends else 'any'))
     elif sys.argv[1] == 'tags':
         stream, beside = parts(open(sys.argv[2], 'rb').read())
         print(meaning(stream)[0], *tags(beside))
