@@ -408,7 +408,7 @@ static enum outcome plan_and_do(struct batch *batch)
         outcome = do_all(batch);
     }
     if (opts->shard <= 1 && !batch->end.pipe_closed && !ferror(stdout))
-        report_passed_over(batch->plan.inputs.passed_over, opts);
+        report_passed_over(&batch->plan.inputs.passed, opts);
     return outcome;
 }
 

@@ -67,7 +67,7 @@ bool each_input(const struct options *opts, struct ordered_workers_opts work)
     if (status)
         report_refusal("failed", err.text, opts);
     if (!ferror(stdout))
-        report_passed_over(inputs.passed_over, opts);
+        report_passed_over(&inputs.passed, opts);
     inputs_free(&inputs);
     return status == 0;
 }

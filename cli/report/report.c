@@ -267,13 +267,22 @@ bool report_is_due(const struct job *job, const struct result *result,
     return err || opts->json || opts->verbose || (noteworthy && !opts->quiet);
 }
 
-void report_passed_over(size_t files, const struct options *opts)
+void report_passed_over(const struct passed_over *passed,
+                        const struct options *opts)
 {
-    if (files && !opts->quiet)
-        fprintf(stderr,
-                "gimgxf: %zu file%s passed over, of formats that are not "
-                "read\n",
-                files, files == 1 ? "" : "s");
+    size_t all = 0;
+    for (unsigned i = 0; i < passed->kinds; i++)
+        all += passed->kind[i].files;
+    if (!all || opts->quiet)
+        return;
+    fprintf(stderr, "gimgxf: %zu file%s passed over", all, all == 1 ? "" : "s");
+    for (unsigned i = 0; i < passed->kinds; i++) {
+        const char *title = passed->kind[i].format->title;
+        const size_t files = passed->kind[i].files;
+        fprintf(stderr, "%s%zu %s%s", i ? ", " : ": ", files, title,
+                files > 1 && strcmp(title, "video") == 0 ? "s" : "");
+    }
+    putc('\n', stderr);
 }
 
 void report_plan(const struct job *job, enum skipped skipped,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cli/job/job.h"
+#include "cli/select/inputs.h"
 
 /* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);
@@ -44,8 +45,10 @@ void report_answer(FILE *out, const struct json_value *id,
                    const struct job *job, const struct result *result,
                    const struct err *err);
 
-/* Prints how many files a walk did not take, unless there are none. */
-void report_passed_over(size_t files, const struct options *opts);
+/* Prints how many files of each format a walk did not take, unless there are
+ * none. */
+void report_passed_over(const struct passed_over *passed,
+                        const struct options *opts);
 
 /* Prints what a job would become, on standard output. One that would be
  * skipped, or is refused for the reason `refusal` unless that is NULL, is

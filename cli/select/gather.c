@@ -15,7 +15,6 @@
 #include "cli/files/path.h"
 #include "cli/files/temporary.h"
 #include "codecs/codec.h"
-#include "codecs/foreign.h"
 
 /* ---- Patterns ----------------------------------------------------------- */
 
@@ -76,6 +75,20 @@ static int by_bytes(const void *a, const void *b)
 
 /* ---- One entry --------------------------------------------------------- */
 
+/* Counts a file of a format, which may be NULL. */
+static void pass_over(struct passed_over *passed, const struct foreign *format)
+{
+    const unsigned most = sizeof passed->kind / sizeof *passed->kind;
+    unsigned i = 0;
+    while (i < passed->kinds && passed->kind[i].format != format)
+        i++;
+    if (!format || i == most)
+        return;
+    passed->kind[i].format = format;
+    passed->kind[i].files++;
+    passed->kinds = i == passed->kinds ? i + 1 : passed->kinds;
+}
+
 /* Takes a file if it is wanted. Temporary files are not, nor backups of earlier
  * runs. One of a format that is not read is counted. Returns 0, or -1 with the
  * reason. */
@@ -100,7 +113,7 @@ static int take_file(struct gather *w, const char *base,
         return 0;
     if (codec_by_name(path_suffix(base)))
         return entries_add(entries, base, w->err);
-    w->inputs->passed_over += foreign_by_suffix(path_suffix(base)) != NULL;
+    pass_over(&w->inputs->passed, foreign_by_suffix(path_suffix(base)));
     return 0;
 }
 

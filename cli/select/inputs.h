@@ -10,6 +10,16 @@
 #include "cli/options/options.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
+#include "codecs/foreign.h"
+
+/* Files of formats that are known by their suffix and not read. */
+struct passed_over {
+    struct {
+        const struct foreign *format;
+        size_t files;
+    } kind[64]; /* more than there are */
+    unsigned kinds;
+};
 
 struct input {
     const char *name;
@@ -30,10 +40,9 @@ struct inputs {
     struct string_arena names; /* what list[].name points to */
     struct walked *walked;     /* what list[].root points to */
     unsigned nwalked;
-    size_t seen;        /* files that were named or found, inputs and others */
-    bool none;          /* gather_inputs() found no input at all */
-    size_t passed_over; /* files in directories, of formats that are known by
-                           their suffix and not read */
+    size_t seen; /* files that were named or found, inputs and others */
+    bool none;   /* gather_inputs() found no input at all */
+    struct passed_over passed; /* files in directories */
 };
 
 /* Appends an input, with a copy of its name. Returns 0, or -1 with the reason.

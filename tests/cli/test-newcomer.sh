@@ -211,8 +211,8 @@ gives 0 '' -q rotate90 -r -d out --shard 1/40 tree
 check 'a share may be empty' absent out/a.jpg
 
 # info says how many it passed over.
-touch full/p.dds full/q.psd
-over='gimgxf: 2 files passed over, of formats that are not read'
+touch full/p.dds full/q.dds
+over='gimgxf: 2 files passed over: 2 DDS'
 gives 1 "gimgxf: $none in 'full'; none of its 4 files has a suffix of a picture
 $over" info -r full
 cp in.png full/
