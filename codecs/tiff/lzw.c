@@ -11,7 +11,7 @@ enum {
     END = 257,
     FIRST = 258,
     LAST = 4094,    /* as many codes as all readers take */
-    HASH_BITS = 14, /* so that the place of a string is seldom taken */
+    HASH_BITS = 15, /* so that the place of a string is seldom taken */
 };
 
 struct lzw {
@@ -19,9 +19,9 @@ struct lzw {
     uint64_t held;       /* the low bits, which are not yet written */
     unsigned have, bits; /* how many; and of a code */
     unsigned next;       /* the code of the next string */
-    /* Of each string: the code of what comes before its last byte, that byte,
-     * and its own code. 0: none. */
-    uint32_t string[1 << HASH_BITS];
+    uint16_t place[1 << HASH_BITS]; /* the code of a string, or 0 */
+    /* Of each code: that of what comes before the last byte, and that byte. */
+    uint32_t string[LAST];
 };
 
 static void put(struct lzw *z, unsigned code)
@@ -38,7 +38,7 @@ static void put(struct lzw *z, unsigned code)
 static void clear(struct lzw *z)
 {
     put(z, CLEAR);
-    memset(z->string, 0, sizeof z->string);
+    memset(z->place, 0, sizeof z->place);
     z->bits = 9;
     z->next = FIRST;
 }
@@ -62,14 +62,15 @@ size_t lzw_encode(uint8_t *to, const uint8_t *from, size_t size)
         /* Of the code, which has just been loaded, as little is computed as
          * can be: that is what takes the time. */
         uint32_t at = code ^ from[i] * 0x9e3779b1u >> (32 - HASH_BITS);
-        while (z.string[at] && z.string[at] >> 12 != key)
+        while (z.place[at] && z.string[z.place[at]] != key)
             at = (at + 1) & ((1 << HASH_BITS) - 1);
-        if (z.string[at]) {
-            code = z.string[at] & 0xfff;
+        if (z.place[at]) {
+            code = z.place[at];
             continue;
         }
         put(&z, code);
-        z.string[at] = key << 12 | z.next;
+        z.place[at] = (uint16_t)z.next;
+        z.string[z.next] = key;
         code = from[i];
         count(&z);
     }
