@@ -11,7 +11,7 @@ tagged.py tags FILE: prints the orientation in EXIF, how many tags EXIF has, and
 the orientation in XMP; - for what is not there.
 tagged.py shown A B...: whether all are shown alike, as djpeg decodes them."""
 import re, struct, subprocess, sys
-from pieces import segment, segments
+from pieces import XMP, app1, segment, segments, xmp_tag
 import turns
 
 def tags(name):
@@ -43,11 +43,7 @@ if sys.argv[1] == 'make':
     exif = (b'Exif\0\0II*\0' + struct.pack('<IH', 8, 2) +
             struct.pack('<HHI4s', 0x10f, 2, 4, b'abc\0') +
             struct.pack('<HHIHH', 0x112, 3, 1, tag, 0) + bytes(4))
-    xmp = (b'http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/">'
-           b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-           b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" '
-           b'tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>' % tag)
-    add = segment(0xe1, exif) + segment(0xe1, xmp)
+    add = segment(0xe1, exif) + app1(XMP, xmp_tag(tag))
     open(sys.argv[4], 'wb').write(data[:2] + add + data[2:])
 elif sys.argv[1] == 'tags':
     print(*tags(sys.argv[2]))

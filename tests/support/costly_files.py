@@ -19,7 +19,7 @@ import sys
 import zipfile
 import zlib
 
-from pieces import PASSES, chunk, png, segment, xmp
+from pieces import EXIF, PASSES, XMP, app1, chunk, extended_xmp, png, segment, xmp
 
 # ---- Formats -----------------------------------------------------------------
 
@@ -80,20 +80,15 @@ def small_jpeg(*segments):
 
 # ---- Metadata ----------------------------------------------------------------
 
-XMP = b'http://ns.adobe.com/xap/1.0/\0'
-EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
-
-
-def extended_xmp(size):
+def many_packets(size):
     """Many packets of Extended XMP, each in a portion of its own and named by
     its digest, beside a long packet in which each might be named."""
-    parts = [segment(0xe1, XMP + xmp(b'<rdf:Description/>' * 3500))]
+    parts = [app1(XMP, xmp(b'<rdf:Description/>' * 3500))]
     n = 0
     while sum(map(len, parts[:1])) + 84 * n < size:
         text = b'%07d' % n
         guid = hashlib.md5(text).hexdigest().upper().encode()
-        parts.append(segment(0xe1, EXTENSION + guid +
-                             struct.pack('>II', len(text), 0) + text))
+        parts += extended_xmp(text, guid)
         n += 1
     return small_jpeg(*parts)
 
@@ -111,7 +106,7 @@ def exif_jpeg(segments):
     links = [(0x8769, 4, 1, 8), (0x8825, 4, 1, 8), (0xa005, 4, 1, 8),
              (0x0201, 4, 1, 8), (0x0202, 4, 1, 60000)]
     entries = [(0x9000, 2, 65000, 8)] * 5440 + links
-    return small_jpeg(*[segment(0xe1, b'Exif\0\0' + directory(entries))] *
+    return small_jpeg(*[app1(EXIF, directory(entries))] *
                       segments)
 
 
@@ -140,7 +135,7 @@ def strips_exif(size):
 
 
 def strips_jpeg(segments):
-    return small_jpeg(*[segment(0xe1, b'Exif\0\0' + strips_exif(65000))] *
+    return small_jpeg(*[app1(EXIF, strips_exif(65000))] *
                       segments)
 
 
@@ -190,7 +185,7 @@ def regions_jpeg(regions):
     face = (b'<rdf:li><rdf:Description mwg-rs:Type="Face"><mwg-rs:Area '
             b'stArea:x="0.5" stArea:y="0.5" stArea:w="0.1" stArea:h="0.1"/>'
             b'</rdf:Description></rdf:li>')
-    return small_jpeg(segment(0xe1, XMP + xmp(
+    return small_jpeg(app1(XMP, xmp(
         b'<rdf:Description xmlns:mwg-rs="http://www.metadataworkinggroup.com/'
         b'schemas/regions/" xmlns:stArea="http://ns.adobe.com/xmp/sType/Area#">'
         b'<mwg-rs:Regions><mwg-rs:RegionList><rdf:Bag>' + face * regions +
@@ -360,8 +355,8 @@ FILES = {
     'comments-60000.jpg': lambda: small_jpeg(segment(0xfe) * 60000),
     'segments-60000.jpg': lambda: small_jpeg(segment(0xe2, b'x') * 60000),
     'comments-250000.jpg': lambda: small_jpeg(segment(0xfe) * 250000),
-    'extended-437k.jpg': lambda: extended_xmp(437000),
-    'extended-873k.jpg': lambda: extended_xmp(873000),
+    'extended-437k.jpg': lambda: many_packets(437000),
+    'extended-873k.jpg': lambda: many_packets(873000),
     'xmp-65k.png': lambda: png_xmp(1),
     'xmp-390k.png': lambda: png_xmp(6),
     'tags.png': lambda: xmp_png(b'<'),

@@ -1,7 +1,6 @@
 """Reads HEIF files by the standards alone (ISO/IEC 23008-12, 14496-12): what is
 shown of each item, and the data of each. Knows nothing of gimgxf's code."""
 import struct
-import sys
 
 from turns import TAGS
 
@@ -145,14 +144,14 @@ class Heif:
         return next((struct.unpack('>II', p[4:12]) for _, k, p in
                      self.listed(number) if k == 'ispe'), None)
 
-    def shown(self, number, only=('irot', 'imir')):
+    def shown(self, number):
         """Where the corners of an item go, as listed."""
         corners = CORNERS
         for _, kind, body in self.listed(number):
-            if kind == 'irot' and kind in only:
+            if kind == 'irot':
                 for _ in range(body[0] & 3):
                     corners = turned(corners, 'rotate270')
-            if kind == 'imir' and kind in only:
+            if kind == 'imir':
                 corners = turned(corners, 'fliph' if body[0] & 1 else 'flipv')
         return corners
 
@@ -200,8 +199,3 @@ class Heif:
 
     def mini_orientation(self):
         return (self.data[self.mini[1] + 1] & 7) + 1
-
-
-def metadata_masked(a, b):
-    """Whether two pieces of metadata differ in less than a few bytes."""
-    return len(a) == len(b) and sum(x != y for x, y in zip(a, b)) <= 6

@@ -13,9 +13,8 @@ import json
 import struct
 import subprocess
 import sys
-import zlib
 
-from pieces import chunk, segments
+from pieces import EXIF, EXTENSION, raw_profile, segments
 
 # Whether the axes are exchanged, and then which of them run backwards.
 TURNS = {
@@ -84,26 +83,13 @@ def blob(tag, name):
                           check=True).stdout
 
 
-def text_chunk(kind, keyword, name, block):
-    """As ImageMagick writes it."""
-    digits = block.hex()
-    text = '\n%s\n%8d\n' % (name, len(block))
-    text += ''.join(digits[i:i + 72] + '\n' for i in range(0, len(digits), 72))
-    data = keyword.encode() + b'\0' + (
-        b'\0' + zlib.compress(text.encode()) if kind == b'zTXt'
-        else text.encode())
-    return chunk(kind, data)
-
-
 def profiles(jpeg, png):
     """EXIF as text, XMP deflated, before the pixels."""
     with open(png, 'rb') as f:
         data = f.read()
     at = 8 + 12 + 13
-    data = data[:at] + text_chunk(
-        b'tEXt', 'Raw profile type exif', 'exif',
-        b'Exif\0\0' + blob('-Exif', jpeg)) + text_chunk(
-        b'zTXt', 'Raw profile type xmp', 'xmp', blob('-XMP', jpeg)) + data[at:]
+    data = (data[:at] + raw_profile('exif', EXIF + blob('-Exif', jpeg), False) +
+            raw_profile('xmp', blob('-XMP', jpeg)) + data[at:])
     with open(png, 'wb') as f:
         f.write(data)
 
@@ -145,7 +131,7 @@ def check_guid(name):
     with open(name, 'rb') as f:
         jpeg = f.read()
     parts, main = {}, b''
-    head = b'http://ns.adobe.com/xmp/extension/\0'
+    head = EXTENSION
     for _, data in segments(jpeg):
         if data.startswith(head):
             guid, whole, offset = struct.unpack('>32sII',

@@ -36,6 +36,30 @@ def segments(data):
         at += 2 + size
 
 
+EXIF, XMP = b'Exif\0\0', b'http://ns.adobe.com/xap/1.0/\0'
+EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
+
+
+def app1(head, block):
+    """A segment of EXIF or XMP."""
+    return segment(0xe1, head + block)
+
+
+def extended_xmp(packet, guid, *cuts):
+    """The segments of a packet that is too long for one, which is cut there."""
+    return [app1(EXTENSION, guid + struct.pack('>II', len(packet), a) + packet[a:b])
+            for a, b in zip((0, *cuts), (*cuts, len(packet)))]
+
+
+def raw_profile(kind, block, packed=True):
+    """A block as ImageMagick puts it into a text of PNG."""
+    digits, key = block.hex(), b'Raw profile type ' + kind.encode() + b'\0'
+    text = ('\n%s\n%8d\n' % (kind, len(block)) + ''.join(
+        digits[i:i + 72] + '\n' for i in range(0, len(digits), 72))).encode()
+    return (chunk(b'zTXt', key + b'\0' + zlib.compress(text)) if packed else
+            chunk(b'tEXt', key + text))
+
+
 def resource(number, data):
     return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
             b'\0' * (len(data) % 2))

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import apng
 import pieces
-from pieces import PASSES, chunk, resource, segment
+from pieces import PASSES, app1, chunk, raw_profile, resource, segment
 from tiff import Writer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -102,7 +102,7 @@ def jpeg(width=48, height=32, segments=b'', options=()):
 
 
 def exif(thumbnail=b''):
-    return segment(0xe1, b'Exif\0\0' + tiff(thumbnail))
+    return app1(pieces.EXIF, tiff(thumbnail))
 
 
 def extended_xmp():
@@ -112,11 +112,8 @@ def extended_xmp():
                        b'tiff:Artist="%s"' % (b'long ' * 2000))
     head = XMP.replace(b'xmlns:tiff', b'xmlns:xmpNote="http://ns.adobe.com/xmp/'
                        b'note/" xmpNote:HasExtendedXMP="%s" xmlns:tiff' % guid)
-    out = segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + head)
-    for at in range(0, len(long), 6000):
-        out += segment(0xe1, b'http://ns.adobe.com/xmp/extension/\0' + guid +
-                       struct.pack('>II', len(long), at) + long[at:at + 6000])
-    return out
+    return app1(pieces.XMP, head) + b''.join(
+        pieces.extended_xmp(long, guid, *range(6000, len(long), 6000)))
 
 
 def photoshop(thumbnail):
@@ -166,8 +163,7 @@ def png_cases(large, small):
              chunk(b'iTXt', b'XML:com.adobe.xmp\0\0\0\0\0' + XMP) +
              chunk(b'pHYs', struct.pack('>IIB', 1000, 2000, 1)) +
              chunk(b'eXIf', tiff(small)))
-    raw = (chunk(b'tEXt', b'Raw profile type exif\0\nexif\n%8d\n' %
-                 len(tiff(small)) + tiff(small).hex().encode() + b'\n'))
+    raw = raw_profile('exif', tiff(small), False)
     frames = apng.animation(apng.Kind(8, 6, 0), 0, frames=4)
     special, noisy = apng.special(), png(640, 480, smooth=256)
     woven, texts = png(40, 30, interlace=1), png(40, 30, before=texts)
@@ -245,7 +241,7 @@ def jpeg_metadata_cases(small):
     found = {
         'jpeg-thumbnail': having(exif(small)),
         'jpeg-odd-thumbnail': having(exif(jpeg(23, 15))),
-        'jpeg-xmp': having(segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + XMP)),
+        'jpeg-xmp': having(app1(pieces.XMP, XMP)),
         'jpeg-extended-xmp': having(extended_xmp()),
         'jpeg-photoshop': having(photoshop(small)),
         'jpeg-jfxx': having(segment(0xe0, b'JFXX\0\x10' + small)),

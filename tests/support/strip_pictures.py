@@ -10,7 +10,8 @@ import struct
 import sys
 import zlib
 
-from pieces import chunk, chunks, resource, segment
+from pieces import (EXIF, EXTENSION, XMP, app1, chunk, chunks, extended_xmp,
+                    raw_profile, resource, segment)
 from tiff import Writer
 
 # Every piece has a mark of its own, so that bytes that stay are found.
@@ -32,7 +33,6 @@ WITHIN = {b'11.1111N': 'xmp', b'22.2222E': 'xmp', b'33.3333': 'xmp',
           b'THUMB-EXIF-MARK': 'exif', b'THUMB-XMP-MARK': 'xmp',
           b'City-MARK': 'xmp'}
 WITHIN[MARKS['gps'][1]] = 'exif'
-EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
 
 
 def exif(mark, thumbnail):
@@ -90,22 +90,12 @@ def full_jpeg(jpeg):
     assert jpeg[2:4] == b'\xff\xe0'
     rest = jpeg[4 + struct.unpack('>H', jpeg[4:6])[0]:]
     return (jpeg[:2] + segment(0xe0, jfif) + segment(0xe0, jfxx) +
-            segment(0xe1, b'Exif\0\0' + exif(b'EXIF-MARK', thumb)) +
-            segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + packet(
+            app1(EXIF, exif(b'EXIF-MARK', thumb)) + app1(XMP, packet(
                 'XMP-MARK', 'xmpNote:HasExtendedXMP="%s"' % guid)) +
-            segment(0xe1, EXTENSION + guid.encode() +
-                    struct.pack('>II', len(more), 0) + more[:700]) +
-            segment(0xe1, EXTENSION + guid.encode() +
-                    struct.pack('>II', len(more), 700) + more[700:]) +
+            b''.join(extended_xmp(more, guid.encode(), 700)) +
             segment(0xe2, b'ICC_PROFILE\0\1\1' + b'ICC-MARK') +
             segment(0xed, b'Photoshop 3.0\0' + ps) +
             segment(0xfe, b'COMMENT-MARK') + rest)
-
-
-def raw(kind, block):
-    text = ('\n%s\n%8d\n%s\n' % (kind, len(block), block.hex())).encode()
-    return chunk(b'zTXt', b'Raw profile type ' + kind.encode() + b'\0\0' +
-                 zlib.compress(text))
 
 
 def full_png(png, jpeg):
@@ -115,9 +105,8 @@ def full_png(png, jpeg):
     return (png[:33] + chunk(b'iCCP', b'x\0\0' + zlib.compress(b'ICC-MARK')) +
             chunk(b'eXIf', both) +
             chunk(b'iTXt', b'XML:com.adobe.xmp\0\1\0\0\0' + zlib.compress(xmp)) +
-            raw('exif', b'Exif\0\0' + both) + raw('xmp', xmp) +
-            raw('APP1', b'Exif\0\0' + both) +
-            raw('APP1', b'http://ns.adobe.com/xap/1.0/\0' + xmp) +
+            raw_profile('exif', EXIF + both) + raw_profile('xmp', xmp) +
+            raw_profile('APP1', EXIF + both) + raw_profile('APP1', XMP + xmp) +
             chunk(b'tEXt', b'exif:GPSLatitude\x0088.8888') +
             chunk(b'tEXt', b'Comment\0COMMENT-MARK') + png[33:])
 

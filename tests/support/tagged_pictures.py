@@ -11,11 +11,10 @@ import struct
 import sys
 import zlib
 
-from pieces import chunk, segment
+from pieces import EXIF, XMP, app1, chunk, extended_xmp, raw_profile
 import turns
 
 TIFF = 'http://ns.adobe.com/tiff/1.0/'
-EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
 
 
 def exif(n):
@@ -33,25 +32,14 @@ def xmp(n, element=False, prefix='tiff', more=''):
             '</x:xmpmeta>' % (prefix, TIFF, more, inner)).encode()
 
 
-def app1_exif(n):
-    return segment(0xe1, b'Exif\0\0' + exif(n))
-
-
-def app1_xmp(packet):
-    return segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + packet)
-
-
 def extended(n):
     """The word stands across the end of a piece."""
     whole = xmp(n, True)
     cut = whole.index(b'entation')
     guid = b'0123456789ABCDEF' * 2
-    made = app1_xmp(xmp(0, more=' xmlns:xmpNote="http://ns.adobe.com/xmp/note/"'
+    made = app1(XMP, xmp(0, more=' xmlns:xmpNote="http://ns.adobe.com/xmp/note/"'
                         ' xmpNote:HasExtendedXMP="%s"' % guid.decode()))
-    for at, part in ((cut, whole[cut:]), (0, whole[:cut])):
-        made += segment(0xe1, EXTENSION + guid +
-                        struct.pack('>II', len(whole), at) + part)
-    return made
+    return made + b''.join(extended_xmp(whole, guid, cut)[::-1])
 
 
 def itxt(packet, packed=False):
@@ -59,37 +47,24 @@ def itxt(packet, packed=False):
     return chunk(b'iTXt', body + (zlib.compress(packet) if packed else packet))
 
 
-def profile(kind, block, packed=True):
-    text = ('\n%s\n%8d\n%s\n' % (kind, len(block), block.hex())).encode()
-    key = b'Raw profile type ' + kind.encode() + b'\0'
-    if packed:
-        return chunk(b'zTXt', key + b'\0' + zlib.compress(text))
-    return chunk(b'tEXt', key + text)
-
-
-def app1(block, is_xmp):
-    head = b'http://ns.adobe.com/xap/1.0/\0' if is_xmp else b'Exif\0\0'
-    return head + block
-
-
 # What stands before the pixels; behind them; the place that counts.
 JPEGS = {
-    'exif': (lambda n: app1_exif(n), 'EXIF'),
-    'attribute': (lambda n: app1_xmp(xmp(n)), 'XMP'),
-    'element': (lambda n: app1_xmp(xmp(n, True, 't')), 'XMP'),
+    'exif': (lambda n: app1(EXIF, exif(n)), 'EXIF'),
+    'attribute': (lambda n: app1(XMP, xmp(n)), 'XMP'),
+    'element': (lambda n: app1(XMP, xmp(n, True, 't')), 'XMP'),
     'extended': (extended, 'XMP'),
-    'empty-exif': (lambda n: segment(0xe1, b'Exif\0\0') + app1_xmp(xmp(n)),
+    'empty-exif': (lambda n: app1(EXIF, b'') + app1(XMP, xmp(n)),
                    'XMP'),
-    'both': (lambda n: app1_xmp(xmp(n)) + app1_exif(n), 'EXIF'),
+    'both': (lambda n: app1(XMP, xmp(n)) + app1(EXIF, exif(n)), 'EXIF'),
 }
 PNGS = {
     'exif': (lambda n: chunk(b'eXIf', exif(n)), 'EXIF'),
     'attribute': (lambda n: itxt(xmp(n)), 'XMP'),
     'element': (lambda n: itxt(xmp(n, True), True), 'XMP'),
-    'rawexif': (lambda n: profile('exif', app1(exif(n), False)), 'EXIF'),
-    'rawapp1': (lambda n: profile('APP1', app1(exif(n), False), False), 'EXIF'),
-    'rawxmp': (lambda n: profile('xmp', xmp(n)), 'XMP'),
-    'rawapp1xmp': (lambda n: profile('APP1', app1(xmp(n), True)), 'XMP'),
+    'rawexif': (lambda n: raw_profile('exif', EXIF + exif(n)), 'EXIF'),
+    'rawapp1': (lambda n: raw_profile('APP1', EXIF + exif(n), False), 'EXIF'),
+    'rawxmp': (lambda n: raw_profile('xmp', xmp(n)), 'XMP'),
+    'rawapp1xmp': (lambda n: raw_profile('APP1', XMP + xmp(n)), 'XMP'),
     'ornt': (lambda n: chunk(b'orNT', bytes((n,))), 'orNT'),
     'both': (lambda n: itxt(xmp(n)) + chunk(b'eXIf', exif(n)), 'EXIF'),
 }
@@ -99,10 +74,10 @@ def contradictions():
     """Name, the JPEG's segments, the PNG's chunks before and behind."""
     for n, other in ((6, 1), (1, 6), (3, 8)):
         yield ('EXIF-%d-XMP-%d' % (n, other),
-               app1_xmp(xmp(other)) + app1_exif(n),
+               app1(XMP, xmp(other)) + app1(EXIF, exif(n)),
                chunk(b'eXIf', exif(n)), itxt(xmp(other)))
         yield ('EXIF-%d-XMP-%d-b' % (n, other),
-               app1_exif(n) + app1_xmp(xmp(other, True)),
+               app1(EXIF, exif(n)) + app1(XMP, xmp(other, True)),
                itxt(xmp(other, True)), chunk(b'eXIf', exif(n)))
 
 
