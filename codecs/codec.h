@@ -85,7 +85,6 @@ struct load_opts {
 };
 
 struct scan_turner;
-struct idat_turner;
 
 /* What has been decided about a picture before it is decoded. {0} asks for its
  * samples, as stored. */
@@ -106,11 +105,11 @@ struct decode_plan {
      * then img->turned says so, and they are there to be encoded once it is
      * done. NULL: there is none. Of REPRESENTATION_SAMPLES it makes samples,
      * packed so, of cells that are converted so: then img has PIXELS_DEVICE.
-     */
+     *
+     * Of a PNG it makes samples as well, of colors and alpha, if they are not
+     * packed in rows; else, as of an array, the image data of a PNG, which is
+     * written quickly and without other changes to its samples. */
     const struct scan_turner *scan_turner;
-    /* The same of the image data of a PNG, if it is written as a PNG again,
-     * quickly and without other changes to its samples. */
-    const struct idat_turner *idat_turner;
     enum packing packing;
     enum cell cell;
 };

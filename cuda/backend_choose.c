@@ -21,6 +21,8 @@ static const struct scan_engine_type *const engines[] = {
 #if HAVE_CUDA
     [SCAN_KIND_JPEG] = &scan_engine_cuda,
     [SCAN_KIND_PNG] = &idat_engine_cuda,
+    [SCAN_KIND_FROM_PNG] = &idat_engine_cuda,
+    [SCAN_KIND_TO_PNG] = &idat_engine_cuda,
 #endif
     [SCAN_KINDS] = NULL,
 };

@@ -217,12 +217,13 @@ static void put_device(const struct batch_progress *progress)
 
 static void put_estimate(const struct scan_estimate *estimate)
 {
+    static const char *const kinds[SCAN_KINDS] = { "JPEG", "PNG", "PNG",
+                                                   "NPY" };
     fprintf(stderr,
             "gimgxf: --backend auto: about %.0f %s files would take the "
             "processors %.2f s, and a GPU %.2f s\n",
-            estimate->pictures,
-            estimate->kind == SCAN_KIND_PNG ? "PNG" : "JPEG",
-            estimate->by_processors, estimate->by_device);
+            estimate->pictures, kinds[estimate->kind], estimate->by_processors,
+            estimate->by_device);
 }
 
 void progress_summary(struct batch_progress *progress,

@@ -385,11 +385,12 @@ static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
         struct sequential turned;
         sequential_turn(&turned, &source->from, turn);
         s->to[i] = turned.scan[0].coding;
-        s->job[i] = (struct scan_job){ .from = &source->from.scan[0].coding,
+        s->job[i] =
+            (struct scan_job){ .of = { .from = &source->from.scan[0].coding,
                                        .to = &s->to[i],
-                                       .turn = turn,
-                                       .at = at,
-                                       .size = data.size };
+                                       .turn = turn },
+                               .at = at,
+                               .size = data.size };
         memcpy(input + at, data.data, data.size);
         at += aligned(data.size);
     }

@@ -24,6 +24,7 @@ enum {
 struct png_source {
     uint8_t *pixels;
     struct idat_turn turn;
+    struct bytes coded;
     size_t rows; /* bytes, with the types of filters */
 };
 
@@ -115,13 +116,13 @@ static int encode(struct png_source *s, struct err *err)
     uint8_t *rows = malloc(s->rows), *zeros = calloc(1, row);
     uLongf size = room;
     int status = -1;
-    s->turn.coded.data = malloc(room);
+    s->coded.data = malloc(room);
     for (uint32_t y = 0; rows && zeros && y < s->turn.height; y++)
         filter_row_with(y % FILTERS, rows + y * (row + 1), s->pixels + y * row,
                         y ? s->pixels + (y - 1) * row : zeros, row, PIXEL);
-    if (rows && zeros && s->turn.coded.data)
-        status = compress(s->turn.coded.data, &size, rows, (uLong)s->rows);
-    s->turn.coded.size = size;
+    if (rows && zeros && s->coded.data)
+        status = compress(s->coded.data, &size, rows, (uLong)s->rows);
+    s->coded.size = size;
     free(rows);
     free(zeros);
     return status == Z_OK ? 0 : fail(err, "no memory for a picture");
@@ -133,8 +134,7 @@ static int make_source(struct png_source *s, struct suite_shape shape,
     struct image img;
     if (bench_photograph(&img, shape, number, err))
         return -1;
-    s->turn = (struct idat_turn){ .turn = turn,
-                                  .width = shape.width,
+    s->turn = (struct idat_turn){ .width = shape.width,
                                   .height = shape.height,
                                   .pixel = PIXEL,
                                   .any_size = true };
@@ -152,7 +152,7 @@ static void free_sources(struct png_bed *bed)
 {
     for (unsigned i = 0; i < SOURCES; i++) {
         free(bed->source[i].pixels);
-        free(bed->source[i].turn.coded.data);
+        free(bed->source[i].coded.data);
         bed->source[i] = (struct png_source){ .pixels = NULL };
     }
     free(bed->rows);
@@ -191,8 +191,7 @@ static void fill_stream(void *context, size_t i)
     size_t room;
     uint8_t *input = bed->type->input(s->engine, &room);
     for (unsigned k = 0; k < BATCH; k++)
-        memcpy(input + s->job[k].at, s->job[k].idat->coded.data,
-               s->job[k].size);
+        memcpy(input + s->job[k].at, s->job[k].of.coded.data, s->job[k].size);
 }
 
 static int inflate_sources(struct png_bed *bed, struct err *err)
@@ -202,8 +201,8 @@ static int inflate_sources(struct png_bed *bed, struct err *err)
     flate = flate ? flate : flates[0];
     for (unsigned i = 0; i < SOURCES && status == FLATE_END; i++) {
         const struct png_source *s = &bed->source[i];
-        struct flate_io io = { s->turn.coded.data, s->turn.coded.size,
-                               bed->rows, s->rows };
+        struct flate_io io = { s->coded.data, s->coded.size, bed->rows,
+                               s->rows };
         void *inflater = flate->inflate_open(false);
         status = inflater ? FLATE_MORE : FLATE_BAD;
         for (unsigned n = 0; inflater && status == FLATE_MORE && n < 2; n++)
@@ -302,12 +301,14 @@ static int open_stream(struct png_bed *bed, struct png_stream *s,
                                                     ? bed->kernels
                                                     : NULL };
     for (unsigned i = 0; i < BATCH; i++) {
-        const struct idat_turn *t = &bed->source[i % SOURCES].turn;
-        s->job[i] = (struct scan_job){ .idat = t,
+        const struct png_source *source = &bed->source[i % SOURCES];
+        s->job[i] = (struct scan_job){ .of = { .idat = &source->turn,
+                                               .turn = turn,
+                                               .coded = source->coded },
                                        .at = opts.input,
-                                       .size = t->coded.size };
-        opts.input += (t->coded.size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT *
-                      SCAN_ALIGNMENT;
+                                       .size = source->coded.size };
+        opts.input += (source->coded.size + SCAN_ALIGNMENT - 1) /
+                      SCAN_ALIGNMENT * SCAN_ALIGNMENT;
     }
     return bed->type->open(&s->engine, &opts, err);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "codecs/jpeg/entropy/scan_turner.h"
+#include "codecs/image/scan_turner.h"
 #include "codecs/metadata/metadata.h"
 
 /* ---- The backend of a job as codecs see it --------------------------------
@@ -170,22 +170,25 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
 /* ---- Decoding ------------------------------------------------------------ */
 
 /* Plans what a device makes of a picture that becomes samples: what the file
- * has, if nothing else is to be done with them. */
-static void plan_samples(const struct job_state *state,
+ * has, if something else is to be done with them. */
+static void plan_samples(const struct job_state *state, const struct image *img,
                          struct decode_plan *plan)
 {
     const unsigned depth = state->opts->depth;
     const struct codec *to = state->result->to;
-    const bool floats = depth == 32 && to->capabilities.cells >> CELL_F32 & 1;
+    const enum cell cell = depth == 0    ? img->cell
+                           : depth == 8  ? CELL_U8
+                           : depth == 16 ? CELL_U16
+                                         : CELL_F32;
     if (plan->representation != REPRESENTATION_SAMPLES)
         return;
     if (to == state->result->from) /* it is written as it was coded */
         plan->scan_turner = NULL;
-    if (!to->packing || (depth > 8 && !floats))
+    if (!to->packing || !(to->capabilities.cells >> cell & 1))
         return;
     plan->packing = to->packing(state->opts->layout);
-    if (floats && plan->packing != PACKING_ROWS)
-        plan->cell = CELL_F32;
+    if (plan->packing != PACKING_ROWS)
+        plan->cell = cell;
 }
 
 static int decode_by(struct job_state *state, struct reader *reader,
@@ -196,17 +199,16 @@ static int decode_by(struct job_state *state, struct reader *reader,
     struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
     plan.turner = turner.parallel ? &turner : NULL;
-    if (state->plan.own && state->opts->effort == LEVEL_FAST + 1 &&
-        !state->opts->tolerant)
-        plan.idat_turner = context->job->tools.idat_turner;
-    if (scans) {
+    const enum scan_kind kind = job_device_kind(state->opts, state->result);
+    if (scans && kind != SCAN_KINDS) {
         scan_turner = *scans;
         scan_turner.optimize = state->opts->optimize;
         scan_turner.no_restart = state->opts->no_restart;
         /* Steps of another quality are libjpeg's. */
         scan_turner.samples = scan_turner.samples && !state->opts->quality;
         plan.scan_turner = &scan_turner;
-        plan_samples(state, &plan);
+        if (kind == SCAN_KIND_JPEG || kind == SCAN_KIND_FROM_PNG)
+            plan_samples(state, &reader->img, &plan);
     }
     return codec_decode(reader, &state->img, &plan, err);
 }

@@ -4,6 +4,7 @@
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
 #include "codecs/convert/convert.h"
+#include "codecs/image/scan_turner.h"
 #include "codecs/metadata/metadata.h"
 
 /* ---- Turning ------------------------------------------------------------- */
@@ -119,7 +120,7 @@ int job_turn(struct job_state *state, struct err *err)
         return 0;
     }
     job_free_input(state);
-    image_take_made(&state->img);
+    scan_turner_take_samples(&state->img);
     if (convert(state, err))
         return -1;
     result->turned = t;

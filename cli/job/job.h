@@ -41,6 +41,7 @@
 #include "cli/options/options.h"
 #include "codecs/compare/compare.h"
 #include "cuda/backend.h"
+#include "cuda/jpeg/scan_engine.h"
 
 enum stage {
     STAGE_READ,
@@ -74,10 +75,9 @@ struct job_tools {
     const struct backend *backend;
     struct lane *lane;        /* of this backend */
     struct thread_pool *pool; /* threads for the codecs */
-    /* Turns coded scans, but for what the options say; or NULL. */
+    /* Turns what job_device_kind() says, but for what the options say; or NULL.
+     */
     const struct scan_turner *scan_turner;
-    /* Turns the image data of PNG files; or NULL. */
-    const struct idat_turner *idat_turner;
     /* Where jobs share their memory, or NULL: of struct read_opts, before the
      * file is read, and of struct limits. */
     void (*reserve_file)(void *context, uint64_t bytes);
@@ -209,6 +209,11 @@ struct job_state *job_read(const struct job *job, struct result *result,
 int job_begin(struct job_state *state, struct err *err);
 int job_retry(struct job_state *state, struct err *err);
 int job_finish(struct job_state *state, struct err *err);
+
+/* Returns what a device would have to turn for a job that was read; SCAN_KINDS:
+ * nothing that one does. */
+enum scan_kind job_device_kind(const struct options *opts,
+                               const struct result *result);
 
 /* Returns the bytes that are about to be written, which stay the state's. */
 struct bytes job_output(const struct job_state *state);

@@ -100,6 +100,24 @@ int job_plan_formats(struct job_plan *plan, const struct options *opts,
     return 0;
 }
 
+enum scan_kind job_device_kind(const struct options *opts,
+                               const struct result *result)
+{
+    const struct codec *from = result->from, *to = result->to;
+    const bool coded = to == &codec_png && opts->effort == LEVEL_FAST + 1 &&
+                       !opts->depth && !opts->tolerant;
+    if (from == &codec_jpeg)
+        return SCAN_KIND_JPEG;
+    if (from == &codec_png && coded)
+        return SCAN_KIND_PNG;
+    if (from == &codec_npy && coded)
+        return SCAN_KIND_TO_PNG;
+    if (from == &codec_png && to->packing && to->capabilities.alpha &&
+        to->packing(opts->layout) != PACKING_ROWS && !opts->tolerant)
+        return SCAN_KIND_FROM_PNG;
+    return SCAN_KINDS;
+}
+
 static int plan_trim(struct decode_plan *plan, const struct stream_info *info,
                      struct err *err)
 {

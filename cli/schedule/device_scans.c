@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/codec.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "cuda/backend_choose.h"
 
 /* ---- The cost model ------------------------------------------------------ */
@@ -40,6 +41,21 @@ static const struct scan_costs costs[] = {
                         .alone = { .pictures = 0.5e-3, .samples = 6.5e-9 },
                         .beside = { .pictures = 0.4e-3, .bytes = 1.8e-9 },
                         .device = { .pictures = 20e-6, .samples = 0.08e-9 } },
+    /* Not measured yet: by the time of parts of the above. */
+    [SCAN_KIND_FROM_PNG] = { .to_open = 0.45,
+                             .to_end = 0.15,
+                             .alone = { .pictures = 0.4e-3, .samples = 4e-9 },
+                             .beside = { .pictures = 0.4e-3,
+                                         .bytes = 0.4e-9,
+                                         .samples = 0.5e-9 },
+                             .device = { .pictures = 20e-6,
+                                         .samples = 0.07e-9 } },
+    [SCAN_KIND_TO_PNG] = { .to_open = 0.45,
+                           .to_end = 0.15,
+                           .alone = { .pictures = 0.4e-3, .samples = 5e-9 },
+                           .beside = { .pictures = 0.4e-3, .samples = 0.7e-9 },
+                           .device = { .pictures = 20e-6,
+                                       .samples = 0.06e-9 } },
 };
 
 static double cost(const struct scan_load *load, const struct scan_load *each)
@@ -71,7 +87,8 @@ struct scan_estimate device_scans_model(enum scan_kind kind,
 
 /* Of a slot. A batch of more gains little, and all of it is page-locked before
  * it is used, which takes 0.28 ms a MB. The time of a PNG on the device hides
- * only behind that of many others. */
+ * only behind that of many others. What is made of it takes the place of the
+ * input. */
 static const struct slot_size {
     unsigned slots; /* some batches run while another is filled or written */
     size_t input;
@@ -80,6 +97,8 @@ static const struct slot_size {
 } slot_most[SCAN_KINDS] = {
     [SCAN_KIND_JPEG] = { 3, (size_t)16 << 20, 64, 4 },
     [SCAN_KIND_PNG] = { 4, (size_t)480 << 20, 192, 4 },
+    [SCAN_KIND_FROM_PNG] = { 4, (size_t)480 << 20, 192, 1 },
+    [SCAN_KIND_TO_PNG] = { 4, (size_t)480 << 20, 192, 4 },
 };
 
 /* How many devices keep as many pictures as their slots hold. */
@@ -95,6 +114,7 @@ struct device_kind {
 };
 
 struct device_scans {
+    const struct options *opts;
     unsigned processors, devices;
     bool always;  /* a device was asked for */
     bool samples; /* the device takes components that go through samples */
@@ -110,6 +130,16 @@ bool device_scans_may_start(const struct options *opts, size_t jobs)
            strcmp(opts->backend, "auto") == 0 && jobs >= opts->threads;
 }
 
+/* Returns the engines of a kind, if there may be such jobs; or NULL. */
+static const struct scan_engine_type *choose_engine(enum scan_kind kind,
+                                                    const struct options *opts)
+{
+    const bool fast = opts->effort == LEVEL_FAST + 1;
+    const bool converts = opts->format_name || opts->stack;
+    const bool comes[SCAN_KINDS] = { true, fast, converts, fast && converts };
+    return comes[kind] ? backend_choose_engine(kind) : NULL;
+}
+
 struct device_scans *device_scans_open(const struct options *opts,
                                        const struct backend *backend)
 {
@@ -117,23 +147,20 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool all = opts->devices.count == (unsigned)LANE_ALL_DEVICES;
     const bool some = opts->devices.count && !all;
     const bool always = backend != &backend_cpu;
-    const struct scan_engine_type *const engines[SCAN_KINDS] = {
-        [SCAN_KIND_JPEG] = backend_choose_engine(SCAN_KIND_JPEG),
-        [SCAN_KIND_PNG] = opts->effort == LEVEL_FAST + 1
-                              ? backend_choose_engine(SCAN_KIND_PNG)
-                              : NULL,
-    };
+    const struct scan_engine_type *const jpeg =
+        backend_choose_engine(SCAN_KIND_JPEG);
     const uint64_t memory = opts->limits.bytes / 32;
     struct device_scans *made = NULL;
-    if (engines[0] && memory / slot_most[0].slots >= SCAN_INPUT_LEAST &&
+    if (jpeg && memory / slot_most[0].slots >= SCAN_INPUT_LEAST &&
         (always || strcmp(opts->backend, "auto") == 0))
         made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
+    made->opts = opts;
     made->processors = opts->threads;
     made->devices = all ? DEVICES_MOST : some ? opts->devices.count : 1;
     made->always = always;
-    made->samples = engines[0]->samples;
+    made->samples = jpeg->samples;
     pthread_mutex_init(&made->lock, NULL);
     for (unsigned i = 0; i < SCAN_KINDS; i++) {
         const struct slot_size *most = &slot_most[i];
@@ -141,7 +168,7 @@ struct device_scans *device_scans_open(const struct options *opts,
                                  ? (size_t)(memory / most->slots)
                                  : most->input;
         const struct scan_pipeline_opts pipeline = {
-            .engine = engines[i],
+            .engine = choose_engine((enum scan_kind)i, opts),
             .device = some ? opts->devices.number : &first,
             .devices = all ? 0 : made->devices,
             .slots = most->slots,
@@ -151,18 +178,19 @@ struct device_scans *device_scans_open(const struct options *opts,
             .output = most->samples * input,
             .vram = always ? (opts->vram + 1) / 2 : opts->vram, /* and lanes */
         };
-        if (engines[i])
+        if (pipeline.engine && input >= SCAN_INPUT_LEAST)
             made->kind[i].pipeline = scan_pipeline_open(&pipeline);
     }
-    /* That of PNG pictures has much memory, and is started when one comes. */
-    struct device_kind *jpeg = &made->kind[SCAN_KIND_JPEG];
-    if (!jpeg->pipeline) {
+    /* Those of other pictures have much memory, and are started when one comes.
+     */
+    struct device_kind *first_kind = &made->kind[SCAN_KIND_JPEG];
+    if (!first_kind->pipeline) {
         device_scans_close(made);
         return NULL;
     }
     if (always)
-        scan_pipeline_start(jpeg->pipeline);
-    jpeg->started = always;
+        scan_pipeline_start(first_kind->pipeline);
+    first_kind->started = always;
     return made;
 }
 
@@ -228,12 +256,8 @@ static void add_load(struct scan_load *load, const struct scan_turn *turn,
 {
     load->pictures++;
     for (unsigned i = 0; i < count; i++) {
-        const struct idat_turn *idat = turn[i].idat;
         load->bytes += (double)turn[i].coded.size;
-        if (idat)
-            load->samples += (double)idat->width * idat->height * idat->pixel;
-        if (turn[i].pixels)
-            load->samples += (double)turn[i].pixels->size;
+        load->samples += (double)scan_pipeline_samples(&turn[i]);
         /* Without `to` they become samples alone, which `pixels` has. */
         const unsigned components =
             turn[i].samples && turn[i].to ? turn[i].to->components : 0;
@@ -314,13 +338,17 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
 }
 
 static const struct bytes *begin_idat(void *context,
-                                      const struct idat_turn *turn)
+                                      const struct scan_turn *one)
 {
     struct device_picture *picture = context;
-    picture->idat = *turn;
-    picture->png =
-        (struct scan_turn){ .idat = &picture->idat, .coded = turn->coded };
-    return begin(picture, &picture->png, 1) ? &picture->png.turned : NULL;
+    picture->one = *one;
+    picture->idat = *one->idat;
+    picture->one.idat = &picture->idat;
+    if (one->pixels) {
+        picture->pixels = *one->pixels;
+        picture->one.pixels = &picture->pixels;
+    }
+    return begin(picture, &picture->one, 1) ? &picture->one.turned : NULL;
 }
 
 /* Returns whether a device that was not asked for is to have no more of these:
@@ -340,17 +368,17 @@ bool device_scans_prepare(struct device_scans *scans,
 {
     if (!scans)
         return false;
-    const bool png =
-        result->from == &codec_png && scans->kind[SCAN_KIND_PNG].pipeline;
-    const enum scan_kind kind = png ? SCAN_KIND_PNG : SCAN_KIND_JPEG;
+    const enum scan_kind found = job_device_kind(scans->opts, result);
+    const bool suits = found != SCAN_KINDS && scans->kind[found].pipeline;
+    const enum scan_kind kind = suits ? found : SCAN_KIND_JPEG;
+    const bool jpeg = kind == SCAN_KIND_JPEG;
     pthread_mutex_lock(&scans->lock);
     scans->seen++;
-    const bool started = scans->kind[kind].started;
+    const bool started = scans->kind[kind].started || (!jpeg && scans->always);
     const bool refuses =
-        png && !scans->always && is_refused(&scans->kind[kind]);
+        !jpeg && !scans->always && is_refused(&scans->kind[kind]);
     pthread_mutex_unlock(&scans->lock);
-    if (refuses ||
-        (!started && !(png && scans->always) && left < scans->processors))
+    if (refuses || (!started && left < scans->processors))
         return false;
     *picture = (struct device_picture){
         .scans = scans,
@@ -359,15 +387,13 @@ bool device_scans_prepare(struct device_scans *scans,
         .left = left,
         .use = DEVICE_UNSUITED,
         .turner = { .begin = begin,
+                    .begin_idat = begin_idat,
                     .context = picture,
                     .samples = scans->samples },
-        .idat_turner = { .begin = begin_idat, .context = picture },
     };
-    if (result->from == &codec_jpeg)
+    if (suits)
         job->tools.scan_turner = &picture->turner;
-    else if (png)
-        job->tools.idat_turner = &picture->idat_turner;
-    return job->tools.scan_turner || job->tools.idat_turner;
+    return suits;
 }
 
 bool device_scans_park(struct device_picture *picture,

@@ -1,19 +1,19 @@
-/* Pictures whose coded data a device turns, the scans of JPEG files and the
- * image data of PNG files: whether that is worthwhile, and the way of each from
+/* Pictures that a device turns, by the scans of JPEG files, the image data of
+ * PNG files, and arrays: whether that is worthwhile, and the way of each from
  * its worker to the pipeline and back. */
 #ifndef CLI_SCHEDULE_DEVICE_SCANS_H
 #define CLI_SCHEDULE_DEVICE_SCANS_H
 
 #include "cli/job/job.h"
 #include "cli/schedule/resource_limits.h"
-#include "codecs/jpeg/entropy/scan_turner.h"
-#include "codecs/png/idat_turner.h"
+#include "codecs/image/scan_turner.h"
 #include "cuda/jpeg/scan_engine.h"
 
 /* ---- The pipeline (scan_pipeline.c) ----
  *
  * It turns the coded scans of many JPEG pictures on devices, or the data of
- * many PNG pictures, which are called scans here as well, a batch at a time.
+ * many PNG pictures or arrays, which are called scans here as well, a batch at
+ * a time.
  *
  * Each device has a few slots. A slot is an engine (cuda/jpeg) with its
  * page-locked memory, and a thread that runs it. Workers copy the scans of
@@ -87,6 +87,9 @@ enum scan_admission {
     SCAN_PLACE_DEAD,     /* not started, or all devices have failed */
 };
 
+/* Returns the bytes of samples that a scan becomes, or that a PNG holds. */
+size_t scan_pipeline_samples(const struct scan_turn *scan);
+
 /* Copies the scans of a picture, unless there is no place for them. */
 enum scan_admission scan_pipeline_begin(struct scan_pipeline *pipeline,
                                         struct scan_ticket *ticket,
@@ -112,13 +115,14 @@ void scan_pipeline_release(struct scan_pipeline *pipeline,
 /* ---- The cost model ----
  *
  * That of --backend auto for JPEG files whose coded scans a device
- * can turn, or make samples of, and for PNG files that are written at the level
- * `fast`: seconds on the processors alone, and with a device. Its constants
- * were measured with an H200 and 16 processors (BENCHMARKS.md). */
+ * can turn, or make samples of, and for PNG files and arrays: seconds on the
+ * processors alone, and with a device. Its constants were measured with an H200
+ * and 16 processors (BENCHMARKS.md). */
 
 /* What is to be done: so many pictures, of so many bytes, that become so many
  * bytes of samples, or that have so many samples of components that are encoded
- * again. The samples of a PNG are what it holds. */
+ * again. The samples of a PNG are those of the array that it becomes or comes
+ * from, else what it holds. */
 struct scan_load {
     double pictures, bytes, samples, encoded;
 };
@@ -172,9 +176,10 @@ struct device_picture {
     struct scan_ticket ticket; /* has scans once the turner has taken the
                                   picture, until it is released */
     struct scan_turner turner;
-    struct idat_turner idat_turner;
-    struct scan_turn png; /* of a PNG, which `idat` describes */
+    struct scan_turn one; /* of a PNG or an array, which `idat` describes, and
+                             `pixels`, if it becomes these */
     struct idat_turn idat;
+    struct scan_pixels pixels;
 };
 
 /* Prepares a job that has been read, of which `left` are left, and sets its

@@ -360,17 +360,21 @@ static size_t size_of(const struct scan_turn *scans, unsigned count)
     return size;
 }
 
-/* Returns the bytes of the samples that a picture becomes. */
+size_t scan_pipeline_samples(const struct scan_turn *scan)
+{
+    const struct idat_turn *idat = scan->idat;
+    return scan->pixels ? scan->pixels->size
+           : idat       ? (size_t)idat->width * idat->height * idat->pixel
+                        : 0;
+}
+
+/* Returns the bytes of the samples that a picture becomes, with room. */
 static size_t made_of(const struct scan_turn *scans, unsigned count)
 {
     size_t size = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct idat_turn *idat = scans[i].idat;
-        if (idat)
-            size += (size_t)idat->width * idat->height * idat->pixel;
-        else if (scans[i].pixels)
-            size += scans[i].pixels->size;
-    }
+    for (unsigned i = 0; i < count; i++)
+        size += scan_pipeline_samples(&scans[i]) +
+                (scans[i].pixels ? IMAGE_LEAD + IMAGE_STRIDE : 0);
     return size;
 }
 
@@ -442,13 +446,7 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
     slot->batch.tickets = ticket;
     for (unsigned i = 0; i < count; i++) {
         slot->job[slot->batch.jobs++] = (struct scan_job){
-            .idat = scans[i].idat,
-            .from = scans[i].from,
-            .to = scans[i].to,
-            .turn = scans[i].turn,
-            .optimize = scans[i].optimize,
-            .samples = scans[i].samples,
-            .pixels = scans[i].pixels,
+            .of = scans[i],
             .at = slot->batch.used,
             .size = scans[i].coded.size,
         };

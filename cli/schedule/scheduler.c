@@ -127,7 +127,6 @@ static void return_processors(struct scheduled_job *s)
 static int begin(struct scheduler *scheduler, struct scheduled_job *s)
 {
     s->job.tools.scan_turner = NULL;
-    s->job.tools.idat_turner = NULL;
     if (s->first ||
         !device_scans_prepare(scheduler->scans, &s->picture, &s->job,
                               &s->result, &s->share, s->left))
@@ -149,7 +148,6 @@ static int resume(struct scheduled_job *s)
 {
     const bool turned = s->picture.ticket.turned;
     s->job.tools.scan_turner = NULL;
-    s->job.tools.idat_turner = NULL;
     if (!turned || s->result.to != s->result.from)
         take_processors(s);
     int status = turned ? 0 : job_retry(s->state, &s->err);

@@ -5,6 +5,7 @@
 
 #include "codecs/base/memory.h"
 #include "codecs/image/rows.h"
+#include "codecs/image/scan_turner.h"
 
 /* Converts samples, some pixels at a time, in doubles.
  *
@@ -309,24 +310,6 @@ static void drop_sample_blocks(struct meta *meta,
     meta->keyed = false;
 }
 
-/* A device has converted the samples that it has made. */
-static int relabel(struct image *img, const struct conversion *plan,
-                   struct err *err)
-{
-    struct limits limits = { 0 };
-    if (plan->opts->limits) {
-        limits = *plan->opts->limits;
-        limits.reserve = NULL;
-        if (image_check(img->width, img->height, img->nplanes, plan->cell,
-                        &limits, err))
-            return -1;
-    }
-    img->cell = plan->cell;
-    img->maxval = plan->maxval;
-    drop_sample_blocks(img->meta, plan->opts);
-    return 0;
-}
-
 /* Returns a picture without cells of what img is to become. */
 static struct image shape_of(const struct image *img,
                              const struct conversion *plan)
@@ -363,6 +346,27 @@ static void warn_of_clipped(uint64_t clipped, const struct conversion *plan)
         warn(plan->opts->warnings,
              "%llu samples were below 0 or above 1 and are clipped",
              (unsigned long long)clipped);
+}
+
+/* A device has converted the samples that it has made. */
+static int relabel(struct image *img, const struct conversion *plan,
+                   struct err *err)
+{
+    struct image made = shape_of(img, plan);
+    struct limits limits = { 0 };
+    if (plan->opts->limits) {
+        limits = *plan->opts->limits;
+        limits.reserve = NULL;
+        if (image_check(made.width, made.height, made.nplanes, made.cell,
+                        &limits, err))
+            return -1;
+    }
+    made.pixels = img->pixels;
+    image_take_meta(&made, img);
+    drop_sample_blocks(made.meta, plan->opts);
+    *img = made;
+    scan_turner_take_samples(img);
+    return 0;
 }
 
 /* ---- In memory ----------------------------------------------------------- */
@@ -457,8 +461,9 @@ static int convert(struct image *img, const struct conversion *plan,
     if (nothing_to_do(plan, img))
         return 0;
     if (img->pixels.kind == PIXELS_DEVICE &&
-        img->pixels.device.cell == plan->cell && img->color == plan->color &&
-        img->alpha == plan->alpha)
+        img->pixels.device.cell == plan->cell &&
+        img->pixels.device.color == plan->color &&
+        img->pixels.device.alpha == plan->alpha)
         return relabel(img, plan, err);
     return image_has_bands(img) ? convert_bands(img, plan, err)
                                 : make(img, plan, err);

@@ -263,65 +263,6 @@ int image_like(struct image *dst, const struct image *src, enum xform t,
     return image_alloc(dst, mem, err);
 }
 
-/* ---- Samples of a device --------------------------------------------------*/
-
-size_t image_made_stride(const struct image *img)
-{
-    const enum packing packing = img->pixels.device.packing;
-    const enum cell cell = img->pixels.device.cell;
-    const unsigned cells = packing == PACKING_PIXELS ? img->nplanes : 1;
-    return packing == PACKING_ROWS
-               ? row_stride(img->width, cell)
-               : (size_t)img->width * cells * cell_size(cell);
-}
-
-/* Returns how many planes they have: one of rows of pixels, or all. */
-static unsigned made_planes(const struct image *img)
-{
-    return img->pixels.device.packing == PACKING_PIXELS ? 1 : img->nplanes;
-}
-
-size_t image_made_size(const struct image *img)
-{
-    return image_made_stride(img) * img->height * made_planes(img);
-}
-
-void image_take_made(struct image *img)
-{
-    if (img->pixels.kind != PIXELS_DEVICE)
-        return;
-    const size_t stride = image_made_stride(img);
-    for (unsigned i = 0; i < made_planes(img); i++) {
-        img->plane[i].data =
-            img->pixels.device.bytes->data + i * stride * img->height;
-        img->plane[i].stride = stride;
-    }
-}
-
-bool image_is_made(const struct image *img, enum packing packing)
-{
-    if (img->pixels.kind != PIXELS_DEVICE)
-        return false;
-    const enum packing made = img->pixels.device.packing;
-    return made != PACKING_ROWS && (made == packing || img->nplanes == 1);
-}
-
-int image_append_made(struct bytes *file, const struct image *img,
-                      struct err *err)
-{
-    const struct bytes *samples = img->pixels.device.bytes;
-    const size_t lead = file->size;
-    if (lead > IMAGE_LEAD)
-        return bytes_append(file, samples->data, samples->size)
-                   ? 0
-                   : fail_memory(err, "no memory for the file");
-    uint8_t *begin = samples->data - lead;
-    memcpy(begin, file->data, lead);
-    bytes_free(file);
-    *file = (struct bytes){ .data = begin, .size = lead + samples->size };
-    return 0;
-}
-
 struct change image_change(const struct image *img)
 {
     bool exchanged = xform_transposes(img->turned);

@@ -85,8 +85,8 @@ enum pixels_kind {
                       meta has; or samples as the image data of a PNG, which
                       `coded` has */
     PIXELS_DEVICE, /* samples that a device makes, as struct decode_plan asks
-                      for: once they are there, image_take_made() sets the
-                      planes */
+                      for: once they are there, scan_turner_take_samples() sets
+                      the planes */
 };
 
 /* Bytes before samples of a device that may be written: room for the header of
@@ -101,9 +101,12 @@ struct pixel_rows {
 
 struct device_samples {
     const struct bytes *bytes; /* borrowed; empty until they are made */
+    /* As which they are made, gray or RGB: the picture may still be what was
+     * decoded (codecs/convert/convert.h). */
     enum packing packing;
-    enum cell cell; /* as which they are made: the picture may still be what was
-                       decoded (codecs/convert/convert.h) */
+    enum cell cell;
+    enum color color;
+    bool alpha;
 };
 
 struct pixels {
@@ -198,24 +201,6 @@ int image_alloc_packed(struct image *img, struct err *err);
  * meta: image_take_meta() moves that. */
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err);
-
-/* Return the bytes from a row to the next, and of all samples, of a picture of
- * PIXELS_DEVICE. */
-size_t image_made_stride(const struct image *img);
-size_t image_made_size(const struct image *img);
-
-/* Sets the planes to the samples that a device has made: all planes, but one
- * for PACKING_PIXELS, which has the rows of pixels. Fine for other pixels. */
-void image_take_made(struct image *img);
-
-/* Returns whether a device has made samples packed so. Of one channel there is
- * but one way to pack them. */
-bool image_is_made(const struct image *img, enum packing packing);
-
-/* Appends these samples to what is the header of a file. Where it has room
- * before them it is moved there, and the file is borrowed. */
-int image_append_made(struct bytes *file, const struct image *img,
-                      struct err *err);
 
 /* How a picture differs from the one that its file stores. */
 struct change {

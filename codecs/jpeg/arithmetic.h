@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/image/xform.h"
+
 #ifdef __CUDACC__
 #define JPEG_INLINE static __host__ __device__ __forceinline__
 #else
@@ -446,5 +448,29 @@ JPEG_INLINE uint8_t ycc_blue(uint8_t y, uint8_t cb)
     const int16_t c = (int16_t)(cb - YCC_MIDDLE);
     return ycc_clip((int16_t)(y + 2 * c + ycc_product(c, YCC_CB_BLUE)));
 }
+
+/* ---- Components that go through samples ---------------------------------- */
+
+/* A component that does, for a device (codecs/image/scan_turner.h). */
+struct scan_samples {
+    bool wanted; /* else its blocks are turned as they are */
+    uint8_t number,
+        table; /* of the component in the picture, and of its steps */
+    /* Rows of steps, up to SCAN_STEP_MAX: those of the file, and those of what
+     * is made. */
+    uint16_t step[64], to_step[64];
+    bool refines; /* what is made may have finer steps, and is rounded with a
+                     dead zone */
+    /* The plane that is made of its samples: so many, before it is turned. */
+    uint32_t width, height;
+    struct chroma_axis x, y; /* its full resolution; factor 0: it has it */
+    uint32_t right, down;    /* by how many samples it is moved; then the first
+                                ones repeat the edge */
+    enum xform turn; /* of the plane, or if it is none, of the blocks as of
+                        others */
+
+    uint32_t cap; /* set by the turner: no step of what is made is larger */
+};
+enum { SCAN_STEP_MAX = 4096 };
 
 #endif

@@ -182,38 +182,23 @@ static bool offer_samples(struct image *img, bool to_rgb,
     const struct jpeg_parameters *p = parameters_of(img->meta);
     const struct sequential *s = p->coded;
     const struct sequential_scan *scan = &s->scan[0];
-    const bool exchanges = xform_transposes(plan->turn);
     struct sequential_turned *turned = p->turned;
     struct scan_pixels *pixels = &turned->pixels;
+    const struct device_samples samples = { &turned->scan[0].turned,
+                                            plan->packing, plan->cell,
+                                            img->color, false };
     struct image made = *img;
     bool suit = turner->samples && s->scans == 1 &&
                 scan->coding.components == s->components &&
                 (s->components == 1 || s->components == 3) && pixels_suit(s);
-    made.turned = plan->turn;
-    made.width = exchanges ? img->height : img->width;
-    made.height = exchanges ? img->width : img->height;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        made.plane[i].width = made.width;
-        made.plane[i].height = made.height;
-    }
-    made.pixels = (struct pixels){ .kind = PIXELS_DEVICE,
-                                   .device = { &turned->scan[0].turned,
-                                               plan->packing, plan->cell } };
-    *pixels = (struct scan_pixels){
-        .channels = s->components,
-        .to_rgb = to_rgb && s->components == 3,
-        .joined = plan->packing == PACKING_PIXELS,
-        .cell = plan->cell,
-        .width = made.width,
-        .height = made.height,
-        .stride = image_made_stride(&made),
-        .size = image_made_size(&made),
-    };
+    scan_turner_shape(&made, plan->turn, &samples, pixels);
+    pixels->to_rgb = to_rgb && s->components == 3;
+    pixels->upsampling = turned->upsampling;
     for (unsigned c = 0; suit && c < s->components; c++) {
-        struct scan_samples *samples = &turned->samples[0][c];
-        *samples = (struct scan_samples){ .wanted = true };
-        suit = scan->component[c] == c && set_steps(samples, s, c, false);
-        pixels_upsampling(&pixels->upsampling[c], s, c);
+        struct scan_samples *of = &turned->samples[0][c];
+        *of = (struct scan_samples){ .wanted = true };
+        suit = scan->component[c] == c && set_steps(of, s, c, false);
+        pixels_upsampling(&turned->upsampling[c], s, c);
     }
     turned->scan[0] = (struct scan_turn){
         .from = &scan->coding,

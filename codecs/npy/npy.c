@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codecs/image/interleave.h"
+#include "codecs/image/scan_turner.h"
 #include "codecs/npy/header.h"
 
 static const char *const types[] = { "u1", "u2", "f4" };
@@ -106,6 +107,7 @@ static int shape_planes(struct image *img, const struct array *a,
                         const struct load_opts *opts, struct err *err)
 {
     const struct npy_header *header = &a->header;
+    struct limits limits = opts->limits;
     uint64_t n = axis_size(header, a->layout, 'n');
     uint64_t planes = axis_size(header, a->layout, 'c');
     uint64_t width = axis_size(header, a->layout, 'w');
@@ -120,8 +122,8 @@ static int shape_planes(struct image *img, const struct array *a,
                     "%llu channels can be turned as NPY, but not "
                     "converted; up to %d can",
                     (unsigned long long)planes, IMAGE_PLANES);
-    if (image_check(width, height, (unsigned)planes, img->cell, &opts->limits,
-                    err))
+    limits.reserve = NULL;
+    if (image_check(width, height, (unsigned)planes, img->cell, &limits, err))
         return -1;
     img->width = (uint32_t)width;
     img->height = (uint32_t)height;
@@ -184,6 +186,38 @@ static int describe(struct reader *reader, struct err *err)
     return 0;
 }
 
+/* Has the array turned by a device, to the image data of a PNG. Returns false
+ * if none does. */
+static bool offer(struct reader *reader, const struct array *a)
+{
+    const struct decode_plan *plan = reader->plan;
+    struct image *img = &reader->img;
+    const struct npy_state *state = img->meta->state;
+    const struct strides strides = strides_of(&a->header, a->layout, a->cell);
+    struct idat_turn idat = {
+        .width = img->width,
+        .height = img->height,
+        .pixel = (unsigned)(img->nplanes * a->cell),
+        .wide = img->cell == CELL_U16,
+        .x_step = (uint32_t)strides.x,
+        .y_step = (uint32_t)strides.y,
+    };
+    const struct scan_turn picture = { .idat = &idat,
+                                       .turn = plan->turn,
+                                       .coded = a->data };
+    if (!plan->scan_turner || img->color == COLOR_OTHER ||
+        img->cell == CELL_F32 || grid_size(&a->grid) > IDAT_TURN_MOST ||
+        image_choose_pixels(img, &reader->opts->limits) != PIXELS_ROWS)
+        return false;
+    for (unsigned i = 0; i < idat.pixel; i++) {
+        const size_t byte = i % a->cell;
+        idat.byte[i] =
+            (uint32_t)(i / a->cell * strides.channel +
+                       (state->big_endian ? byte : a->cell - 1 - byte));
+    }
+    return scan_turner_offer(plan->scan_turner, img, &picture, NULL);
+}
+
 static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
@@ -191,7 +225,12 @@ static int decode(struct reader *reader, struct err *err)
     struct array a = { .header = state->header };
     if (find_array(&a, reader->file, reader->opts, err) ||
         shape_cells(img, a.header.descr, err) ||
-        shape_planes(img, &a, reader->opts, err) ||
+        shape_planes(img, &a, reader->opts, err))
+        return -1;
+    if (offer(reader, &a))
+        return 0;
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &reader->opts->limits, err) ||
         image_alloc(img, reader->opts->mem, err))
         return -1;
     const size_t need = grid_size(&a.grid);
@@ -319,8 +358,8 @@ static int encode(struct bytes *file, const struct image *img,
     if (npy_write_header(file, &header, err))
         return -1;
     const size_t begin = file->size, size = cell_size(img->cell);
-    if (image_is_made(img, packing(layout))) {
-        if (image_append_made(file, img, err))
+    if (scan_turner_has_samples(img, packing(layout))) {
+        if (scan_turner_append_samples(file, img, err))
             return -1;
     } else if (!bytes_reserve(file, cells * size)) {
         return fail_memory(err, "no memory for the file");

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
+#include "codecs/image/scan_turner.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
-#include "codecs/png/idat_turner.h"
 #include "codecs/png/libpng_memory.h"
 #include "codecs/png/pass_rows.h"
 #include "codecs/png/scanline.h"
@@ -428,10 +428,11 @@ static bool suits_device(const struct reader *reader)
 {
     const struct png_state *state = reader->state;
     const struct image *img = &reader->img;
+    const struct meta *meta = img->meta;
     const uint64_t raw = (uint64_t)scanline_size(img) * img->height;
-    return reader->plan->idat_turner && state->idats.size &&
-           image_bits(img) >= 8 && !img->meta->interlaced &&
-           !img->meta->animation.frames && raw <= IDAT_TURN_MOST &&
+    return reader->plan->scan_turner && state->idats.size &&
+           image_bits(img) >= 8 && !meta->interlaced &&
+           !meta->animation.frames && raw <= IDAT_TURN_MOST &&
            image_choose_pixels(img, &reader->opts->limits) == PIXELS_ROWS;
 }
 
@@ -451,32 +452,54 @@ static bool join_idats(struct bytes *to, struct bytes idats)
            read_be16(to->data) % 31 == 0;
 }
 
-/* Has the picture turned by a device. Returns false if none does: then all is
- * as it was. */
+/* Sets the colors of a palette, as codecs/convert has them: what is behind it
+ * is opaque black. */
+static void set_palette(struct idat_turn *idat, const struct meta *meta)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        const bool there = i < meta->ncolors;
+        for (unsigned c = 0; c < 4; c++)
+            idat->palette[i][c] = there ? meta->palette[i][c] : 255 * (c == 3);
+    }
+}
+
+/* Has the picture turned by a device, to image data or to samples of colors and
+ * alpha. Returns false if none does: then all is as it was. */
 static bool offer_idats(struct reader *reader)
 {
     const struct png_state *state = reader->state;
-    const struct idat_turner *turner = reader->plan->idat_turner;
+    const struct decode_plan *plan = reader->plan;
     struct image *img = &reader->img;
-    const enum xform t = reader->plan->turn;
-    struct idat_turn turn = {
-        .turn = t,
+    const struct meta *meta = img->meta;
+    const bool indexed = img->color == COLOR_INDEXED;
+    const struct device_samples samples = {
+        .packing = plan->packing,
+        .cell = plan->cell,
+        .color = indexed ? COLOR_RGB : img->color,
+        .alpha = img->alpha || meta->keyed || (indexed && meta->nalphas),
+    };
+    struct idat_turn idat = {
         .width = img->width,
         .height = img->height,
         .pixel = scanline_pixel(img),
+        .wide = img->cell == CELL_U16,
+        .indexed = indexed,
+        .keyed = meta->keyed,
     };
-    const struct bytes *turned = NULL;
-    if (join_idats(&turn.coded, state->idats))
-        turned = turner->begin(turner->context, &turn);
-    bytes_free(&turn.coded);
-    if (!turned)
-        return false;
-    img->width = xform_transposes(t) ? turn.height : turn.width;
-    img->height = xform_transposes(t) ? turn.width : turn.height;
-    img->turned = t;
-    img->pixels.kind = PIXELS_CODED;
-    img->pixels.coded = turned;
-    return true;
+    struct scan_turn picture = { .idat = &idat, .turn = plan->turn };
+    set_palette(&idat, meta);
+    for (unsigned c = 0; meta->keyed && c < img->nplanes; c++) {
+        if (idat.wide)
+            write_be16(idat.key + 2 * c, meta->key[c]);
+        else
+            idat.key[c] = (uint8_t)meta->key[c];
+    }
+    const bool taken =
+        join_idats(&picture.coded, state->idats) &&
+        scan_turner_offer(plan->scan_turner, img, &picture,
+                          plan->packing == PACKING_ROWS ? NULL : &samples);
+    bytes_free(&picture.coded);
+    return taken;
 }
 
 static int read_idats(struct reader *reader, struct err *err)
@@ -512,13 +535,11 @@ int decode_png(struct reader *reader, struct err *err)
     const struct png_state *state = reader->state;
     if (check_size(reader, err))
         return -1;
-    if (suits_device(reader) && offer_idats(reader))
-        return 0;
-    if (reserve_memory(reader, err) ||
-        ((!state->idats.size || read_idats(reader, err)) &&
-         start_again(reader, read_whole, err)))
-        return -1;
-    if (decode_frames(reader, err))
+    const bool taken = suits_device(reader) && offer_idats(reader);
+    if (!taken && (reserve_memory(reader, err) ||
+                   ((!state->idats.size || read_idats(reader, err)) &&
+                    start_again(reader, read_whole, err)) ||
+                   decode_frames(reader, err)))
         return -1;
     return reader->opts->portable
                ? chunks_read_portable(reader->img.meta, reader->opts, err)

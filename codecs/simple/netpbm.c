@@ -7,6 +7,7 @@
 
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
+#include "codecs/image/scan_turner.h"
 
 static bool is_text(const struct image *img)
 {
@@ -284,8 +285,15 @@ static int write_file(struct bytes *file, const struct image *img,
     struct row_source source = row_source_open(img, opts->pool);
     int status =
         netpbm_write_header(file, img, how->codec, opts, how->header, err);
-    if (status == 0 && !how->promote && image_is_made(img, PACKING_PIXELS))
-        return image_append_made(file, img, err);
+    if (status == 0 && !how->promote &&
+        scan_turner_has_samples(img, PACKING_PIXELS)) {
+        const size_t begin = file->size;
+        status = scan_turner_append_samples(file, img, err);
+        if (status == 0)
+            interleave_set_order(img->cell, file->data + begin,
+                                 samples * img->height, how->big_endian);
+        return status;
+    }
     if (status == 0 && !opts->flush && !bytes_reserve(file, size * img->height))
         status = fail_memory(err, "no memory for the file");
     for (uint32_t i = 0, at; i < img->height && status == 0; i++) {

@@ -175,11 +175,6 @@ void samples_plan_free(struct samples_plan *plan)
 
 /* ---- Pictures ------------------------------------------------------------ */
 
-static uint32_t pixel_tiles(uint32_t size)
-{
-    return (size + PIXELS_SIDE - 1) / PIXELS_SIDE;
-}
-
 uint32_t pixels_plan_count(const struct pixels_plan *plan)
 {
     return (uint32_t)(plan->pictures.size / sizeof(struct pixels_picture));
@@ -191,38 +186,20 @@ const struct pixels_picture *pixels_plan_picture(const struct pixels_plan *plan,
     return (const struct pixels_picture *)(const void *)plan->pictures.data + i;
 }
 
-/* Samples begin at a multiple of IMAGE_STRIDE, behind room for a header. */
-static uint64_t place_after(uint64_t end)
-{
-    return (end + IMAGE_STRIDE - 1) / IMAGE_STRIDE * IMAGE_STRIDE + IMAGE_LEAD;
-}
-
 bool pixels_plan_add(struct pixels_plan *plan, uint32_t picture,
                      uint32_t component, const struct scan_pixels *pixels,
                      enum xform turn)
 {
-    const size_t cell = cell_size(pixels->cell);
     struct pixels_picture one = {
         .picture = picture,
         .component = component,
-        .tile = plan->tiles,
-        .columns = pixel_tiles(pixels->width),
-        .width = pixels->width,
-        .height = pixels->height,
-        .out = place_after(plan->bytes),
-        .x_step = pixels->joined ? cell * pixels->channels : cell,
-        .y_step = pixels->stride,
-        .channel_step =
-            pixels->joined ? cell : (uint64_t)pixels->stride * pixels->height,
-        .channels = (uint8_t)pixels->channels,
-        .turn = (uint8_t)turn,
         .to_rgb = pixels->to_rgb,
-        .joined = pixels->joined,
-        .floats = pixels->cell == CELL_F32,
+        .array = array_of(pixels, turn, plan->tiles, array_behind(plan->bytes)),
     };
-    memcpy(one.upsampling, pixels->upsampling, sizeof one.upsampling);
-    plan->tiles += one.columns * pixel_tiles(one.height);
-    plan->bytes = one.out + pixels->size;
+    memcpy(one.upsampling, pixels->upsampling,
+           pixels->channels * sizeof *one.upsampling);
+    plan->tiles += array_tiles(&one.array);
+    plan->bytes = one.array.begin + pixels->size;
     return bytes_append(&plan->pictures, &one, sizeof one);
 }
 
@@ -230,8 +207,7 @@ void pixels_plan_tiles(const struct pixels_plan *plan, uint32_t *tile)
 {
     for (uint32_t i = 0; i < pixels_plan_count(plan); i++) {
         const struct pixels_picture *one = pixels_plan_picture(plan, i);
-        for (uint32_t n = one->columns * pixel_tiles(one->height); n; n--)
-            *tile++ = i;
+        tile = repeat(tile, i, array_tiles(&one->array));
     }
 }
 

@@ -4,7 +4,7 @@
 #define CUDA_JPEG_SAMPLES_PLAN_H
 
 #include "codecs/base/bytes.h"
-#include "codecs/jpeg/entropy/scan_turner.h"
+#include "codecs/image/scan_turner.h"
 #include "cuda/jpeg/scan_pixels.h"
 #include "cuda/jpeg/scan_samples.h"
 

@@ -21,7 +21,7 @@ enum scan_kernel {
     SCAN_UNITS,        /* of those of them by which steps are judged, */
     SCAN_CAP,          /* a component, */
     SCAN_BLOCKS,       /* a tile of what is made, */
-    SCAN_PIXELS,       /* a tile of PIXELS_SIDE x PIXELS_SIDE pixels */
+    SCAN_PIXELS,       /* a tile of ARRAY_SIDE x ARRAY_SIDE pixels */
     SCAN_MEASURE_TILE, /* a block a tile of the turned scan */
     SCAN_BITS_SUM,
     SCAN_COUNT_TILE,

@@ -19,10 +19,9 @@
 #include <stdint.h>
 
 #include "codecs/base/err.h"
+#include "codecs/image/scan_turner.h"
 #include "codecs/image/xform.h"
 #include "codecs/jpeg/entropy/entropy.h"
-#include "codecs/jpeg/entropy/scan_turner.h"
-#include "codecs/png/idat_turner.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,23 +36,15 @@ enum scan_result {
 };
 
 /* One scan of one picture: a picture of several scans is several jobs. Or the
- * image data of a PNG, for the engines of cuda/png/. */
+ * picture of a PNG or an array, for the engines of cuda/png/. */
 struct scan_job {
-    const struct idat_turn *idat; /* NULL: it is a scan; else all up to `at` is
-                                     unused */
-    const struct entropy_scan *from;
-    /* As after the turn. If its Huffman tables lack a code that is needed, they
-     * get the codes that they lack as far as to->most lets them. Else, and with
-     * `optimize`, they are replaced by the shortest ones. */
-    struct entropy_scan *to;
-    enum xform turn;
-    bool optimize;
-    struct scan_samples *samples; /* of each component; NULL: none goes through
-                                     samples. Their caps are set */
-    const struct scan_pixels *pixels; /* it becomes these, and `to` is NULL;
-                                         NULL: it becomes a scan */
-    size_t at, size; /* of the data in the input: up to the marker behind it, as
-                        marker_find() finds its end */
+    /* What is to be turned, but for its data. If the Huffman tables of `to`
+     * lack a code that is needed, they get the codes that they lack as far as
+     * to->most lets them. Else, and with `optimize`, they are replaced by the
+     * shortest ones. The caps of `samples` are set. */
+    struct scan_turn of;
+    size_t at, size; /* of the data in the input: of a scan up to the marker
+                        behind it, as marker_find() finds its end */
 
     /* What became of it, set by run(). */
     enum scan_result result;
@@ -97,10 +88,15 @@ struct scan_engine_type {
                      that become samples */
 };
 
-/* What a device turns as it is coded: scans of JPEG, or image data of PNG. Each
- * has its own engines. */
-enum scan_kind { SCAN_KIND_JPEG, SCAN_KIND_PNG };
-enum { SCAN_KINDS = SCAN_KIND_PNG + 1 };
+/* What a device turns: scans of JPEG; or pictures of PNG, to the same, to
+ * arrays, and of arrays. Each kind has its own engines. */
+enum scan_kind {
+    SCAN_KIND_JPEG,
+    SCAN_KIND_PNG,
+    SCAN_KIND_FROM_PNG,
+    SCAN_KIND_TO_PNG,
+    SCAN_KINDS
+};
 
 /* In a build with CUDA: of scans, and of PNG pictures (cuda/png/). */
 extern const struct scan_engine_type scan_engine_cuda, idat_engine_cuda;

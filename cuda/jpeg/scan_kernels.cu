@@ -286,12 +286,14 @@ KERNEL make_blocks(PARAMS)
 KERNEL make_pixels(PARAMS)
 {
     __shared__ pixels_shared shared;
-    const pixels_place at = pixels_find(&p.pixels, blockIdx.x);
-    if (all_leave(scan_is_out(&p, at.of->picture)))
+    const pixels_picture *of =
+        &p.pixels.picture[p.pixels.tile_picture[blockIdx.x]];
+    const array_place at = array_find(&of->array, blockIdx.x);
+    if (all_leave(scan_is_out(&p, of->picture)))
         return;
-    pixels_load(&p.samples, &at, threadIdx.x, &shared);
+    pixels_load(&p.samples, of, &at, threadIdx.x, &shared);
     __syncthreads();
-    pixels_store(&p.pixels, &at, threadIdx.x, &shared);
+    array_store(p.pixels.out, &at, threadIdx.x, shared.plane, false);
 }
 
 /* ---- Encoding ------------------------------------------------------------*/

@@ -232,7 +232,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
  * its blocks can have two bits each. */
 static bool has_sizes(const struct scan_job *job, unsigned mcu_blocks)
 {
-    const struct entropy_scan *from = job->from;
+    const struct entropy_scan *from = job->of.from;
     const uint64_t mcus = (uint64_t)from->columns * from->rows;
     return mcu_blocks > 0 && mcu_blocks <= ENTROPY_MCU_BLOCKS && mcus > 0 &&
            job->size > 0 && job->size < SCAN_BYTES_MAX &&
@@ -242,14 +242,14 @@ static bool has_sizes(const struct scan_job *job, unsigned mcu_blocks)
 /* The same of what it becomes. */
 static bool has_sizes_after(const struct scan_job *job, unsigned mcu_blocks)
 {
-    const struct entropy_scan *to = job->to;
-    if (job->pixels)
-        return job->pixels->channels == job->from->components;
+    const struct entropy_scan *to = job->of.to;
+    if (job->of.pixels)
+        return job->of.pixels->channels == job->of.from->components;
     const uint64_t to_mcus = (uint64_t)to->columns * to->rows;
     const unsigned to_blocks = entropy_mcu_blocks(to);
     return to_blocks > 0 && to_blocks <= ENTROPY_MCU_BLOCKS &&
-           (to_blocks == mcu_blocks || job->samples) &&
-           to->components == job->from->components && to_mcus > 0 &&
+           (to_blocks == mcu_blocks || job->of.samples) &&
+           to->components == job->of.from->components && to_mcus > 0 &&
            to_mcus <= job->size * 4;
 }
 
@@ -286,7 +286,7 @@ static uint32_t room_for_values(const struct scan_picture *pic)
 static void set_from(struct scan_picture *pic, const struct scan_job *job,
                      const struct scan_set *set)
 {
-    const struct entropy_scan *from = job->from;
+    const struct entropy_scan *from = job->of.from;
     const uint32_t mcus = from->columns * from->rows;
     const uint32_t step =
         from->restart && from->restart < mcus ? from->restart : mcus;
@@ -303,8 +303,8 @@ static void set_from(struct scan_picture *pic, const struct scan_job *job,
 
 static void set_to(struct scan_picture *pic, const struct scan_job *job)
 {
-    const struct entropy_scan *from = job->from, *to = job->to;
-    const bool transposes = xform_transposes(job->turn);
+    const struct entropy_scan *from = job->of.from, *to = job->of.to;
+    const bool transposes = xform_transposes(job->of.turn);
     unsigned first = 0, from_first = 0;
     for (unsigned c = 0; c < to->components; c++) {
         const struct entropy_component *a = &from->component[c];
@@ -317,7 +317,7 @@ static void set_to(struct scan_picture *pic, const struct scan_job *job)
             .dc = b->dc,
             .ac = b->ac,
             .first = (uint8_t)first,
-            .turn = (uint8_t)job->turn,
+            .turn = (uint8_t)job->of.turn,
             .from_across = a->across,
             .from_down = a->down,
             .from_first = (uint8_t)from_first,
@@ -362,9 +362,9 @@ static uint64_t memory_of_samples(const struct scan_picture *pic)
 static uint64_t memory_of(const struct scan_picture *pic,
                           const struct scan_job *job)
 {
-    return (job->samples ? memory_of_samples(pic) : 0) +
-           (job->pixels ? job->pixels->size : 0) + (uint64_t)pic->raw_size * 7 +
-           sizeof *pic +
+    return (job->of.samples ? memory_of_samples(pic) : 0) +
+           (job->of.pixels ? job->of.pixels->size : 0) +
+           (uint64_t)pic->raw_size * 7 + sizeof *pic +
            tiles_of(pic) * SCAN_OWN * sizeof(struct scan_subsequence) +
            (uint64_t)pic->blocks * sizeof(struct entropy_block) +
            (uint64_t)pic->values * sizeof(uint16_t) +
@@ -413,13 +413,14 @@ static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
 {
     uint32_t next = pic->samples = samples_plan_count(&plan->samples);
     if (!samples_plan_add(&plan->samples, plan->pictures, pic->block,
-                          pic->value, job->from, job->to, job->samples))
+                          pic->value, job->of.from, job->of.to,
+                          job->of.samples))
         return false;
-    if (job->pixels)
-        return pixels_plan_add(&plan->pixels, plan->pictures, next, job->pixels,
-                               job->turn);
-    for (unsigned c = 0; c < job->to->components; c++) {
-        if (!job->samples[c].wanted)
+    if (job->of.pixels)
+        return pixels_plan_add(&plan->pixels, plan->pictures, next,
+                               job->of.pixels, job->of.turn);
+    for (unsigned c = 0; c < job->of.to->components; c++) {
+        if (!job->of.samples[c].wanted)
             continue;
         const struct samples_component *made =
             samples_plan_component(&plan->samples, next++);
@@ -461,25 +462,25 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
     bool no_memory = false;
     struct scan_picture *pic = &plan->picture[plan->pictures];
     const struct scan_set *set = NULL;
-    const unsigned mcu_blocks = entropy_mcu_blocks(job->from);
+    const unsigned mcu_blocks = entropy_mcu_blocks(job->of.from);
     if (has_sizes(job, mcu_blocks) && has_sizes_after(job, mcu_blocks))
-        set = find_set(plan, job->from, &no_memory);
+        set = find_set(plan, job->of.from, &no_memory);
     if (!set)
         return !no_memory;
     set_from(pic, job, set);
-    if (job->to)
+    if (job->of.to)
         set_to(pic, job);
     const uint64_t needed = memory_of(pic, job);
     if (needed > *memory || plan->to_tiles + pic->to_tiles > INT32_MAX)
         return true;
     *memory -= needed;
     place(plan, pic);
-    if (job->samples && !add_samples(plan, pic, job))
+    if (job->of.samples && !add_samples(plan, pic, job))
         return false;
-    if (job->optimize)
+    if (job->of.optimize)
         plan->status[plan->pictures].flags = SCAN_LACKS;
     plan->job[plan->pictures++] = job;
-    return job->pixels || find_symbols(plan, job->to, &pic->symbols);
+    return job->of.pixels || find_symbols(plan, job->of.to, &pic->symbols);
 }
 
 int scan_plan_make(struct scan_plan *plan, struct scan_job *jobs, size_t n,

@@ -346,8 +346,8 @@ static void make_all_tables(struct turning *t, uint32_t *counts)
         const struct scan_job *job = t->plan.job[i];
         if (!has_flag(t, i, SCAN_LACKS))
             continue;
-        t->made[i] = *job->to;
-        if ((job->optimize || !complete(&t->made[i], counts)) &&
+        t->made[i] = *job->of.to;
+        if ((job->of.optimize || !complete(&t->made[i], counts)) &&
             !make_tables(&t->made[i], counts))
             t->status[i].flags |= SCAN_OUT;
         scan_plan_symbols(counts, &t->made[i]);
@@ -493,9 +493,9 @@ static void set_caps(const struct turning *t, uint32_t picture,
     const struct samples_plan *plan = &t->plan.samples;
     const struct samples_params caps = { .cap = t->cap };
     uint32_t i = t->plan.picture[picture].samples;
-    for (unsigned c = 0; job->samples && c < job->to->components; c++)
-        if (job->samples[c].wanted)
-            job->samples[c].cap =
+    for (unsigned c = 0; job->of.samples && c < job->of.to->components; c++)
+        if (job->of.samples[c].wanted)
+            job->of.samples[c].cap =
                 samples_cap(&caps, samples_plan_component(plan, i++));
 }
 
@@ -503,10 +503,10 @@ static void set_scans(const struct turning *t)
 {
     for (uint32_t i = 0; i < t->plan.pictures; i++) {
         struct scan_job *job = t->plan.job[i];
-        if (job->pixels || t->status[i].flags & SCAN_OUT)
+        if (job->of.pixels || t->status[i].flags & SCAN_OUT)
             continue;
         if (has_flag(t, i, SCAN_LACKS))
-            *job->to = t->made[i];
+            *job->of.to = t->made[i];
         set_caps(t, i, job);
         job->result = SCAN_TURNED;
         job->out = (size_t)t->status[i].out;
@@ -524,8 +524,8 @@ static void set_pixels(const struct turning *t, size_t begin)
         if (t->status[one->picture].flags & SCAN_OUT)
             continue;
         job->result = SCAN_TURNED;
-        job->out = begin + (size_t)one->out;
-        job->out_size = job->pixels->size;
+        job->out = begin + (size_t)one->array.begin;
+        job->out_size = job->of.pixels->size;
     }
 }
 

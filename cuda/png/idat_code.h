@@ -332,7 +332,7 @@ IDAT_FN void idat_place(const struct idat_params *p, uint32_t file)
     const uint32_t bands = idat_bands(f);
     uint32_t *out = (uint32_t *)(void *)(p->memory + f->out);
     uint32_t at = 8 * IDAT_STREAM_HEAD, adler = 1;
-    if (status->refused)
+    if (status->refused || !bands)
         return;
     for (uint32_t i = 0; i < bands; i++) {
         struct idat_band *b = &p->band[f->band + i];

@@ -345,6 +345,8 @@ IDAT_FN void idat_inflate(const struct idat_params *p, uint32_t file,
                           struct inflate_shared *s)
 {
     const struct idat_file *f = &p->file[file];
+    if (!f->from.size)
+        return;
     PHASE(t, INFLATE_THREADS)
     if (t == 0) {
         inflate_open(s, p->input + f->in, 8 * IDAT_STREAM_HEAD,

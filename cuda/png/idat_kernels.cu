@@ -13,7 +13,7 @@
     SHARING(inflate, INFLATE_THREADS, inflate_shared)                          \
     SHARING(check_adler, ADLER_THREADS, adler_shared)                          \
     SHARING(undo, UNDO_THREADS, undo_shared)                                   \
-    SHARING(move, TURN_THREADS, turn_shared)                                   \
+    SHARING(move, ARRAY_THREADS, move_shared)                                  \
     SHARING(try_filter, LZ77_THREADS, lz77_shared)                             \
     ALONE(choose_filter, 1, )                                                  \
     SHARING(filter, FILTER_THREADS, filter_shared)                             \

@@ -261,7 +261,7 @@ IDAT_FN void idat_find_matches(const struct idat_params *p, uint32_t band,
                               begin,
                               begin + idat_band_size(f, number),
                               f->to.row,
-                              f->pixel,
+                              f->of.pixel,
                               0,
                               0 };
     lz77_set_least(&text, p->status[b->file].literal);
@@ -340,7 +340,7 @@ IDAT_FN void idat_try_filter(const struct idat_params *p, uint32_t work,
     uint8_t *out =
         p->memory + f->pixels +
         (uint64_t)(work % (IDAT_CHOICES * IDAT_STRIPS)) * idat_strip_bytes(f);
-    struct lz77_text text = { out, 0, rows * f->to.row, f->to.row, f->pixel,
+    struct lz77_text text = { out, 0, rows * f->to.row, f->to.row, f->of.pixel,
                               0,   0 };
     if (status->refused || rows == 0)
         return;
@@ -382,7 +382,7 @@ IDAT_FN void idat_choose_filter(const struct idat_params *p, uint32_t file)
     const uint32_t tried = status->tried[best];
     status->filter = best;
     if (tried < literals - literals / 7 && tried > literals / 2 &&
-        !p->file[file].any_size)
+        !p->file[file].of.any_size)
         status->refused = 1;
     if (status->bytes)
         status->literal =

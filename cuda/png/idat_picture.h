@@ -2,11 +2,11 @@
  * header of cuda/png/.
  *
  * What comes in is a batch of zlib streams, as the chunks IDAT of pictures hold
- * them, with their shapes and one of the eight turns
- * (codecs/png/idat_turner.h); what goes out is a zlib stream of the turned
- * picture for each. The room knows nothing of files and of chunks. A stream
- * that is odd in any way is refused: the codec on the CPU, which refuses it as
- * well, knows the reason.
+ * them, or of arrays, with their shapes and one of the eight turns
+ * (codecs/image/scan_turner.h); what goes out is a zlib stream of the turned
+ * picture for each, or an array. The room knows nothing of files and of chunks.
+ * A stream that is odd in any way is refused: the codec on the CPU, which
+ * refuses it as well, knows the reason.
  *
  * The headers of this room hold the whole work on a picture, a row or a band,
  * once for GPU and host: functions that all threads of a block call together. A
@@ -15,7 +15,8 @@
  *
  *   idat_inflate.h  the stream becomes rows with their filters, by what
  *                   idat_decode.h decodes of it
- *   idat_pixels.h   filters are undone, pixels moved, filters chosen, applied
+ *   idat_pixels.h   filters are undone, pixels moved, filters chosen, applied;
+ *                   arrays begin or end where pixels are moved
  *   idat_lz77.h     bands of the rows become literals and matches,
  *   idat_code.h     and these become Huffman codes, and bits
  *   idat_inflate.h  the bits are decoded again and compared with the rows;
@@ -31,7 +32,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codecs/image/xform.h"
+#include "codecs/image/scan_turner.h"
+#include "cuda/gpu/arrays.h"
 
 #ifdef __CUDACC__
 #define IDAT_FN static inline __host__ __device__
@@ -93,7 +95,6 @@ enum {
     IDAT_STREAM_HEAD = 2,        /* bytes */
     IDAT_CHECKSUM = 4,
     IDAT_PITCH = 8,     /* bytes: a row without filters begins at a multiple */
-    IDAT_TILE = 32,     /* pixels of the side of a square that is turned */
     IDAT_ROWS_EACH = 8, /* rows that a block of threads filters, or checks */
     IDAT_SIZE_MAX = 1 << 27, /* bytes of a picture: its bits fit into 32 */
 
@@ -120,14 +121,15 @@ enum idat_part { IDAT_ROWS, IDAT_TILES, IDAT_PARTS };
 /* A picture of a batch. What is at an offset is in struct idat_params.memory.
  */
 struct idat_file {
+    struct idat_turn of;      /* where its pixels are, as it comes, */
+    struct pixel_array array; /* and where they go */
+    /* Of the rows of a PNG; an array has none. */
     struct idat_shape from, to;
-    uint64_t in; /* where its stream begins in the input, and its bytes */
+    uint64_t in; /* where its data begins in the input, and its bytes */
     uint32_t in_size;
-    uint8_t pixel, turn;         /* bytes; enum xform */
-    bool any_size;               /* also if it repeats much */
     uint64_t rows;               /* before the turn, and then after it */
     uint64_t pixels, turned;     /* rows without filters, before and after */
-    uint64_t out;                /* where its stream goes, all 0 at first */
+    uint64_t out;                /* where it goes, all 0 at first */
     uint64_t matches, items;     /* scratch memory of idat_inflate.h */
     uint32_t band;               /* how many there are before it, */
     uint32_t before[IDAT_PARTS]; /* and how many of each part */
@@ -207,12 +209,6 @@ IDAT_FN uint32_t idat_band_size(const struct idat_file *f, uint32_t band)
     return idat_least(left, IDAT_BAND);
 }
 
-IDAT_FN uint32_t idat_tiles(const struct idat_file *f)
-{
-    return (f->to.width + IDAT_TILE - 1) / IDAT_TILE *
-           ((f->to.height + IDAT_TILE - 1) / IDAT_TILE);
-}
-
 /* Returns the first row of a strip of the picture: they are spread over it. */
 IDAT_FN uint32_t idat_strip_row(const struct idat_file *f, uint32_t strip)
 {
@@ -222,7 +218,7 @@ IDAT_FN uint32_t idat_strip_row(const struct idat_file *f, uint32_t strip)
 /* Returns the most rows of a strip: 0 if one is more than a band. */
 IDAT_FN uint32_t idat_strip_most(const struct idat_file *f)
 {
-    const uint32_t most = IDAT_STRIP / f->to.row;
+    const uint32_t most = f->to.row ? IDAT_STRIP / f->to.row : 0;
     return most ? most : f->to.row <= IDAT_BAND;
 }
 

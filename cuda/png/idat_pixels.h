@@ -19,7 +19,6 @@ enum {
     UNDO_CHUNK = 24, /* bytes: a multiple of those of each pixel */
     UNDO_LEFT = 8,   /* bytes before them, in which the last pixel is */
     UNDO_WORDS = (UNDO_LEFT + UNDO_CHUNK) / 4,
-    TURN_THREADS = 256,
     FILTER_THREADS = 128,
     FILTER_KINDS = 5, /* none, sub, up, average, Paeth */
     ADLER_THREADS = 256,
@@ -88,6 +87,8 @@ IDAT_FN void idat_check_adler(const struct idat_params *p, uint32_t file,
     const uint8_t *rows = p->memory + f->rows;
     const uint8_t *end = p->input + f->in + f->in_size - IDAT_CHECKSUM;
     uint32_t adler = 1;
+    if (!f->from.size)
+        return;
     for (uint32_t at = 0; at < f->from.size; at += IDAT_BAND) {
         const uint32_t left = f->from.size - at;
         const uint32_t size = idat_least(left, IDAT_BAND);
@@ -247,7 +248,7 @@ IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
         coded[i] = at ? s->coded[i][t] : next[i];
     if (at + UNDO_CHUNK < f->from.row - 1)
         undo_fetch(p, f, y, at + UNDO_CHUNK, next, next_above);
-    undo_chunk(made, above, coded, s->kind[t], f->pixel);
+    undo_chunk(made, above, coded, s->kind[t], f->of.pixel);
     IDAT_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++) {
         s->made[now][i][t] = made[i];
@@ -286,52 +287,49 @@ IDAT_FN void idat_undo(const struct idat_params *p, uint32_t file,
 
 /* ---- Turning ------------------------------------------------------------- */
 
-struct turn_shared {
-    uint64_t pixel[IDAT_TILE][IDAT_TILE + 1];
+struct move_shared {
+    struct array_plane plane[8]; /* of the bytes of pixels */
 };
 
-/* Moves a square of the turned picture, which is read and written by rows:
- * TURN_THREADS threads. */
+/* Loads a pixel to its place in planes: as it is, or as an array has it. */
+IDAT_FN void move_load(const struct idat_file *f, const uint8_t *pixel,
+                       struct move_shared *s, unsigned place)
+{
+    bool same = true;
+    for (unsigned k = 0; k < f->of.pixel; k++) {
+        const uint8_t byte = pixel[f->of.byte[k]];
+        s->plane[k].byte[place] = byte;
+        same = same && byte == f->of.key[k];
+    }
+    for (unsigned k = 0; f->of.indexed && k < 4; k++)
+        s->plane[k].byte[place] = f->of.palette[*pixel][k];
+    for (unsigned k = 0; f->of.keyed && k < 1u + f->of.wide; k++)
+        s->plane[f->of.pixel + k].byte[place] = same ? 0 : 255;
+}
+
+/* Moves a square of the turned picture: ARRAY_THREADS threads. */
 IDAT_FN void idat_move(const struct idat_params *p, uint32_t tile,
-                       struct turn_shared *s)
+                       struct move_shared *s)
 {
     const uint32_t file = idat_file_of(p, IDAT_TILES, tile);
     const struct idat_file *f = &p->file[file];
-    const uint32_t width = f->to.width, height = f->to.height;
-    const uint32_t across = (width + IDAT_TILE - 1) / IDAT_TILE;
-    const uint32_t x0 = (tile - f->before[IDAT_TILES]) % across * IDAT_TILE;
-    const uint32_t y0 = (tile - f->before[IDAT_TILES]) / across * IDAT_TILE;
-    const uint8_t *from = p->memory + f->pixels;
-    uint8_t *to = p->memory + f->turned;
-    const bool exchanges = f->turn & XFORM_TRANSPOSE;
+    const struct array_place at = array_find(&f->array, tile);
+    const uint8_t *from =
+        f->from.size ? p->memory + f->pixels : p->input + f->in;
     if (p->status[file].refused)
         return;
-    PHASE(t, TURN_THREADS)
-    for (unsigned i = t; i < IDAT_TILE * IDAT_TILE; i += TURN_THREADS) {
-        const unsigned fast = i % IDAT_TILE, slow = i / IDAT_TILE;
-        const unsigned dx = exchanges ? slow : fast;
-        const unsigned dy = exchanges ? fast : slow;
-        if (x0 + dx >= width || y0 + dy >= height)
-            continue;
-        const uint32_t x =
-            f->turn & XFORM_MIRROR_X ? width - 1 - x0 - dx : x0 + dx;
-        const uint32_t y =
-            f->turn & XFORM_MIRROR_Y ? height - 1 - y0 - dy : y0 + dy;
-        const uint64_t at =
-            exchanges ? (uint64_t)x * f->from.pitch + (uint64_t)y * f->pixel
-                      : (uint64_t)y * f->from.pitch + (uint64_t)x * f->pixel;
-        s->pixel[dy][dx] = pixel_load(from + at, f->pixel);
+    PHASE(t, ARRAY_THREADS)
+    for (unsigned i = t; i < ARRAY_CELLS; i += ARRAY_THREADS) {
+        uint32_t x, y;
+        unsigned place;
+        if (array_source(&at, i, &place, &x, &y))
+            move_load(f,
+                      from + (uint64_t)y * f->of.y_step +
+                          (uint64_t)x * f->of.x_step,
+                      s, place);
     }
-    PHASE(t, TURN_THREADS)
-    for (unsigned i = t; i < IDAT_TILE * IDAT_TILE; i += TURN_THREADS) {
-        const unsigned dx = i % IDAT_TILE, dy = i / IDAT_TILE;
-        if (x0 + dx >= width || y0 + dy >= height)
-            continue;
-        uint8_t *out = to + (uint64_t)(y0 + dy) * f->to.pitch +
-                       (uint64_t)(x0 + dx) * f->pixel;
-        for (unsigned k = 0; k < f->pixel; k++)
-            out[k] = (uint8_t)(s->pixel[dy][dx] >> 8 * k);
-    }
+    PHASE(t, ARRAY_THREADS)
+    array_store(p->memory, &at, t, s->plane, f->of.wide && !f->to.size);
 }
 
 /* ---- Filters ------------------------------------------------------------- */
@@ -380,7 +378,7 @@ IDAT_FN void filter_row_of(const struct idat_params *p,
             for (uint32_t x = t; x < size; x += threads)
                 for (unsigned k = 0; k < FILTER_KINDS; k++) {
                     const uint32_t byte =
-                        filter_byte(k, row, above, x, f->pixel);
+                        filter_byte(k, row, above, x, f->of.pixel);
                     sum[k] += byte < 128 ? byte : 256 - byte;
                 }
             for (unsigned k = 0; k < FILTER_KINDS; k++)
@@ -397,7 +395,8 @@ IDAT_FN void filter_row_of(const struct idat_params *p,
         if (t == 0)
             out[0] = (uint8_t)s->kind;
         for (uint32_t x = t; x < size; x += threads)
-            out[1 + x] = (uint8_t)filter_byte(s->kind, row, above, x, f->pixel);
+            out[1 + x] =
+                (uint8_t)filter_byte(s->kind, row, above, x, f->of.pixel);
     }
 }
 
@@ -429,9 +428,9 @@ IDAT_FN bool filter_is_right(const struct idat_params *p,
     const uint32_t kind = made[0];
     bool right = kind < FILTER_KINDS;
     for (uint32_t x = t; x < f->to.row - 1; x += FILTER_THREADS) {
-        const int a = x >= f->pixel ? row[x - f->pixel] : 0;
+        const int a = x >= f->of.pixel ? row[x - f->of.pixel] : 0;
         const int b = above ? above[x] : 0;
-        const int c = above && x >= f->pixel ? above[x - f->pixel] : 0;
+        const int c = above && x >= f->of.pixel ? above[x - f->of.pixel] : 0;
         const uint32_t byte = made[1 + x] + filter_predict(kind, a, b, c);
         right = right && (byte & 0xff) == row[x];
     }

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "codecs/png/idat_turner.h"
 #include "cuda/png/idat_code.h"
 #include "cuda/png/idat_inflate.h"
 
@@ -62,28 +61,44 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Describes the picture of a job. Returns false if it does not suit. */
+/* Describes the picture of a job, but for what it becomes as an array. Returns
+ * false if it does not suit. */
 static bool describe(struct idat_file *f, const struct scan_job *job)
 {
-    const struct idat_turn *turn = job->idat;
-    const bool exchanges = xform_transposes(turn->turn);
-    *f = (struct idat_file){
-        .from = shape_of(turn->width, turn->height, turn->pixel),
-        .to = exchanges ? shape_of(turn->height, turn->width, turn->pixel)
-                        : shape_of(turn->width, turn->height, turn->pixel),
-        .in = job->at,
-        .in_size = (uint32_t)job->size,
-        .pixel = (uint8_t)turn->pixel,
-        .turn = (uint8_t)turn->turn,
-        .any_size = turn->any_size,
-    };
-    return f->from.size && f->to.size && job->size <= IDAT_SIZE_MAX &&
-           job->size > IDAT_STREAM_HEAD + IDAT_CHECKSUM;
+    const struct idat_turn *of = job->of.idat;
+    const bool exchanges = xform_transposes(job->of.turn);
+    *f = (struct idat_file){ .of = *of,
+                             .in = job->at,
+                             .in_size = (uint32_t)job->size };
+    if (job->size > IDAT_SIZE_MAX)
+        return false;
+    if (!of->x_step) {
+        f->from = shape_of(of->width, of->height, of->pixel);
+        f->of.x_step = of->pixel;
+        f->of.y_step = f->from.pitch;
+        for (uint32_t k = 0; k < of->pixel; k++)
+            f->of.byte[k] = k;
+        if (!f->from.size || job->size <= IDAT_STREAM_HEAD + IDAT_CHECKSUM)
+            return false;
+    }
+    if (job->of.pixels)
+        return true;
+    f->of.indexed = f->of.keyed = false;
+    f->to = exchanges ? shape_of(of->height, of->width, of->pixel)
+                      : shape_of(of->width, of->height, of->pixel);
+    return f->to.size;
 }
 
-/* Lays out what a picture needs beside its stream, behind *end. */
-static void lay_out_file(struct idat_file *f, uint64_t *end)
+/* Lays out what a picture needs beside its data, behind *end. */
+static void lay_out_file(struct idat_file *f, const struct scan_turn *of,
+                         uint32_t tile, uint64_t *end)
 {
+    const struct scan_pixels rows = { .channels = f->of.pixel,
+                                      .joined = true,
+                                      .cell = CELL_U8,
+                                      .width = f->to.width,
+                                      .height = f->to.height,
+                                      .stride = f->to.pitch };
     const uint64_t strips =
         (uint64_t)IDAT_STRIPS * IDAT_CHOICES * idat_strip_bytes(f);
     const uint64_t behind = 2 * sizeof(uint64_t); /* what idat_load() reads */
@@ -93,6 +108,8 @@ static void lay_out_file(struct idat_file *f, uint64_t *end)
     f->turned = take(end, (uint64_t)f->to.pitch * f->to.height);
     f->matches = take(end, INFLATE_MATCHES * sizeof(uint64_t));
     f->items = take(end, INFLATE_ITEMS * INFLATE_THREADS * sizeof(uint32_t));
+    f->array = of->pixels ? array_of(of->pixels, of->turn, tile, f->out)
+                          : array_of(&rows, of->turn, tile, f->turned);
 }
 
 /* Returns the bytes that the first pictures need on the device. */
@@ -104,10 +121,8 @@ static uint64_t lay_out(struct idat_batch *b, uint32_t files)
         struct idat_file *f = &b->file[i];
         f->band = b->band;
         f->before[IDAT_ROWS] = b->row;
-        f->before[IDAT_TILES] = b->tile;
         b->band += idat_bands(f);
         b->row += (f->to.height + IDAT_ROWS_EACH - 1) / IDAT_ROWS_EACH;
-        b->tile += idat_tiles(f);
     }
     b->at.file = take(&end, files * sizeof(struct idat_file));
     b->at.band = take(&end, b->band * sizeof(struct idat_band));
@@ -118,11 +133,18 @@ static uint64_t lay_out(struct idat_batch *b, uint32_t files)
     b->at.memory = take(&end, 0);
     uint64_t memory = 0;
     b->at.out = b->at.memory;
-    for (uint32_t i = 0; i < files; i++)
-        b->file[i].out = take(&memory, idat_most_made(&b->file[i]));
+    for (uint32_t i = 0; i < files; i++) {
+        struct idat_file *f = &b->file[i];
+        const struct scan_pixels *pixels = b->jobs[f->job].of.pixels;
+        f->out = take(&memory, pixels ? pixels->size : idat_most_made(f));
+    }
     b->at.out_end = memory;
-    for (uint32_t i = 0; i < files; i++)
-        lay_out_file(&b->file[i], &memory);
+    for (uint32_t i = 0; i < files; i++) {
+        struct idat_file *f = &b->file[i];
+        f->before[IDAT_TILES] = b->tile;
+        lay_out_file(f, &b->jobs[f->job].of, b->tile, &memory);
+        b->tile += array_tiles(&f->array);
+    }
     return b->at.whole = end + memory;
 }
 
@@ -235,8 +257,10 @@ static int fetch(struct idat_batch *b, const uint8_t **output, struct err *err)
         if (b->status[i].refused)
             continue;
         job->result = SCAN_TURNED;
-        job->out_size = b->status[i].bits / 8 + IDAT_CHECKSUM;
-        job->out = take(&end, job->out_size);
+        job->out_size = job->of.pixels ? job->of.pixels->size
+                                       : b->status[i].bits / 8 + IDAT_CHECKSUM;
+        job->out = job->of.pixels ? array_behind(end) : take(&end, 0);
+        end = job->out + job->out_size;
     }
     uint8_t *out = d->memory(d->context, SCAN_OUTPUT, end + !end, err);
     if (!out)

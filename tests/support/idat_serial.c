@@ -12,7 +12,7 @@ union idat_shared {
     struct inflate_shared inflate;
     struct adler_shared adler;
     struct undo_shared undo;
-    struct turn_shared turn;
+    struct move_shared move;
     struct filter_shared filter;
     struct lz77_shared lz77;
     struct code_shared code;
@@ -30,7 +30,7 @@ static void run(enum idat_kernel kernel, uint32_t block,
         CASE(IDAT_INFLATE, idat_inflate(p, block, &s->inflate));
         CASE(IDAT_CHECK_ADLER, idat_check_adler(p, block, &s->adler));
         CASE(IDAT_UNDO, idat_undo(p, block, &s->undo));
-        CASE(IDAT_MOVE, idat_move(p, block, &s->turn));
+        CASE(IDAT_MOVE, idat_move(p, block, &s->move));
         CASE(IDAT_TRY, idat_try_filter(p, block, &s->lz77));
         CASE(IDAT_CHOOSE, idat_choose_filter(p, block));
         CASE(IDAT_FILTER, idat_filter(p, block, &s->filter));

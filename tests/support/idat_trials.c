@@ -20,15 +20,17 @@ static uint32_t below(uint32_t n)
 }
 
 struct picture {
-    struct idat_turn turn;
+    struct idat_turn of;
+    enum xform turn;
     uint8_t *pixels;
-    uint8_t *coded;
-    size_t size; /* of `coded` */
+    uint8_t *coded;          /* a stream, or an array if of.x_step is set */
+    size_t size;             /* of `coded` */
+    struct scan_pixels made; /* what it becomes; of no size: a stream */
 };
 
 static size_t row_of(const struct picture *p)
 {
-    return (size_t)p->turn.width * p->turn.pixel;
+    return (size_t)p->of.width * p->of.pixel;
 }
 
 /* ---- Pictures ------------------------------------------------------------ */
@@ -56,11 +58,12 @@ static void fill(struct picture *p, uint32_t width, uint32_t height)
 {
     static const unsigned pixels[] = { 1, 2, 3, 4, 6, 8 };
     const unsigned kind = below(6), noise = below(12);
-    p->turn.width = width;
-    p->turn.height = height;
-    p->turn.pixel = pixels[below(6)];
-    p->turn.turn = (enum xform)below(8);
-    p->turn.any_size = true;
+    p->of.width = width;
+    p->of.height = height;
+    p->of.pixel = pixels[below(6)];
+    p->turn = (enum xform)below(8);
+    p->of.any_size = true;
+    p->of.wide = p->of.pixel % 2 == 0 && below(2);
     const size_t size = row_of(p) * height;
     p->pixels = malloc(size);
     must(p->pixels);
@@ -73,16 +76,16 @@ static void encode(struct picture *p)
 {
     static const int strategies[] = { Z_DEFAULT_STRATEGY, Z_FILTERED,
                                       Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED };
-    const size_t row = row_of(p), all = (row + 1) * p->turn.height;
+    const size_t row = row_of(p), all = (row + 1) * p->of.height;
     const unsigned one = below(7);
     owned_memory uint8_t *rows = malloc(all), *zeros = calloc(1, row);
     z_stream z = { .zalloc = NULL };
     must(rows && zeros);
-    for (uint32_t y = 0; y < p->turn.height; y++) {
+    for (uint32_t y = 0; y < p->of.height; y++) {
         uint8_t *to = rows + y * (row + 1);
         *to = (uint8_t)(one < 5 ? one : below(5));
         plain_filter(*to, false, p->pixels + y * row,
-                     y ? p->pixels + (y - 1) * row : zeros, row, p->turn.pixel,
+                     y ? p->pixels + (y - 1) * row : zeros, row, p->of.pixel,
                      to + 1);
     }
     must(deflateInit2(&z, (int)below(10), Z_DEFLATED, 15, 2 + (int)below(8),
@@ -103,6 +106,54 @@ static void encode(struct picture *p)
     }
     p->size = z.total_out;
     deflateEnd(&z);
+}
+
+/* Makes an array of the pixels, with channels side by side or in planes, of
+ * samples with the higher or the lower byte first. */
+static void make_array(struct picture *p)
+{
+    const size_t row = row_of(p), cell = 1u + p->of.wide;
+    const bool planes = below(2), low_first = below(2);
+    const size_t channel = planes ? cell * p->of.width * p->of.height : cell;
+    p->size = row * p->of.height;
+    p->coded = malloc(p->size);
+    must(p->coded);
+    p->of.x_step = (uint32_t)(planes ? cell : p->of.pixel);
+    p->of.y_step = p->of.x_step * p->of.width;
+    for (unsigned k = 0; k < p->of.pixel; k++) {
+        const size_t in_cell = low_first ? cell - 1 - k % cell : k % cell;
+        p->of.byte[k] = (uint32_t)(k / cell * channel + in_cell);
+        for (size_t i = 0; i < p->size / p->of.pixel; i++)
+            p->coded[i * p->of.x_step + p->of.byte[k]] =
+                p->pixels[i * p->of.pixel + k];
+    }
+}
+
+/* Has it become an array, with colors of a palette or with a key, that of one
+ * of its pixels. */
+static void want_array(struct picture *p)
+{
+    static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32 };
+    const bool exchanges = xform_transposes(p->turn);
+    const unsigned samples = p->of.pixel / (1 + p->of.wide);
+    p->of.indexed = p->of.pixel == 1 && below(2);
+    p->of.keyed = !p->of.indexed && samples % 2 && below(2);
+    for (unsigned i = 0; i < sizeof p->of.palette; i++)
+        p->of.palette[i / 4][i % 4] = (uint8_t)below(256);
+    memcpy(p->of.key,
+           p->pixels + p->of.pixel * below(p->of.width * p->of.height),
+           p->of.pixel);
+    p->made = (struct scan_pixels){
+        .channels = p->of.indexed ? 3 + below(2) : samples + p->of.keyed,
+        .joined = below(2),
+        .cell = cells[below(3)],
+        .width = exchanges ? p->of.height : p->of.width,
+        .height = exchanges ? p->of.width : p->of.height,
+    };
+    const unsigned channels = p->made.channels;
+    const size_t across = p->made.joined ? channels : 1;
+    p->made.stride = across * p->made.width * cell_size(p->made.cell);
+    p->made.size = p->made.stride * p->made.height * (channels / across);
 }
 
 static void free_picture(struct picture *p)
@@ -148,9 +199,9 @@ static uint8_t *decode(const uint8_t *coded, size_t size, uint32_t height,
 static bool is_right(const struct picture *p, const uint8_t *pixels,
                      const uint8_t *turned)
 {
-    const enum xform t = p->turn.turn;
-    const uint32_t w = p->turn.width, h = p->turn.height;
-    const size_t n = p->turn.pixel, across = oracle[t].xy ? h : w;
+    const enum xform t = p->turn;
+    const uint32_t w = p->of.width, h = p->of.height;
+    const size_t n = p->of.pixel, across = oracle[t].xy ? h : w;
     uint32_t sx, sy;
     for (uint32_t y = 0; y < (oracle[t].xy ? w : h); y++)
         for (uint32_t x = 0; x < across; x++) {
@@ -162,25 +213,74 @@ static bool is_right(const struct picture *p, const uint8_t *pixels,
     return true;
 }
 
-/* Checks what an engine has made of a stream. Returns whether it was turned. */
+/* Returns channel c of what a pixel is in an array, as a part of the highest
+ * sample. */
+static double sample_of(const struct picture *p, const uint8_t *pixel,
+                        unsigned c)
+{
+    const size_t at = (size_t)c << p->of.wide;
+    if (p->of.indexed)
+        return p->of.palette[*pixel][c] / 255.0;
+    if (at >= p->of.pixel)
+        return memcmp(pixel, p->of.key, p->of.pixel) != 0;
+    return p->of.wide ? (pixel[at] << 8 | pixel[at + 1]) / 65535.0
+                      : pixel[at] / 255.0;
+}
+
+static bool is_array(const struct picture *p, const uint8_t *array)
+{
+    const struct scan_pixels *made = &p->made;
+    const size_t size = cell_size(made->cell);
+    uint32_t sx, sy;
+    for (size_t i = 0; i < made->size / size; i++) {
+        const uint32_t joined = made->joined ? made->channels : 1;
+        const size_t pixel = i / joined;
+        const uint32_t x = pixel % made->width,
+                       y = pixel / made->width % made->height;
+        const unsigned c = made->joined
+                               ? (unsigned)(i % joined)
+                               : (unsigned)(pixel / made->width / made->height);
+        turn_source(p->turn, p->of.width, p->of.height, x, y, &sx, &sy);
+        const double want = sample_of(
+            p, p->pixels + ((size_t)sy * p->of.width + sx) * p->of.pixel, c);
+        const uint8_t byte = (uint8_t)(want * 255 + 0.5);
+        const uint16_t two = (uint16_t)(want * 65535 + 0.5);
+        const float one = (float)want;
+        const void *cell = made->cell == CELL_U8    ? (const void *)&byte
+                           : made->cell == CELL_U16 ? (const void *)&two
+                                                    : (const void *)&one;
+        if (memcmp(array + i * size, cell, size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Checks what an engine has made of a picture. Returns whether it was turned.
+ */
 static bool check(const struct picture *p, const struct scan_job *job,
                   const uint8_t *out, unsigned number)
 {
-    const bool exchanges = xform_transposes(p->turn.turn);
-    const uint32_t w = p->turn.width, h = p->turn.height;
-    const unsigned n = p->turn.pixel;
-    uint8_t *pixels = decode(p->coded, p->size, h, row_of(p), n);
-    if (job->result == SCAN_REFUSED) {
-        free(pixels);
+    const bool exchanges = xform_transposes(p->turn);
+    const uint32_t w = p->of.width, h = p->of.height;
+    const unsigned n = p->of.pixel;
+    if (job->result == SCAN_REFUSED)
         return false;
+    uint8_t *pixels =
+        p->of.x_step ? NULL : decode(p->coded, p->size, h, row_of(p), n);
+    CHECK(pixels || p->of.x_step, "picture %u is damaged, and was turned",
+          number);
+    if (p->made.size) {
+        CHECK(job->out_size == p->made.size && is_array(p, out + job->out),
+              "picture %u of %u x %u, %u bytes, turn %d, to %u channels of %d",
+              number, w, h, n, p->turn, p->made.channels, p->made.cell);
+        free(pixels);
+        return true;
     }
-    CHECK(pixels, "picture %u is damaged, and was turned", number);
     uint8_t *turned = decode(out + job->out, job->out_size, exchanges ? w : h,
                              (size_t)(exchanges ? h : w) * n, n);
     CHECK(turned, "what picture %u became is no stream", number);
-    CHECK(!pixels || !turned || is_right(p, pixels, turned),
-          "picture %u of %u x %u, %u bytes, turn %d", number, w, h, n,
-          p->turn.turn);
+    CHECK(!turned || is_right(p, p->pixels, turned),
+          "picture %u of %u x %u, %u bytes, turn %d", number, w, h, n, p->turn);
     free(pixels);
     free(turned);
     return true;
@@ -201,9 +301,13 @@ static unsigned run(const struct scan_engine_type *type,
     for (unsigned i = 0; i < n; i++) {
         must(picture[i].size <= room - at);
         memcpy(input + at, picture[i].coded, picture[i].size);
-        job[i] = (struct scan_job){ .idat = &picture[i].turn,
-                                    .at = at,
-                                    .size = picture[i].size };
+        job[i] = (struct scan_job){
+            .of = { .idat = &picture[i].of,
+                    .turn = picture[i].turn,
+                    .pixels = picture[i].made.size ? &picture[i].made : NULL },
+            .at = at,
+            .size = picture[i].size
+        };
         at += (picture[i].size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT *
               SCAN_ALIGNMENT;
     }
@@ -222,7 +326,8 @@ static void make(struct picture *p, uint32_t most)
     const bool narrow = below(8) == 0, flat = below(8) == 0;
     fill(p, narrow ? 1 + below(3) : 1 + below(most),
          flat ? 1 + below(3) : 1 + below(most));
-    encode(p);
+    if (below(4) == 0)
+        want_array(p);
 }
 
 void idat_try_pictures(const struct scan_engine_type *engine, unsigned batches)
@@ -230,8 +335,13 @@ void idat_try_pictures(const struct scan_engine_type *engine, unsigned batches)
     for (unsigned batch = 0; batch < batches; batch++) {
         struct picture picture[JOBS] = { { .size = 0 } };
         seed = 1000 + batch;
-        for (unsigned i = 0; i < JOBS; i++)
+        for (unsigned i = 0; i < JOBS; i++) {
             make(&picture[i], batch % 4 == 3 ? 400 : 90);
+            if (!picture[i].made.size && below(4) == 0)
+                make_array(&picture[i]);
+            else
+                encode(&picture[i]);
+        }
         const unsigned turned = run(engine, picture, JOBS);
         CHECK(turned == JOBS, "batch %u: only %u were turned", batch, turned);
         for (unsigned i = 0; i < JOBS; i++)
@@ -262,6 +372,7 @@ void idat_try_damage(const struct scan_engine_type *engine, unsigned batches)
         seed = 5000 + batch;
         for (unsigned i = 0; i < JOBS; i++) {
             make(&picture[i], 100);
+            encode(&picture[i]);
             damage(&picture[i]);
         }
         turned += run(engine, picture, JOBS);

@@ -41,12 +41,7 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
         trial->scan[trial->scans] = s;
         trial->of[trial->scans] = trial->pictures;
         trial->job[trial->scans++] = (struct scan_job){
-            .from = s->from,
-            .to = s->to,
-            .turn = s->turn,
-            .optimize = s->optimize,
-            .samples = s->samples,
-            .pixels = s->pixels,
+            .of = *s,
             .at = trial->used,
             .size = s->coded.size,
         };
@@ -124,8 +119,8 @@ static void end_batch(struct trial *trial)
         trial->scan[i]->turned =
             (struct bytes){ (uint8_t *)output + job->out, job->out_size, 0 };
         trial->refused += job->result != SCAN_TURNED;
-        if (job->result == SCAN_TURNED && job->pixels) {
-            image_take_made(&p->f->img);
+        if (job->result == SCAN_TURNED && job->of.pixels) {
+            scan_turner_take_samples(&p->f->img);
             compare(p);
         }
     }

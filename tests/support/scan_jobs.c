@@ -50,8 +50,8 @@ struct scan_batch scan_batch_open(const struct scan_engine_type *type,
 void scan_batch_clear(struct scan_batch *batch)
 {
     for (size_t i = 0; i < batch->jobs; i++) {
-        free((void *)batch->job[i].from);
-        free(batch->job[i].to);
+        free((void *)batch->job[i].of.from);
+        free(batch->job[i].of.to);
         bytes_free(&batch->want[i].data);
     }
     free(batch->job);
@@ -104,9 +104,9 @@ static void add_job(struct scan_batch *batch, struct scan_job job,
     batch->want = realloc(batch->want, jobs * sizeof *batch->want);
     must(batch->job && batch->want);
     struct scan_want *want = &batch->want[batch->jobs];
-    *want = (struct scan_want){ .to = *job.to };
+    *want = (struct scan_want){ .to = *job.of.to };
     want->turned = host_turn(
-        &want->data, &want->to, job.from, job.turn, job.optimize,
+        &want->data, &want->to, job.of.from, job.of.turn, job.of.optimize,
         (struct bytes){ .data = (uint8_t *)(uintptr_t)data, .size = job.size });
     job.at = batch->used;
     batch->used += job.size;
@@ -149,10 +149,10 @@ bool scan_batch_add(struct scan_batch *batch, struct bytes file,
         if (!add_data(batch, at, size))
             break;
         add_job(batch,
-                (struct scan_job){ .from = copy_of(&s.scan[i].coding),
-                                   .to = copy_of(&to.scan[i].coding),
-                                   .turn = turn,
-                                   .optimize = optimize,
+                (struct scan_job){ .of = { .from = copy_of(&s.scan[i].coding),
+                                           .to = copy_of(&to.scan[i].coding),
+                                           .turn = turn,
+                                           .optimize = optimize },
                                    .size = size },
                 at);
         at += size;
@@ -170,5 +170,5 @@ bool scan_batch_is_right(const struct scan_batch *batch, size_t job)
         return made->result == SCAN_REFUSED;
     return made->result == SCAN_TURNED && made->out_size == want->data.size &&
            memcmp(data, want->data.data, made->out_size) == 0 &&
-           memcmp(made->to, &want->to, sizeof want->to) == 0;
+           memcmp(made->of.to, &want->to, sizeof want->to) == 0;
 }

@@ -284,12 +284,13 @@ static void samples_serial_pixels(const struct pixels_params *p,
                                   uint32_t tile)
 {
     static struct pixels_shared pixels;
-    const struct pixels_place place = pixels_find(p, tile);
+    const struct pixels_picture *of = &p->picture[p->tile_picture[tile]];
+    const struct array_place place = array_find(&of->array, tile);
     memset(&pixels, 0xa5, sizeof pixels);
-    for (unsigned i = 0; i < PIXELS_THREADS; i++)
-        pixels_load(samples, &place, i, &pixels);
-    for (unsigned i = 0; i < PIXELS_THREADS; i++)
-        pixels_store(p, &place, i, &pixels);
+    for (unsigned i = 0; i < ARRAY_THREADS; i++)
+        pixels_load(samples, of, &place, i, &pixels);
+    for (unsigned i = 0; i < ARRAY_THREADS; i++)
+        array_store(p->out, &place, i, pixels.plane, false);
 }
 
 /* Whether the picture of a component is not refused. */

@@ -23,7 +23,7 @@ static size_t run(struct scan_batch *batch, const char *name, bool slow)
         CHECK(scan_batch_is_right(batch, i) ||
                   (slow && made->result == SCAN_REFUSED),
               "%s, scan %zu, turn %d%s: %s, %zu bytes; expected %s, %zu", name,
-              i, made->turn, made->optimize ? ", optimized" : "",
+              i, made->of.turn, made->of.optimize ? ", optimized" : "",
               made->result == SCAN_TURNED ? "turned" : "refused",
               made->out_size, want->turned ? "turned" : "refused",
               want->data.size);

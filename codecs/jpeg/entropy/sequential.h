@@ -7,10 +7,11 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/image/image.h"
+#include "codecs/image/scan_turner.h"
 #include "codecs/image/xform.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/coder.h"
 #include "codecs/jpeg/entropy/marker.h"
-#include "codecs/jpeg/entropy/scan_turner.h"
 
 /* A picture: how it is coded, and its blocks where these have been read. */
 struct sequential {
@@ -123,6 +124,7 @@ struct sequential_turned {
     struct scan_turn scan[ENTROPY_COMPONENTS];
     struct scan_samples samples[ENTROPY_COMPONENTS][ENTROPY_COMPONENTS];
     struct scan_pixels pixels;
+    struct upsampling upsampling[3];
 };
 
 /* Appends what it has made, as sequential_write() does. Returns -1 without

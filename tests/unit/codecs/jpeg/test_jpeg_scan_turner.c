@@ -1,5 +1,5 @@
 /* Scans that are turned elsewhere: the file is the one that is made here. */
-#include "codecs/jpeg/entropy/scan_turner.h"
+#include "codecs/image/scan_turner.h"
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
