@@ -9,6 +9,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cli/files/path.h"
+
 /* A walk goes through a name one component at a time, and follows links itself.
  * No system call does what that is needed for: to check who owns a link in the
  * middle of a name, to make missing directories, and to find the directory of
@@ -96,15 +98,17 @@ static int put_before_rest(struct path_walk *w, const char *text, size_t n)
  * directory that was reached may have been moved elsewhere. */
 static int go_up(struct path_walk *w)
 {
-    if (!w->root)
-        return reach(w, openat(w->at.directory, "..", DIRECTORY));
-    if (*w->trail == '\0')
+    if (w->root && *w->trail == '\0')
         return fail_outside(w->err, w->root);
     const char *slash = strrchr(w->trail, '/');
     size_t n = slash ? (size_t)(slash - w->trail) : 0;
-    return put_before_rest(w, n ? w->trail : "./", n ? n + 1 : 2) || begin(w)
-               ? -1
-               : 0;
+    if (w->root)
+        return put_before_rest(w, n ? w->trail : "./", n ? n + 1 : 2) ||
+                       begin(w)
+                   ? -1
+                   : 0;
+    w->trail[n] = '\0';
+    return reach(w, openat(w->at.directory, "..", DIRECTORY));
 }
 
 /* ---- Links -------------------------------------------------------------- */
@@ -380,6 +384,56 @@ bool resolve_stat(struct root *root, const char *name, bool follow,
     if (fd >= 0)
         close(fd);
     return found;
+}
+
+/* ---- Canonical names ------------------------------------------------------
+ */
+
+/* Appends components to a canonical name, which are none of links. */
+static void add_components(struct path_text *path, const char *name)
+{
+    while (*(name += strspn(name, "/"))) {
+        const size_t n = strcspn(name, "/");
+        const bool dots = n <= 2 && memcmp(name, "..", n) == 0;
+        if (dots && n == 2)
+            path->text[path->length =
+                           path_split(path->text, path->length).ndirectory] =
+                '\0';
+        if (!dots && (path->length != 1 || *path->text != '/'))
+            path_text_add(path, "/", 1);
+        if (!dots)
+            path_text_add(path, name, n);
+        name += n;
+    }
+}
+
+/* What cannot be walked, such as a loop of links, cannot be opened either, so
+ * it does not matter which name it has. */
+int resolve_canonical(struct path_text *path, const char *name, size_t length,
+                      struct err *err)
+{
+    struct path_walk w = { .nearest = true, .follow = true, .err = err };
+    struct path_text whole;
+    path_text_set(&whole, "");
+    if (*name != '/' || !length) {
+        if (!getcwd(whole.text, sizeof whole.text))
+            return fail(err, "the current directory has no name: %s",
+                        strerror(errno));
+        whole.length = strlen(whole.text);
+        path_text_add(&whole, "/", 1);
+    }
+    path_text_add(&whole, name, length);
+    if (!whole.cut && walk(&w, whole.text) == 0)
+        close(w.at.directory);
+    path_text_set(path, "/");
+    if (!whole.cut) {
+        add_components(path, w.trail);
+        add_components(path, w.at.base);
+        add_components(path, w.next);
+    }
+    return whole.cut || path->cut ? fail(err, "%.*s...: the name is too long",
+                                         length < 200 ? (int)length : 200, name)
+                                  : 0;
 }
 
 /* ---- Files to write ----------------------------------------------------- */

@@ -69,6 +69,13 @@ int resolve_open(struct root *root, const char *name, int flags,
 bool resolve_stat(struct root *root, const char *name, bool follow,
                   struct stat *st);
 
+/* Finds the canonical name of what the first `length` bytes of a name mean:
+ * without links, "." and "..", as far as it exists, and as it will be from
+ * there on. Returns 0, or -1 with the reason. */
+struct path_text;
+int resolve_canonical(struct path_text *path, const char *name, size_t length,
+                      struct err *err);
+
 /* A component of a name that is too long, and a NUL. */
 enum { RESOLVE_BASE = NAME_MAX + 2 };
 

@@ -1,21 +1,16 @@
-/* Where a file is, whatever it is called: canonical names by realpath(), and
- * inode numbers. A table keeps the canonical name of each directory by the name
- * that it was spelled with, so realpath() is called once for each. */
+/* Where a file is, whatever it is called: by canonical names and inode numbers.
+ * A table keeps the canonical name of each directory by the name that it was
+ * spelled with, so each is looked for once. */
 #include "cli/select/file_identity.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/files/path.h"
-
-/* As many links as the kernel follows on the way to a file. A link beyond them
- * counts as a file: it cannot be opened anyway. */
-enum { LINKS_MAX = 40 };
+#include "cli/files/resolve.h"
 
 struct spelled {
     const char *name;
@@ -66,92 +61,18 @@ static struct spelled *find_spelled(struct file_identities *p, const char *name,
 
 /* ---- Canonical names ---------------------------------------------------- */
 
-/* Puts what a link says in the identity of the first `n` bytes of a name, which
- * name the link. */
-static int replace_link(char name[PATH_MAX], size_t n, const char *target,
-                        size_t length, struct err *err)
-{
-    struct path parts = path_split(name, n);
-    size_t begin = *target == '/' ? 0 : (size_t)(parts.base - name);
-    size_t rest = strlen(name + n) + 1;
-    if (begin + length + rest > PATH_MAX)
-        return too_long(name, strlen(name), err);
-    memmove(name + begin + length, name + n, rest);
-    memcpy(name + begin, target, length);
-    return 0;
-}
-
-/* Appends components to a canonical name, as they will be once they exist. */
-static int append(char path[PATH_MAX], const char *name, struct err *err)
-{
-    size_t size = strlen(path);
-    size -= size == 1; /* the slash of "/" */
-    while (*(name += strspn(name, "/"))) {
-        size_t n = strcspn(name, "/");
-        bool dots = n <= 2 && memcmp(name, "..", n) == 0;
-        if (dots && n == 2)
-            while (size && path[--size] != '/')
-                continue;
-        if (!dots && size + 1 + n >= PATH_MAX)
-            return too_long(name, n, err);
-        if (!dots) {
-            path[size++] = '/';
-            memcpy(path + size, name, n);
-            size += n;
-        }
-        name += n;
-    }
-    strcpy(path + size, size ? "" : "/");
-    return 0;
-}
-
-/* Writes the canonical name of what need not exist: realpath() knows the
- * longest part that does, and a link to nothing is what it says. */
-static int canonical(const char *spelled, size_t length, char path[PATH_MAX],
-                     struct err *err)
-{
-    char name[PATH_MAX], target[PATH_MAX];
-    unsigned links = 0;
-    if (length >= PATH_MAX)
-        return too_long(spelled, length, err);
-    memcpy(name, spelled, length);
-    name[length] = '\0';
-    for (size_t n = length;;) {
-        char then = name[n];
-        name[n] = '\0';
-        bool found = realpath(n ? name : ".", path) != NULL;
-        ssize_t got = !found && n && links < LINKS_MAX
-                          ? readlink(name, target, sizeof target)
-                          : -1;
-        name[n] = then;
-        if (found)
-            return append(path, name + n, err);
-        if (n == 0)
-            return fail(err, "the current directory has no name: %s",
-                        strerror(errno));
-        if (got < 0) {
-            n = path_split(name, n).ndirectory;
-            continue;
-        }
-        if (replace_link(name, n, target, (size_t)got, err))
-            return -1;
-        links++;
-        n = strlen(name);
-    }
-}
-
 int file_identity_directory(struct file_identities *p, const char *name,
                             size_t length, const char **directory,
                             struct err *err)
 {
-    char path[PATH_MAX];
+    struct path_text path;
     struct spelled *spelled = find_spelled(p, name, length, err);
     if (!spelled)
         return -1;
     if (!spelled->directory) {
         struct spelled *own;
-        if (canonical(name, length, path, err) ||
-            !(own = find_spelled(p, path, strlen(path), err)))
+        if (resolve_canonical(&path, name, length, err) ||
+            !(own = find_spelled(p, path.text, path.length, err)))
             return -1;
         spelled->directory = own->directory = own->name;
     }
@@ -192,15 +113,15 @@ static int find_named(struct file_identities *p, const char *name,
 int file_identity_find(struct file_identities *p, const char *name,
                        struct file_identity *identity, struct err *err)
 {
-    char path[PATH_MAX];
+    struct path_text path;
     struct stat st;
     if (find_named(p, name, identity, &st, err))
         return -1;
     if (!S_ISLNK(st.st_mode))
         return 0;
-    if (canonical(name, strlen(name), path, err))
+    if (resolve_canonical(&path, name, strlen(name), err))
         return -1;
-    const char *kept = string_arena_keep(&p->names, path, strlen(path));
+    const char *kept = string_arena_keep(&p->names, path.text, path.length);
     return kept ? find_named(p, kept, identity, &st, err) : no_memory(err);
 }
 

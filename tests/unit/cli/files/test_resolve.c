@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "cli/files/path.h"
 #include "tests/support/test.h"
 
 /* What stands in the place of the test:
@@ -394,6 +395,55 @@ static bool follows(mode_t mode, uid_t owner, uid_t maker, uid_t user)
           "shared");
     CHECK(status == 0 || strstr(err.text, "another user"), "%s", err.text);
     return status == 0;
+}
+
+/* Whether it exists or not; what is behind a loop of links stays as it is. */
+TEST(canonical)
+{
+    static const char *const names[][2] = {
+        { "", "" },
+        { ".", "" },
+        { "top//a/./b/file", "/top/a/b/file" },
+        { "top/a/../a/b/..", "/top/a" },
+        { "top/chain", "/top/a/b/file" },
+        { "top/dir-link/..", "/top/a" },
+        { "top/slash/../up", "/top/file" },
+        { "top/a/back/file", "/top/file" },
+        { "top/leaves/", "/out/secret" },
+        { "top/out-and-in", "/top/file" },
+        { "top/nowhere/x/y", "/top/a/new/x/y" },
+        { "top/deep/../x", "/top/a/c/x" },
+        { "new/x/../../top/file-link", "/top/file-link" },
+        { "new//./x/../y/", "/new/y" },
+        { "top/file/x", "/top/file/x" },
+        { "top/loop/x", "/top/loop/x" },
+        { "top/a/../../top/a", "/top/a" },
+    };
+    static const char *const whole[][2] = { { "/", "/" },
+                                            { "/..", "/" },
+                                            { "//no-such//x/..", "/no-such" },
+                                            { "/no-such/../../x", "/x" } };
+    char here[PATH_MAX], want[2 * PATH_MAX];
+    struct path_text path;
+    struct err err = { .text = "" };
+    CHECK(getcwd(here, sizeof here), "here");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(want, sizeof want, "%s%s", here, names[i][1]);
+        const char *name = names[i][0];
+        CHECK(resolve_canonical(&path, name, strlen(name), &err) == 0 &&
+                  strcmp(path.text, want) == 0,
+              "%s: %s", name, path.text);
+        snprintf(want, sizeof want, "%s/%s", here, name);
+        CHECK(resolve_canonical(&path, want, strlen(want), &err) == 0, "%s",
+              err.text);
+        snprintf(want, sizeof want, "%s%s", here, names[i][1]);
+        CHECK(strcmp(path.text, want) == 0, "%s: %s", name, path.text);
+    }
+    for (size_t i = 0; i < COUNT(whole); i++)
+        CHECK(resolve_canonical(&path, whole[i][0], strlen(whole[i][0]),
+                                &err) == 0 &&
+                  strcmp(path.text, whole[i][1]) == 0,
+              "%s: %s", whole[i][0], path.text);
 }
 
 TEST(sticky)
