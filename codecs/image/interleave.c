@@ -16,11 +16,13 @@
 typedef uint16_t __attribute__((aligned(1), may_alias)) loose16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) loose32;
 
-/* `m` is a constant wherever the loops are called, for up to 4 channels: only
- * so are they vectorised. The rows of an image do not overlap. */
-#define DEFINE_LOOPS(suffix, type)                                             \
-    INLINE void split_n_##suffix(const struct image *img, uint32_t y,          \
-                                 const type *in, size_t m)                     \
+/* Moves a row of m channels from their planes to `row`, or the other way.
+ * Wherever this is called, for up to 4 channels, m is a constant, and so is
+ * `joins`: only so are the loops vectorised. What is written does not overlap
+ * with anything else. */
+#define DEFINE_MOVE(suffix, type)                                              \
+    INLINE void move_few_##suffix(const struct image *img, uint32_t y,         \
+                                  type *restrict row, size_t m, bool joins)    \
     {                                                                          \
         const struct plane *p = img->plane;                                    \
         type *restrict a = plane_row(p, y);                                    \
@@ -28,97 +30,64 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) loose32;
         type *restrict c = m > 2 ? plane_row(p + 2, y) : a;                    \
         type *restrict d = m > 3 ? plane_row(p + 3, y) : a;                    \
         for (size_t i = 0, n = img->width; i < n; i++) {                       \
-            a[i] = in[m * i];                                                  \
+            *(joins ? &row[m * i] : &a[i]) = joins ? a[i] : row[m * i];        \
             if (m > 1)                                                         \
-                b[i] = in[m * i + 1];                                          \
+                *(joins ? &row[m * i + 1] : &b[i]) =                           \
+                    joins ? b[i] : row[m * i + 1];                             \
             if (m > 2)                                                         \
-                c[i] = in[m * i + 2];                                          \
+                *(joins ? &row[m * i + 2] : &c[i]) =                           \
+                    joins ? c[i] : row[m * i + 2];                             \
             if (m > 3)                                                         \
-                d[i] = in[m * i + 3];                                          \
+                *(joins ? &row[m * i + 3] : &d[i]) =                           \
+                    joins ? d[i] : row[m * i + 3];                             \
         }                                                                      \
     }                                                                          \
-    INLINE void join_n_##suffix(const struct image *img, uint32_t y,           \
-                                type *restrict out, size_t m)                  \
-    {                                                                          \
-        const struct plane *p = img->plane;                                    \
-        const type *a = plane_row(p, y);                                       \
-        const type *b = m > 1 ? plane_row(p + 1, y) : a;                       \
-        const type *c = m > 2 ? plane_row(p + 2, y) : a;                       \
-        const type *d = m > 3 ? plane_row(p + 3, y) : a;                       \
-        for (size_t i = 0, n = img->width; i < n; i++) {                       \
-            out[m * i] = a[i];                                                 \
-            if (m > 1)                                                         \
-                out[m * i + 1] = b[i];                                         \
-            if (m > 2)                                                         \
-                out[m * i + 2] = c[i];                                         \
-            if (m > 3)                                                         \
-                out[m * i + 3] = d[i];                                         \
-        }                                                                      \
-    }                                                                          \
-    INLINE void split_##suffix(const struct image *img, uint32_t y,            \
-                               const void *row)                                \
+    INLINE void move_##suffix(const struct image *img, uint32_t y, type *row,  \
+                              bool joins)                                      \
     {                                                                          \
         const size_t m = img->nplanes, n = img->width;                         \
-        const type *in = row;                                                  \
+        type *first = plane_row(img->plane, y);                                \
         if (m == 1)                                                            \
-            memcpy(plane_row(img->plane, y), row, n * sizeof(type));           \
+            memcpy(joins ? row : first, joins ? first : row, n * sizeof *row); \
         else if (m == 2)                                                       \
-            split_n_##suffix(img, y, in, 2);                                   \
+            move_few_##suffix(img, y, row, 2, joins);                          \
         else if (m == 3)                                                       \
-            split_n_##suffix(img, y, in, 3);                                   \
+            move_few_##suffix(img, y, row, 3, joins);                          \
         else if (m == 4)                                                       \
-            split_n_##suffix(img, y, in, 4);                                   \
+            move_few_##suffix(img, y, row, 4, joins);                          \
         else                                                                   \
             for (size_t c = 0; c < m; c++) {                                   \
-                type *out = plane_row(img->plane + c, y);                      \
+                type *cell = plane_row(img->plane + c, y);                     \
                 for (size_t i = 0; i < n; i++)                                 \
-                    out[i] = in[m * i + c];                                    \
-            }                                                                  \
-    }                                                                          \
-    INLINE void join_##suffix(const struct image *img, uint32_t y, void *row)  \
-    {                                                                          \
-        const size_t m = img->nplanes, n = img->width;                         \
-        type *out = row;                                                       \
-        if (m == 1)                                                            \
-            memcpy(row, plane_row(img->plane, y), n * sizeof(type));           \
-        else if (m == 2)                                                       \
-            join_n_##suffix(img, y, out, 2);                                   \
-        else if (m == 3)                                                       \
-            join_n_##suffix(img, y, out, 3);                                   \
-        else if (m == 4)                                                       \
-            join_n_##suffix(img, y, out, 4);                                   \
-        else                                                                   \
-            for (size_t c = 0; c < m; c++) {                                   \
-                const type *in = plane_row(img->plane + c, y);                 \
-                for (size_t i = 0; i < n; i++)                                 \
-                    out[m * i + c] = in[i];                                    \
+                    *(joins ? &row[m * i + c] : &cell[i]) =                    \
+                        joins ? cell[i] : row[m * i + c];                      \
             }                                                                  \
     }
 
-DEFINE_LOOPS(8, uint8_t)
-DEFINE_LOOPS(16, loose16)
-DEFINE_LOOPS(32, loose32)
+DEFINE_MOVE(8, uint8_t)
+DEFINE_MOVE(16, loose16)
+DEFINE_MOVE(32, loose32)
+
+INLINE void move_row(const struct image *img, uint32_t y, void *row, bool joins)
+{
+    if (img->cell == CELL_U8)
+        move_8(img, y, row, joins);
+    else if (img->cell == CELL_U16)
+        move_16(img, y, row, joins);
+    else
+        move_32(img, y, row, joins);
+}
 
 FOR_EACH_CPU void interleave_split_row(const struct image *img, uint32_t y,
                                        const void *row)
 {
-    if (img->cell == CELL_U8)
-        split_8(img, y, row);
-    else if (img->cell == CELL_U16)
-        split_16(img, y, row);
-    else
-        split_32(img, y, row);
+    move_row(img, y, (void *)(uintptr_t)row, false);
 }
 
 FOR_EACH_CPU void interleave_join_row(const struct image *img, uint32_t y,
                                       void *row)
 {
-    if (img->cell == CELL_U8)
-        join_8(img, y, row);
-    else if (img->cell == CELL_U16)
-        join_16(img, y, row);
-    else
-        join_32(img, y, row);
+    move_row(img, y, row, true);
 }
 
 FOR_EACH_CPU void interleave_swap16(void *cells, size_t count)
