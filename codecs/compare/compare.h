@@ -44,8 +44,6 @@ struct relation {
     bool fits;             /* the sizes are those of some turn; then */
     enum xform nearest;    /* the turn that comes closest, and */
     struct difference far; /* by how much its samples miss */
-    bool impossible;       /* JPEGs: some block of the first picture has more
-                              than samples can have */
 };
 
 enum { ALL_TURNS = (1 << XFORM_COUNT) - 1 };

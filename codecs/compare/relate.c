@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/account.h"
@@ -279,30 +278,6 @@ static int decode(struct image pair[2], struct relation *relation,
     return 0;
 }
 
-/* Returns whether the 64 samples of some block, whose coefficients were rounded
- * to these, cannot all be within their range: the transform keeps the sum of
- * the squares. */
-static bool has_impossible(const struct image *img)
-{
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        const uint16_t *steps = steps_of(img, i);
-        const struct plane *plane = &img->plane[i];
-        for (uint32_t y = 0; y < plane->height; y++) {
-            const int16_t *block = plane_row(plane, y);
-            for (uint32_t x = 0; x < plane->width; x++, block += 64) {
-                double square = 0;
-                for (unsigned k = 0; k < 64; k++) {
-                    const double least = (abs(block[k]) - 0.5) * steps[k];
-                    square += least > 0 ? least * least : 0;
-                }
-                if (square > 64 * 128 * 128)
-                    return true;
-            }
-        }
-    }
-    return false;
-}
-
 static int relate_coefficients(struct relation *relation,
                                const struct relating *r, struct err *err)
 {
@@ -314,7 +289,6 @@ static int relate_coefficients(struct relation *relation,
     if (are_alike(&pair[0], &pair[1]))
         status = relate(relation, pair, r->turns, false, r->load.limits.account,
                         err);
-    relation->impossible = !relation->same && has_impossible(&pair[0]);
     image_free(&pair[0]);
     image_free(&pair[1]);
     return status;
@@ -386,8 +360,7 @@ int relate_pictures(struct relation *relation,
             return -1;
         if (relation->same)
             return 0;
-        *relation = (struct relation){ .impossible = relation->impossible,
-                                       .luma = relation->luma };
+        *relation = (struct relation){ .luma = relation->luma };
     }
     return relate_samples(relation, &r, err);
 }

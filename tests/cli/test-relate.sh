@@ -237,17 +237,6 @@ python3 -c 'import sys
 sys.stdout.buffer.write(b"P6 8 8 255\n" + bytes((i * i * 185 + i * 55) % 256
                                                 for i in range(192)))' >noise.ppm
 gives 0 '' -q --verify --quality 5 transverse noise.ppm o.jpg
-# Of coefficients that no samples have the input is to blame.
-python3 -c 'import sys
-from costly_files import codes, frame, jpeg, scan, segment
-sys.stdout.buffer.write(jpeg(
-    segment(0xdb, b"\0" + bytes([100]) * 64), frame(0xc0, 8, 12),
-    codes(0x00, [9, 0]), codes(0x10, [0, 8]), scan(), bytes.fromhex(
-        "7e23814f724694a57140c597a4af385555bd8d4bcc73a555155056b564")))
-' >impossible.jpg
-tells 1 'the input has coefficients that no samples have' --verify --quality \
-    90 fliph impossible.jpg o.jpg
-gives 0 '' -q --verify fliph impossible.jpg o.jpg
 # Arrays whose shapes alone do not say where the channels are.
 for layout in auto hwc chw; do
     gives 0 '' -q --verify --layout $layout --depth float flipv noise.ppm o.npy
