@@ -264,54 +264,54 @@ int row_sink_open(struct row_sink *rows, struct image *img,
     }
     if (rows->room > rows->height)
         rows->room = rows->height;
-    rows->end = first_end(rows);
-    return open_band(rows, &rows->band, err);
+    rows->band.end = first_end(rows);
+    return open_band(rows, &rows->band.img, err);
 }
 
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row)
 {
-    *row = y - rows->first;
-    return rows->turner ? &rows->band : rows->img;
+    *row = y - rows->band.first;
+    return rows->turner ? &rows->band.img : rows->img;
 }
 
-/* Turns the rows from `begin` to `end`, which are complete and begin at row
- * `at` of the band. */
-static int turn_band(const struct row_sink *rows, const struct image *all,
-                     uint32_t at, uint32_t begin, uint32_t end, struct err *err)
+/* Turns the rows of a band, which are complete. */
+static int turn_band(const struct row_sink *rows, const struct row_band *band,
+                     struct err *err)
 {
     const struct turner *turner = rows->turner;
-    const struct image band = image_part(all, false, at, end - begin);
+    const uint32_t n = band->end - band->begin;
+    const struct image from =
+        image_part(&band->img, false, band->begin - band->first, n);
     if (image_has_bands(rows->img))
-        return bands_write(rows->img->pixels.bands, begin, &band, turner, err);
+        return bands_write(rows->img->pixels.bands, band->begin, &from, turner,
+                           err);
     const bool columns = xform_transposes(rows->t);
     const enum xform mirror = columns ? XFORM_MIRROR_X : XFORM_MIRROR_Y;
-    struct image part =
-        image_part(rows->img, columns,
-                   rows->t & mirror ? rows->height - end : begin, end - begin);
-    return turner->turn(turner->context, &part, &band, rows->t, err);
+    struct image to = image_part(
+        rows->img, columns,
+        rows->t & mirror ? rows->height - band->end : band->begin, n);
+    return turner->turn(turner->context, &to, &from, rows->t, err);
 }
 
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
 {
-    if (!rows->turner || y + 1 < rows->end)
+    struct row_band *band = &rows->band;
+    const uint32_t end = band->end, left = rows->height - end;
+    if (!rows->turner || y + 1 < end)
         return 0;
-    if (rows->second.pixels.kind && !row_sink_has_waiting(rows)) {
+    if (rows->second.img.pixels.kind && !row_sink_has_waiting(rows)) {
         /* It is put aside, and the other one is filled. */
-        const struct image full = rows->band;
-        rows->band = rows->second;
+        const struct row_band full = *band;
+        *band = rows->second;
         rows->second = full;
-        rows->second_begin = rows->begin;
-        rows->second_end = rows->end;
         atomic_store(&rows->waiting, true);
-    } else if (turn_band(rows, &rows->band, rows->begin - rows->first,
-                         rows->begin, rows->end, err)) {
+    } else if (turn_band(rows, band, err)) {
         return -1;
     }
-    uint32_t left = rows->height - rows->end;
-    rows->begin = rows->end;
-    rows->first = rows->room < rows->height ? rows->begin : 0;
-    rows->end += left < rows->step ? left : rows->step;
+    band->begin = end;
+    band->first = rows->room < rows->height ? end : 0;
+    band->end = end + (left < rows->step ? left : rows->step);
     return 0;
 }
 
@@ -319,7 +319,7 @@ void row_sink_open_second(struct row_sink *rows)
 {
     struct err unheard;
     if (rows->turner && rows->room < rows->height && !rows->tight)
-        (void)open_band(rows, &rows->second, &unheard);
+        (void)open_band(rows, &rows->second.img, &unheard);
 }
 
 bool row_sink_has_waiting(const struct row_sink *rows)
@@ -329,8 +329,7 @@ bool row_sink_has_waiting(const struct row_sink *rows)
 
 int row_sink_turn_waiting(struct row_sink *rows, struct err *err)
 {
-    int status = turn_band(rows, &rows->second, 0, rows->second_begin,
-                           rows->second_end, err);
+    int status = turn_band(rows, &rows->second, err);
     atomic_store(&rows->waiting, false);
     return status;
 }
@@ -349,18 +348,18 @@ int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
     *end = i ? *begin + rows->step : first;
     *end = *end < rows->height ? *end : rows->height;
     *band = *rows;
-    band->band = band->second = (struct image){ 0 };
+    band->band = band->second = (struct row_band){ .first = 0 };
     if (!rows->turner)
         return 0;
-    band->begin = band->first = *begin;
-    band->end = *end;
-    return open_band(band, &band->band, err);
+    band->band.begin = band->band.first = *begin;
+    band->band.end = *end;
+    return open_band(band, &band->band.img, err);
 }
 
 void row_sink_close(struct row_sink *rows)
 {
-    image_free(&rows->band);
-    image_free(&rows->second);
+    image_free(&rows->band.img);
+    image_free(&rows->second.img);
 }
 
 /* ---- Where rows come from --------------------------------------------------

@@ -29,22 +29,26 @@
  * IMAGE_STRIDE of the turned picture's rows, and ends at one or with them. */
 enum { BAND_ROWS = IMAGE_STRIDE };
 
+/* Rows of the picture as stored, on their way to be turned. */
+struct row_band {
+    struct image img;
+    uint32_t first;      /* the first row that it has */
+    uint32_t begin, end; /* those that are filled, and turned, together */
+};
+
 struct row_sink {
     struct image *img;
     const struct turner *turner; /* NULL: rows stay as they are */
     enum xform t;
-    uint32_t height;     /* of the picture as stored */
-    uint32_t step;       /* rows from a band to the next */
-    uint32_t begin, end; /* rows of the band that is being filled */
-    uint32_t first;      /* the first row that `band` has */
-    uint32_t room;       /* how many rows it has */
-    struct image band;
+    uint32_t height; /* of the picture as stored */
+    uint32_t step;   /* rows from a band to the next */
+    uint32_t room;   /* how many rows a band has */
+    struct row_band band;
     const struct scratch *scratch; /* where the bands of img are; or NULL */
     bool tight;                    /* there is no room for a second band */
     /* The second one, or no pixels. While `waiting`, its rows are complete, and
      * are for row_sink_turn_waiting() to turn. */
-    struct image second;
-    uint32_t second_begin, second_end;
+    struct row_band second;
     atomic_bool waiting;
 };
 

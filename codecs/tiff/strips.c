@@ -377,7 +377,7 @@ static void put_band(void *context, size_t i)
 static void put_bands(struct strips_reading *r, struct thread_pool *pool)
 {
     const struct row_sink *sink = r->sink;
-    const uint32_t first = sink && sink->turner ? sink->end : BAND_ROWS;
+    const uint32_t first = sink && sink->turner ? sink->band.end : BAND_ROWS;
     uint32_t kept = r->end;
     if (sink) {
         size_t bands = r->end >= sink->height ? row_sink_bands(sink)
