@@ -20,19 +20,6 @@ static bool has(struct bytes head, size_t at, const char *bytes, size_t n)
 
 /* ---- What has other signs than its first bytes --------------------------- */
 
-static bool is_webp(struct bytes head)
-{
-    return has(head, 0, "RIFF", 4) && has(head, 8, "WEBP", 4);
-}
-
-/* What codec_tiff does not recognize. */
-static bool is_tiff(struct bytes head)
-{
-    return head.size >= 8 &&
-           (has(head, 0, "MM\0*", 4) || has(head, 0, "MM\0+", 4) ||
-            has(head, 0, "II*\0", 4) || has(head, 0, "II+\0", 4));
-}
-
 /* ISO 14496-12, 4.3: the brands of a file, the first and those that it is
  * compatible with. */
 static bool is_jpx(struct bytes head)
@@ -47,11 +34,10 @@ static bool is_jpx(struct bytes head)
     return false;
 }
 
-/* A file of unknown brands is a video. */
+/* A file of unknown brands. */
 static bool is_video(struct bytes head)
 {
-    return (has(head, 0, "RIFF", 4) && has(head, 8, "AVI ", 4)) ||
-           (has(head, 4, "ftyp", 4) && head.size >= 12);
+    return has(head, 4, "ftyp", 4) && head.size >= 12;
 }
 
 /* An icon file is a directory of at least one icon, whose reserved byte is 0.
@@ -97,9 +83,13 @@ static bool is_svg(struct bytes head)
     }
 
 static const struct foreign table[] = {
-    { "WebP", "a WebP picture", HAVE_WEBP ? "" : "webp", .is = is_webp,
+    { "WebP", "a WebP picture", HAVE_WEBP ? "" : "webp",
+      .magic = { MAGIC(8, "WEBPVP8") },
       .package = HAVE_WEBP ? NULL : "libwebp-dev" },
-    { "TIFF", "a TIFF picture", HAVE_TIFF ? "" : "tif tiff btf", .is = is_tiff,
+    { "TIFF", "a TIFF picture", HAVE_TIFF ? "" : "tif tiff btf",
+      /* of which codec_tiff does not recognize all */
+      .magic = { MAGIC(0, "MM\0*"), MAGIC(0, "MM\0+"), MAGIC(0, "II*\0"),
+                 MAGIC(0, "II+\0") },
       .package = HAVE_TIFF ? NULL : "libtiff-dev" },
     { "JPEG 2000", "a JPEG 2000 picture", "jp2 j2k j2c jpf jpx jpc jph",
       .magic = { MAGIC(0, "\0\0\0\x0cjP  \r\n\x87\n"),
@@ -108,10 +98,11 @@ static const struct foreign table[] = {
     { "ICO", "a Windows icon or cursor (ICO)", "ico cur", .is = is_icon },
     { "SVG", "an SVG drawing", "svg svgz", .is = is_svg },
     { "PCX", "a PCX picture", "pcx", .is = is_pcx },
-    /* Matroska and WebM, MPEG, QuickTime without brands */
+    /* Matroska and WebM, MPEG, AVI, QuickTime without brands */
     { "video", "a video", "mp4 mov m4v 3gp avi mkv webm mpg mpeg mts m2ts",
       .magic = { MAGIC(0, "\x1a\x45\xdf\xa3"), MAGIC(0, "\0\0\1\xba"),
-                 MAGIC(4, "moov"), MAGIC(4, "mdat"), MAGIC(4, "wide") },
+                 MAGIC(8, "AVI LIST"), MAGIC(4, "moov"), MAGIC(4, "mdat"),
+                 MAGIC(4, "wide") },
       .is = is_video },
     { "PSD", "a Photoshop document (PSD)", "psd psb",
       .magic = { MAGIC(0, "8BPS\0\1"), MAGIC(0, "8BPS\0\2") } },

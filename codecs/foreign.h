@@ -7,7 +7,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
-enum { FOREIGN_MAGICS = 5 };
+enum { FOREIGN_MAGICS = 6 };
 
 struct foreign {
     const char *title;    /* "WebP" */

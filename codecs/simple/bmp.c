@@ -277,16 +277,16 @@ static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
 
 /* ---- Pixels ---------------------------------------------------------------*/
 
-/* The fourth byte of a plain pixel is alpha only by custom: where all of them
- * are 0, the picture is opaque. */
-static void make_opaque(struct image *img)
+/* Returns whether the alpha of all pixels is this. */
+static bool all_alpha(const struct image *img, uint8_t value)
 {
-    const struct plane *alpha = &img->plane[3];
-    for (uint32_t y = 0; y < img->height; y++)
-        if (interleave_max(CELL_U8, plane_row(alpha, y), img->width))
-            return;
-    for (uint32_t y = 0; y < img->height; y++)
-        memset(plane_row(alpha, y), 255, img->width);
+    const struct plane *plane = &img->plane[img->nplanes - 1];
+    bool all = true;
+    for (uint32_t y = 0; y < img->height && all; y++) {
+        const uint8_t *row = plane_row(plane, y);
+        all = row[0] == value && memcmp(row, row + 1, img->width - 1) == 0;
+    }
+    return all;
 }
 
 static int read_rows(struct image *img, const struct bmp_header *h,
@@ -323,8 +323,11 @@ static int read_rows(struct image *img, const struct bmp_header *h,
     }
     if (indices)
         color_indices(img, h);
-    else if (bytes && img->nplanes == 4 && h->compression == BMP_PLAIN)
-        make_opaque(img);
+    /* The fourth byte of a plain pixel is alpha only by custom: where all of
+     * them are 0, the picture is opaque. */
+    if (leaves_alpha_open(h) && all_alpha(img, 0))
+        for (uint32_t y = 0; y < img->height; y++)
+            memset(plane_row(&img->plane[3], y), 255, img->width);
     return 0;
 }
 
@@ -380,17 +383,6 @@ static int describe(struct reader *reader, struct err *err)
     return 0;
 }
 
-static bool is_opaque(const struct image *img)
-{
-    for (uint32_t y = 0; y < img->height; y++) {
-        const uint8_t *row = plane_row(&img->plane[img->nplanes - 1], y);
-        for (uint32_t x = 0; x < img->width; x++)
-            if (row[x] != 255)
-                return false;
-    }
-    return true;
-}
-
 /* Whether runs are complete is known only when they are read. */
 static int open(struct reader *reader, struct err *err)
 {
@@ -416,7 +408,8 @@ static int decode(struct reader *reader, struct err *err)
         describe(reader, err))
         return -1;
     /* Alpha that was left open says nothing where all of it is opaque. */
-    if (reader->opts->portable && leaves_alpha_open(head) && is_opaque(img)) {
+    if (reader->opts->portable && leaves_alpha_open(head) &&
+        all_alpha(img, 255)) {
         img->nplanes = 3;
         img->alpha = false;
     }
