@@ -74,7 +74,7 @@ bench-guard: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/guard $(BEFORE) $(BUILD)/gimgxf
 bench-family: $(BUILD)/gimgxf
 	@$(if $(BEFORE),,$(error bench-family needs BEFORE=OTHER/gimgxf))
-	@BUILD=$(BUILD) tests/bench/png-family $(BEFORE)
+	@BUILD=$(BUILD) tests/bench/guard $(BEFORE) $(BUILD)/gimgxf family
 bench-batch-gpu: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) PLACE=$${PLACE:-/dev/shm/gimgxf-bench} tests/bench/batch \
 	    gpu $(addprefix gpu-,optimized 12mp odd mixed)

@@ -9,7 +9,7 @@ import struct
 import sys
 
 import pieces
-from heif_reader import CORNERS, EXIF, Heif, boxes, turned
+from heif_reader import CORNERS, EXIF, Heif, turned
 from pieces import exif, xmp_tag
 
 
