@@ -358,47 +358,13 @@ int gather_inputs(struct inputs *inputs, const struct options *opts,
     return status;
 }
 
-/* ---- Nothing found ------------------------------------------------------- */
-
-/* Returns the directory that was searched, if it is the only input, or NULL. */
-static const char *only_directory(const struct options *opts)
-{
-    struct stat st;
-    if (!opts->recursive || opts->nfiles != 1 || opts->files_from ||
-        stat(opts->file[0], &st) || !S_ISDIR(st.st_mode))
-        return NULL;
-    return opts->file[0];
-}
-
 int gather_check_found(const struct inputs *inputs, const struct options *opts,
                        struct err *err)
 {
-    const char *directory = only_directory(opts);
-    struct err why;
-    if (!inputs->none)
-        return 0;
-    /* Which options left nothing, and what may have been meant. */
-    const char *whose = directory ? "its" : "the";
-    const struct globs *include = &opts->include;
-    const char *plural = inputs->seen == 1 ? "" : "s";
-    if (opts->exclude.count)
-        fail(&why, include->count ? "; --include and --exclude leave none"
-                                  : "; --exclude leaves none");
-    else if (include->count > 1)
-        fail(&why, "; no pattern of --include matches any of %s %zu file%s",
-             whose, inputs->seen, plural);
-    else if (include->count)
-        fail(&why, "; --include '%s' matches none of %s %zu file%s%s",
-             include->glob[0], whose, inputs->seen, plural,
-             strchr(include->glob[0], ',')
-                 ? " (it takes one pattern, and may be repeated)"
-                 : "");
-    else if (inputs->seen)
-        fail(&why, "; none of %s %zu file%s has a suffix of a picture", whose,
-             inputs->seen, plural);
-    else
-        fail(&why, "%s", "");
-    if (directory)
-        return fail(err, "no pictures found in '%s'%s", directory, why.text);
-    return fail(err, "no pictures found%s", why.text);
+    const bool patterns = opts->include.count || opts->exclude.count;
+    return inputs->none ? fail(err, "no pictures found among %zu file%s; %s",
+                               inputs->seen, inputs->seen == 1 ? "" : "s",
+                               patterns ? "--include and --exclude leave none"
+                                        : "none has a suffix of a picture")
+                        : 0;
 }

@@ -71,7 +71,7 @@ int gather_inputs(struct inputs *inputs, const struct options *opts,
                   const char *folder, struct err *err);
 
 /* Returns 0 if gather_inputs() found an input. Otherwise it returns -1 with a
- * reason that says where it looked, and which patterns left nothing. */
+ * reason that says among how many files, and whether patterns left nothing. */
 int gather_check_found(const struct inputs *inputs, const struct options *opts,
                        struct err *err);
 

@@ -175,22 +175,6 @@ static void expand_template(const char *template, const struct options *opts,
     }
 }
 
-struct shown outputs_show(const char *name)
-{
-    struct shown shown;
-    size_t length = strlen(name), most = sizeof shown.text - 4;
-    const char *end = name + length;
-    if (length <= most) {
-        memcpy(shown.text, name, length + 1);
-        return shown;
-    }
-    name = end - most;
-    while (((unsigned char)*name & 0xc0) == 0x80) /* within a character */
-        name++;
-    snprintf(shown.text, sizeof shown.text, "...%s", name);
-    return shown;
-}
-
 /* ---- The options ------------------------------------------------------- */
 
 int outputs_init(struct outputs *outputs, const struct options *opts,
@@ -208,7 +192,7 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
         return fail(
             err,
             "--output: %s must be a relative name, since --directory is given",
-            outputs_show(text).text);
+            text);
     if (find_folder(text, folder, err))
         return -1;
     if (opts->directory)
@@ -216,11 +200,9 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
     if (!folder->length)
         return 0;
     if (folder->cut)
-        return fail(err, "%s: the name is too long",
-                    outputs_show(folder->text).text);
+        return fail(err, "%s: the name is too long", folder->text);
     if (stat(folder->text, &st) == 0 && !S_ISDIR(st.st_mode))
-        return fail(err, "%s: not a directory",
-                    outputs_show(folder->text).text);
+        return fail(err, "%s: not a directory", folder->text);
     return 0;
 }
 
@@ -262,23 +244,19 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         return fail(err,
                     "%s: a directory; --recursive (-r) takes the pictures "
                     "in it",
-                    outputs_show(input->name).text);
+                    input->name);
     if (name->cut)
-        return fail(err, "%s...: the name of the output of %s is too long",
-                    outputs_show(outputs->folder.text).text,
-                    outputs_show(input->name).text);
+        return fail(err, "the name of the output of %.500s is too long",
+                    input->name);
     if (outputs->folder.length &&
         path_has(name->text + outputs->folder.length, ".."))
         return fail(err, "%s, what %s becomes, would leave %s by ..",
-                    outputs_show(name->text).text,
-                    outputs_show(input->name).text,
-                    outputs_show(outputs->folder.text).text);
+                    name->text, input->name, outputs->folder.text);
     if (name->length == 0 || name->text[name->length - 1] == '/' ||
         is_directory(name->text))
         return fail(err, "'%s', what %s becomes, is not the name of a file",
-                    outputs_show(name->text).text,
-                    outputs_show(input->name).text);
+                    name->text, input->name);
     return job_choose_format(&job, &why)
-               ? fail(err, "%s: %s", outputs_show(name->text).text, why.text)
+               ? fail(err, "%s: %s", name->text, why.text)
                : 0;
 }

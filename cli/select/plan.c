@@ -78,35 +78,22 @@ static struct output_slot *slot_of(struct output_check *c,
     return &c->slot[i];
 }
 
-static int fail_twice(struct output_check *c, uint32_t i, uint32_t k,
+static int fail_twice(const struct output_check *c, uint32_t i, uint32_t k,
                       struct err *err)
 {
-    const struct input *a = &c->plan->inputs.list[i];
-    const struct input *b = &c->plan->inputs.list[k];
-    struct file_identity one, two;
-    if (strcmp(a->name, b->name) == 0)
-        return fail(err, "%s is named twice, and would become %s both times",
-                    outputs_show(a->name).text,
-                    outputs_show(c->plan->output[i]).text);
+    const char *a = c->plan->inputs.list[i].name;
+    const char *b = c->plan->inputs.list[k].name;
+    if (strcmp(a, b) == 0)
+        return fail(err, "%s is named twice", a);
     if (c->opts->in_place)
         return fail(err,
-                    "%s and %s are the same file, which cannot be "
-                    "replaced twice",
-                    outputs_show(a->name).text, outputs_show(b->name).text);
-    if (file_identity_find(&c->identities, a->name, &one, err) ||
-        file_identity_find(&c->identities, b->name, &two, err))
-        return -1;
-    if (file_identity_same(&one, &two))
-        return fail(err,
-                    "%s and %s are the same file, and would become %s "
-                    "both times",
-                    outputs_show(a->name).text, outputs_show(b->name).text,
-                    outputs_show(c->plan->output[i]).text);
+                    "%s and %s are the same file, which cannot be replaced "
+                    "twice",
+                    a, b);
     return fail(err,
                 "%s and %s would both become %s; {dir} in --output (-o) keeps "
                 "them apart",
-                outputs_show(a->name).text, outputs_show(b->name).text,
-                outputs_show(c->plan->output[i]).text);
+                a, b, c->plan->output[i]);
 }
 
 static int check_output(struct output_check *c, uint32_t i, struct err *err)
@@ -119,9 +106,8 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
         return fail(err,
                     "%s, what %s becomes, would leave %s by a link that leads "
                     "out of it",
-                    outputs_show(output).text,
-                    outputs_show(c->plan->inputs.list[i].name).text,
-                    outputs_show(c->outputs->folder.text).text);
+                    output, c->plan->inputs.list[i].name,
+                    c->outputs->folder.text);
     struct output_slot *slot = slot_of(c, &identity, err);
     if (!slot)
         return -1;
@@ -158,15 +144,13 @@ static int check_input(struct output_check *c, uint32_t i, struct err *err)
     if (c->opts->no_clobber && file_exists(NULL, output))
         return 0;
     if (k == i && strcmp(output, input) == 0)
-        return fail(err, "%s is the input itself; " REPLACES_INPUTS,
-                    outputs_show(output).text);
+        return fail(err, "%s is the input itself; " REPLACES_INPUTS, output);
     if (k == i)
         return fail(err, "%s is the input %s by another name; " REPLACES_INPUTS,
-                    outputs_show(output).text, outputs_show(input).text);
+                    output, input);
     return fail(err,
                 "%s, what %s becomes, is itself an input; " REPLACES_INPUTS,
-                outputs_show(output).text,
-                outputs_show(c->plan->inputs.list[k].name).text);
+                output, c->plan->inputs.list[k].name);
 }
 
 /* A name of --in-place that is not there is refused before any file is touched:
@@ -182,13 +166,13 @@ static int check_there(struct output_check *c, uint32_t i, struct err *err)
                    ? fail(err,
                           "%s: %s, so nothing was done; --in-place replaces "
                           "every file that is named",
-                          outputs_show(input->name).text, strerror(errno))
+                          input->name, strerror(errno))
                    : 0;
     return S_ISDIR(st.st_mode)
                ? fail(err,
                       "%s: a directory; --recursive (-r) takes the "
                       "pictures in it",
-                      outputs_show(input->name).text)
+                      input->name)
                : 0;
 }
 

@@ -57,10 +57,4 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
 int outputs_name(const struct outputs *outputs, const struct input *input,
                  struct path_text *name, struct err *err);
 
-/* A name as messages show it: a very long one without its beginning. */
-struct shown {
-    char text[260];
-};
-struct shown outputs_show(const char *name);
-
 #endif

@@ -187,25 +187,23 @@ mkdir -p tree/sub empty full
 cp a.jpg tree/
 cp in.png tree/sub/
 touch tree/sub/notes.txt full/notes.txt full/.hidden
-none='no pictures found'
-suffix="none of its 2 files has a suffix of a picture"
+none='no pictures found among'
+suffix='none has a suffix of a picture'
+left='--include and --exclude leave none'
 refused 1 <<END
 rotate90 cut.jpg cut.png | cut.jpg: Premature end of JPEG file; --tolerant reads what is there
 info e.npz | e.npz: an archive (NPZ or ZIP) that holds no array
-rotate90 -r -i tree --include '*.png,*.jpg' | $none in 'tree'; --include '*.png,*.jpg' matches none of its 3 files (it takes one pattern, and may be repeated)
-rotate90 -r -d out --dry-run tree --include '*.gif' | $none in 'tree'; --include '*.gif' matches none of its 3 files
-info -r tree --include '*.gif' --include '*.x' | $none in 'tree'; no pattern of --include matches any of its 3 files
-info -r tree --exclude '*' | $none in 'tree'; --exclude leaves none
-info -r tree --include '*.png' --exclude sub | $none in 'tree'; --include and --exclude leave none
-info a.jpg --include '*.gif' | $none; --include '*.gif' matches none of the 1 file
-rotate90 -r -i empty | $none in 'empty'
-info -r empty | $none in 'empty'
-info -r full | $none in 'full'; $suffix
-rotate90 -r -d out full full | $none; none of the 4 files has a suffix of a picture
+rotate90 -r -i tree --include '*.png,*.jpg' | $none 3 files; $left
+rotate90 -r -d out --dry-run tree --include '*.gif' | $none 3 files; $left
+info -r tree --exclude '*' | $none 1 file; $left
+info a.jpg --include '*.gif' | $none 1 file; $left
+rotate90 -r -i empty | $none 0 files; $suffix
+info -r full | $none 2 files; $suffix
+rotate90 -r -d out full full | $none 4 files; $suffix
 END
-gives 1 "gimgxf: $none in 'full'; $suffix" rotate90 -r -d out --json full
+gives 1 "gimgxf: $none 2 files; $suffix" rotate90 -r -d out --json full
 check 'nothing found, JSON' [ "$(cat stdout)" = \
-    "{\"status\": \"failed\", \"error\": \"$none in 'full'; $suffix\"}" ]
+    "{\"status\": \"failed\", \"error\": \"$none 2 files; $suffix\"}" ]
 gives 0 '' -q rotate90 -i --files-from /dev/null
 gives 0 '' -q rotate90 -r -d out --shard 1/40 tree
 check 'a share may be empty' absent out/a.jpg
@@ -213,7 +211,7 @@ check 'a share may be empty' absent out/a.jpg
 # info says how many it passed over.
 touch full/p.dds full/q.dds
 over='gimgxf: 2 files passed over: 2 DDS'
-gives 1 "gimgxf: $none in 'full'; none of its 4 files has a suffix of a picture
+gives 1 "gimgxf: $none 4 files; $suffix
 $over" info -r full
 cp in.png full/
 gives 0 "$over" info -v -r full
