@@ -313,7 +313,7 @@ static void conclude(struct batch *batch)
                                : atomic_load(&records->failed) ? ENDING_MANIFEST
                                : signals_asked()               ? ENDING_SIGNAL
                                                  : ENDING_FAILURES,
-                               signals_asked(), &batch->progress, opts);
+                               &batch->progress, opts);
     }
 }
 
@@ -347,7 +347,7 @@ static enum outcome do_all(struct batch *batch)
                                 &err);
     if (opts->stack && count && stack_open(&batch->stack, opts, count, &err)) {
         scheduler_close(batch->scheduler);
-        stack_report(opts, NULL, WRITTEN_NOT, &err);
+        stack_report(opts, WRITTEN_NOT, &err);
         return OUTCOME_FAILED;
     }
     int status = give_all(batch);
@@ -363,7 +363,7 @@ static enum outcome do_all(struct batch *batch)
                  missing, progress->all);
         else
             written = stack_settle(batch->stack, &err);
-        stack_report(batch->opts, batch->stack, written, &err);
+        stack_report(batch->opts, written, &err);
         stack_close(batch->stack);
         status = written == WRITTEN_NOT ? -1 : 0;
     }
@@ -403,7 +403,7 @@ static enum outcome plan_and_do(struct batch *batch)
         show_plan(batch);
     } else if (opts->stack && opts->no_clobber &&
                file_exists(NULL, opts->stack)) {
-        stack_report(opts, NULL, WRITTEN_EXISTS, NULL);
+        stack_report(opts, WRITTEN_EXISTS, NULL);
     } else {
         outcome = do_all(batch);
     }

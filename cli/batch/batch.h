@@ -162,9 +162,8 @@ enum ending {
 };
 
 /* Says why a batch ended early: prints on standard error how many files are
- * left and what to type to go on, and with --json an object on standard output.
- * Prints nothing for ENDING_PIPE. `signal` counts for ENDING_SIGNAL. */
-void progress_report_ending(enum ending ending, int signal,
+ * left and what to type to go on; nothing for ENDING_PIPE. */
+void progress_report_ending(enum ending ending,
                             const struct batch_progress *progress,
                             const struct options *opts);
 
@@ -226,9 +225,9 @@ int stack_put(struct stack *stack, size_t i, const char *input,
 enum written stack_settle(struct stack *stack, struct err *err);
 
 /* Prints what became of the array, as the options ask; `err` is why it was not
- * written, and `stack` may be NULL unless it was. */
-void stack_report(const struct options *opts, const struct stack *stack,
-                  enum written written, const struct err *err);
+ * written. */
+void stack_report(const struct options *opts, enum written written,
+                  const struct err *err);
 
 /* Removes the file unless it is in its place, and frees. Fine on NULL. */
 void stack_close(struct stack *stack);

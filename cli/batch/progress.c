@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/job/stages.h"
-#include "cli/json/json.h"
 #include "cli/report/report.h"
 #include "cli/schedule/device_scans.h"
 #include "codecs/base/clock.h"
@@ -275,37 +274,7 @@ void progress_plan(size_t planned, size_t all)
 
 /* ---- An early end -------------------------------------------------------- */
 
-static const char *const reasons[] = {
-    [ENDING_SIGNAL] = "signal",
-    [ENDING_FAILURES] = "failures",
-    [ENDING_FULL] = "disk_full",
-    [ENDING_MANIFEST] = "manifest",
-};
-
-static void print_ending(enum ending ending, int signal,
-                         const struct batch_progress *progress, size_t left,
-                         const char *next)
-{
-    struct json_writer json = { .out = stdout };
-    char name[16];
-    json_open(&json, NULL, '{');
-    json_string(&json, "status", "ended");
-    json_string(&json, "reason", reasons[ending]);
-    if (ending == ENDING_SIGNAL) {
-        snprintf(name, sizeof name, "SIG%s", sigabbrev_np(signal));
-        json_string(&json, "signal", name);
-    }
-    json_number(&json, "files", (double)progress->all);
-    json_number(&json, "done", (double)progress->done);
-    json_number(&json, "skipped", (double)progress->skipped);
-    json_number(&json, "failed", (double)progress->failed);
-    json_number(&json, "not_begun", (double)left);
-    json_string(&json, "next", next);
-    json_close(&json, '}');
-    putchar('\n');
-}
-
-void progress_report_ending(enum ending ending, int signal,
+void progress_report_ending(enum ending ending,
                             const struct batch_progress *progress,
                             const struct options *opts)
 {
@@ -338,6 +307,4 @@ void progress_report_ending(enum ending ending, int signal,
         fail(&text, "%zu left; %s", left, next.text);
     if (!opts->quiet || ending == ENDING_FULL)
         report_error(NULL, text.text);
-    if (opts->json)
-        print_ending(ending, signal, progress, left, next.text);
 }

@@ -1,7 +1,6 @@
 /* One NPY array of many pictures. */
 #include "cli/batch/batch.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,53 +141,26 @@ enum written stack_settle(struct stack *stack, struct err *err)
     return file_draft_settle(stack->file, err);
 }
 
-/* Returns the bytes of the whole file. */
-static uint64_t stack_size(const struct stack *stack)
+void stack_report(const struct options *opts, enum written written,
+                  const struct err *err)
 {
-    return stack->header.size + (uint64_t)stack->count * stack->size;
-}
-
-void stack_report(const struct options *opts, const struct stack *stack,
-                  enum written written, const struct err *err)
-{
+    static const char *const status[] = { [1 + WRITTEN_NOT] = "failed",
+                                          [1 + WRITTEN] = "stacked",
+                                          [1 + WRITTEN_EXISTS] = "skipped" };
+    const char *error = written == WRITTEN_NOT ? err->text : NULL;
     if (opts->json) {
-        static const char *const status[] = { [1 + WRITTEN_NOT] = "failed",
-                                              [1 + WRITTEN] = "stacked",
-                                              [1 + WRITTEN_EXISTS] =
-                                                  "skipped" };
         struct json_writer json = { .out = stdout };
         json_open(&json, NULL, '{');
         json_string(&json, "output", opts->stack);
         json_string(&json, "status", status[1 + written]);
-        if (written == WRITTEN_NOT)
-            json_string(&json, "error", err->text);
-        if (written == WRITTEN_EXISTS)
-            json_string(&json, "reason", job_skipped_name(SKIPPED_EXISTS));
-        if (written == WRITTEN) {
-            const struct npy_header *header = &stack->header;
-            json_string(&json, "type", header->descr);
-            json_open(&json, "shape", '[');
-            for (unsigned i = 0; i < header->naxes; i++)
-                json_uint(&json, NULL, header->shape[i]);
-            json_close(&json, ']');
-            json_uint(&json, "bytes", stack_size(stack));
-        }
+        json_string(&json, "error", error);
         json_close(&json, '}');
         putchar('\n');
     }
-    if (written == WRITTEN_NOT)
-        report_error(opts->stack, err->text);
+    if (error)
+        report_error(opts->stack, error);
     if (written == WRITTEN_EXISTS && !opts->quiet)
         report_error(opts->stack, "exists, so it is left alone");
-    if (written == WRITTEN && opts->verbose) {
-        const struct npy_header *header = &stack->header;
-        char shape[256];
-        struct err text;
-        layout_print_shape(shape, sizeof shape, header->shape, header->naxes);
-        fail(&text, "shape %s, type %s, %" PRIu64 " bytes", shape,
-             header->descr, stack_size(stack));
-        report_error(opts->stack, text.text);
-    }
 }
 
 void stack_close(struct stack *stack)

@@ -152,7 +152,6 @@ for signal in INT TERM HUP; do
     wait $pid 2>/dev/null
     check "SIG$signal: status" [ $? = $((128 + $(kill -l $signal))) ]
     check "SIG$signal: nothing is left half" no_temporary ended
-    holds status=ended reason=signal signal=SIG$signal
     check "SIG$signal: how to go on" grep -qxE \
         "gimgxf: [0-9]+ left; the same call with --resume ended.$signal goes on" said
     done=$(ls ended | wc -l)
