@@ -54,11 +54,11 @@ guarded() {
     grep '^WORSE' out | grep -qv ': \(wall\|CPU\) at' || got=0
     check "status of $after $*: $(grep WORSE out)" [ $got = "$status" ]
 }
-guarded 0 "$program" gradient palette start-up PNGs
-check 'a line for each class' [ "$(grep -c ' | [0-9], [0-9] | 1.000' out)" = 4 ]
+guarded 0 "$program" 'PNG, gradient' palette start-up PNGs 'family 17,'
+check 'a line for each class' [ "$(grep -c ' | [0-9], [0-9] | 1.000' out)" = 5 ]
 printf '#!/bin/sh\nexec "%s" --png-level 0 "$@"\n' "$program" >stub
 chmod +x stub
-guarded 1 ./stub gradient
+guarded 1 ./stub 'PNG, gradient'
 check 'what is larger' grep -q '^WORSE PNG, gradient: size' out
 printf '#!/bin/sh\nexit 1\n' >stub
 guarded 1 ./stub gradient
