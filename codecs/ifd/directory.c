@@ -10,7 +10,13 @@
 /* EXIF leads to Interoperability; a picture in SubIFDs may have EXIF. */
 enum { DEPTH = 6, DIRECTORIES = 1 << 18 };
 
-enum { TAG_GLOBAL = 400, TAG_INTEROPERABILITY = 40965 };
+enum {
+    TAG_GLOBAL = 400,
+    TAG_IPTC = 33723,
+    TAG_MAKER_NOTE = 37500,
+    TAG_INTEROPERABILITY = 40965,
+    TAG_PRIVATE_DATA = 50740,
+};
 
 /* ---- Fields ------------------------------------------------------------- */
 
@@ -209,6 +215,19 @@ static bool read_field(const struct directories *all, struct tiff_form form,
     return true;
 }
 
+/* Returns whether a field has a block of metadata or a preview, of which
+ * cameras do not write places that mean something else. */
+static bool is_large(const struct field *field)
+{
+    static const uint16_t tags[] = { TAG_PANASONIC_JPEG, TAG_PACKET,
+                                     TAG_IPTC,           TAG_ICC,
+                                     TAG_MAKER_NOTE,     TAG_PRIVATE_DATA };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (field->tag == tags[i] && tiff_size_of(field->type))
+            return true;
+    return false;
+}
+
 void directory_clear(struct directory *dir)
 {
     for (size_t i = 0; i < dir->nfields; i++)
@@ -280,6 +299,7 @@ static struct directory *read_one(struct directories *all,
         plausible = plausible && tiff_size_of(field->type);
         dir->nfields += read || all->tags_only;
         all->bad += !read;
+        all->cut |= !read && is_large(field);
     }
     /* Cameras have links to something else, which leads to other numbers. */
     if (all->tags_only && (tag || all->camera) && !plausible) {
@@ -330,6 +350,7 @@ static int read_children(struct directories *all, const struct directory *dir,
                                   : fail(err, "its directories lead back to "
                                               "each other");
         end = all->end;
+        all->cut |= at >= all->file.size;
         all->depth++;
         if (read_chain(all, to, dir, field->tag, at, &why)) {
             if (why.memory || (all->tags_only ? has_too_many(all)

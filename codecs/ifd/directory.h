@@ -25,6 +25,7 @@ enum {
 };
 
 enum {
+    TAG_PANASONIC_JPEG = 46,
     TAG_SUBFILE = 254,
     TAG_WIDTH = 256,
     TAG_HEIGHT = 257,
@@ -137,6 +138,8 @@ struct directories {
     unsigned depth;                 /* of what is being read */
     uint64_t count, spent;          /* of directories, and their bytes */
     unsigned bad;                   /* fields that could not be read */
+    bool cut; /* a large one of them, or a directory that one leads to, is
+                 behind the end of the file */
 };
 
 /* Returns whether a file that starts so is a TIFF or BigTIFF; with `camera`,

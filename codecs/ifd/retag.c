@@ -44,7 +44,6 @@ void retag_set_exif(uint8_t *exif, size_t size, unsigned orientation)
  * as a preview: in Panasonic's, in a tag of its own. */
 static struct bytes preview_exif(struct bytes file, const struct directory *dir)
 {
-    enum { TAG_PANASONIC_JPEG = 46 };
     const struct field *panasonic = directory_find(dir, TAG_PANASONIC_JPEG);
     const uint64_t strip =
         directory_number(dir, TAG_STRIP_OFFSETS, 0, file.size);
@@ -79,8 +78,64 @@ static struct bytes find_xmp(const struct directory *dir)
                : (struct bytes){ 0 };
 }
 
-/* Returns where the last of strips or tiles ends. Some cameras write no place.
- */
+/* Panasonic's own tags of the sensor and its samples. */
+enum {
+    TAG_SENSOR_WIDTH = 2,
+    TAG_SENSOR_HEIGHT = 3,
+    TAG_SENSOR_BITS = 10,
+    TAG_RAW_FORMAT = 45,
+    TAG_RAW_OFFSET = 280,
+};
+
+/* Returns where the samples of Panasonic end at least: its count of bytes may
+ * be that before they were packed, or 0. So many pixels have 16 bytes, by the
+ * format, which are those of LibRaw. Files that were made without samples, for
+ * their metadata, have next to none. */
+static uint64_t find_panasonic_end(const struct tiff_tags *tags,
+                                   const struct directory *dir)
+{
+    static const uint8_t pixels[][2] = {
+        [5] = { 10, 9 }, [6] = { 14, 11 }, [7] = { 10, 9 }
+    };
+    enum { FORMATS = sizeof pixels / sizeof *pixels, EARLIER = 14, FEW = 4096 };
+    const uint64_t size = tags->all.file.size;
+    const uint64_t format = directory_number(dir, TAG_RAW_FORMAT, 0, 0),
+                   bits = directory_number(dir, TAG_SENSOR_BITS, 0, 0),
+                   width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
+                   height = directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
+                   strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0),
+                   begin = directory_number(dir, TAG_RAW_OFFSET, 0, strip);
+    unsigned packed = EARLIER;
+    if (format >= FORMATS || width > UINT16_MAX || height > UINT16_MAX)
+        return begin;
+    if (format >= 5)
+        packed = pixels[format][bits == 14];
+    const uint64_t end = begin + width / packed * 16 * height;
+    if (end <= size || begin > size || size - begin >= FEW)
+        return end;
+    warn(tags->all.opts->warnings, "it has no samples");
+    return begin;
+}
+
+/* Returns how many bytes a strip or tile may have. The one strip of a picture
+ * that is not compressed has as many as its samples take, whatever it says. */
+static uint64_t most_of(const struct directory *dir, const struct field *at)
+{
+    enum { NONE = 1 };
+    const uint64_t width = directory_number(dir, TAG_WIDTH, 0, UINT32_MAX),
+                   height = directory_number(dir, TAG_HEIGHT, 0, UINT32_MAX),
+                   bits = directory_number(dir, TAG_BITS, 0, 1),
+                   samples = directory_number(dir, TAG_SAMPLES, 0, 1);
+    return at->tag == TAG_STRIP_OFFSETS && at->count == 1 &&
+                   directory_number(dir, TAG_COMPRESSION, 0, NONE) == NONE &&
+                   width < 1 << 20 && height < 1 << 20 && bits <= 64 &&
+                   samples <= 256
+               ? (width * bits * samples + 7) / 8 * height
+               : UINT64_MAX / 2;
+}
+
+/* Returns where the last of strips or tiles ends, or a JPEG file. Some cameras
+ * write no place. */
 static uint64_t find_end(const struct directory *dir, unsigned places,
                          unsigned sizes)
 {
@@ -90,13 +145,34 @@ static uint64_t find_end(const struct directory *dir, unsigned places,
     if (!field_has_integers(at) || !field_has_integers(size))
         return 0;
     const unsigned wide = tiff_size_of(at->type), n = tiff_size_of(size->type);
+    const uint64_t most = most_of(dir, at);
     for (uint64_t i = 0; i < at->count && i < size->count; i++) {
         const uint64_t begin = tiff_read(dir->form, at->data + i * wide, wide);
-        const uint64_t bytes = tiff_read(dir->form, size->data + i * n, n);
-        if (begin != UINT32_MAX && bytes <= UINT64_MAX / 2 &&
-            begin <= UINT64_MAX / 2 && begin + bytes > end)
+        uint64_t bytes = tiff_read(dir->form, size->data + i * n, n);
+        bytes = bytes < most ? bytes : most;
+        if (begin != UINT32_MAX && bytes > 0 && begin <= UINT64_MAX / 2 &&
+            begin + bytes > end)
             end = begin + bytes;
     }
+    return end;
+}
+
+/* Returns where the samples of a directory end at least, and its previews. */
+static uint64_t find_last(const struct tiff_tags *tags,
+                          const struct directory *dir)
+{
+    const bool camera = tags->all.camera;
+    const bool panasonic = camera && dir == tags->all.first &&
+                           memcmp(tags->all.file.data, "IIU", 3) == 0;
+    const uint64_t ends[] = {
+        panasonic ? find_panasonic_end(tags, dir)
+                  : find_end(dir, TAG_STRIP_OFFSETS, TAG_STRIP_SIZES),
+        find_end(dir, TAG_TILE_OFFSETS, TAG_TILE_SIZES),
+        camera ? find_end(dir, TAG_JPEG_FILE, TAG_JPEG_SIZE) : 0,
+    };
+    uint64_t end = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        end = ends[i] > end && dir->tag != TAG_EXIF_IFD ? ends[i] : end;
     return end;
 }
 
@@ -104,7 +180,6 @@ static uint64_t find_end(const struct directory *dir, unsigned places,
  * one. Panasonic has tags of its own for it. */
 static void note_size(struct stream_info *info, const struct directory *dir)
 {
-    enum { TAG_SENSOR_WIDTH = 2, TAG_SENSOR_HEIGHT = 3 };
     const uint64_t sensor_width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
                    sensor_height =
                        directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
@@ -147,6 +222,15 @@ static int read_tags(struct tiff_tags *tags, const struct directory *dir,
     return 0;
 }
 
+int retag_cut(const struct load_opts *opts, struct err *err)
+{
+    if (!opts->tolerant)
+        return fail(err, "it is cut: what it names ends behind its own end; "
+                         "--tolerant turns it all the same");
+    warn(opts->warnings, "it is cut: what it names ends behind its own end");
+    return 0;
+}
+
 int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
                const struct load_opts *opts, struct err *err)
 {
@@ -158,20 +242,12 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
     if (directories_read(&tags->all, err))
         return -1;
     for (struct directory *dir = tags->all.first; dir; dir = dir->then) {
-        const uint64_t ends[] = {
-            end,
-            find_end(dir, TAG_STRIP_OFFSETS, TAG_STRIP_SIZES),
-            find_end(dir, TAG_TILE_OFFSETS, TAG_TILE_SIZES),
-        };
+        const uint64_t last = find_last(tags, dir);
         if (read_tags(tags, dir, err))
             return -1;
-        for (unsigned i = 0; i < 3 && dir->tag != TAG_EXIF_IFD; i++)
-            end = ends[i] > end ? ends[i] : end;
+        end = last > end ? last : end;
     }
-    if (camera && end > file.size && !opts->tolerant)
-        return fail(err, "it is cut: its samples end behind its own end; "
-                         "--tolerant turns it all the same");
-    return 0;
+    return end > file.size || tags->all.cut ? retag_cut(opts, err) : 0;
 }
 
 /* ---- Writing --------------------------------------------------------------*/

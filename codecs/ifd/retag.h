@@ -20,11 +20,14 @@ struct tiff_tags {
 };
 
 /* Reads the tags of a TIFF or, with `camera`, of a raw file. Fails if its
- * directories are damaged, or, of a raw file, if samples are missing at its
- * end, which opts->tolerant allows. directories_free(&tags->all) is to be
- * called in any case. */
+ * directories are damaged, or if samples, previews or blocks of metadata are
+ * missing at its end, which opts->tolerant allows. directories_free(&tags->all)
+ * is to be called in any case. */
 int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
                const struct load_opts *opts, struct err *err);
+
+/* Says that a file is cut short, which opts->tolerant allows. */
+int retag_cut(const struct load_opts *opts, struct err *err);
 
 /* Appends the file to `out`, which is empty, with tags that are turned by `op`.
  */

@@ -27,7 +27,8 @@ enum { IIQ_BLOCK = 8, IIQ_FLIP = 0x100 };
 /* What it says, by its two bits. */
 static const uint8_t iiq_orientations[] = { 1, 6, 8, 3 };
 
-static int open_iiq(struct raw_file *raw, struct err *err)
+static int open_iiq(struct raw_file *raw, const struct load_opts *opts,
+                    struct err *err)
 {
     enum { ENTRY = 16 };
     const struct tiff_form form = raw->tags.all.form;
@@ -39,16 +40,22 @@ static int open_iiq(struct raw_file *raw, struct err *err)
     if (at > size || size - at < 8)
         return fail(err, "its block of Phase One is not in the file");
     size_t count = tiff_read(form, data + at, 4);
-    for (at += 8; count > 0 && size - at >= ENTRY; count--, at += ENTRY)
-        if (tiff_read(form, data + at, 4) == IIQ_FLIP) {
+    for (at += 8; count > 0 && size - at >= ENTRY; count--, at += ENTRY) {
+        const uint64_t bytes = tiff_read(form, data + at + 8, 4),
+                       value = tiff_read(form, data + at + 12, 4);
+        if (tiff_read(form, data + at, 4) == IIQ_FLIP)
             raw->flip = at + 12;
-            raw->tags.info.orientation = (struct orientation){ 0 };
-            orientation_note(
-                &raw->tags.info.orientation, TAG_IFD,
-                iiq_orientations[tiff_read(form, data + raw->flip, 4) & 3]);
-            return 0;
-        }
-    return fail_unread(err, "its block of Phase One has no orientation");
+        else if (bytes > 4 && IIQ_BLOCK + value + bytes > size &&
+                 retag_cut(opts, err))
+            return -1;
+    }
+    if (!raw->flip)
+        return fail_unread(err, "its block of Phase One has no orientation");
+    raw->tags.info.orientation = (struct orientation){ 0 };
+    orientation_note(
+        &raw->tags.info.orientation, TAG_IFD,
+        iiq_orientations[tiff_read(form, data + raw->flip, 4) & 3]);
+    return 0;
 }
 
 static int set_iiq(const struct raw_file *raw, struct bytes *out, enum xform op,
@@ -87,11 +94,8 @@ static int open_cr3(struct raw_file *raw, const struct load_opts *opts,
         return fail(err, "it has no box CMT1, which says its orientation");
     for (at = 0; box_read(&uuid, file, at, file.size); at = uuid.end)
         continue;
-    if (at < file.size && !opts->tolerant)
-        return fail(err,
-                    "it is cut: the box at %zu ends behind its end; "
-                    "--tolerant turns it all the same",
-                    at);
+    if (at < file.size && retag_cut(opts, err))
+        return -1;
     raw->exif = (struct bytes){ .data = file.data + cmt1.body,
                                 .size = cmt1.end - cmt1.body };
     struct directories *all = &raw->tags.all;
@@ -145,9 +149,8 @@ static int open_raf(struct raw_file *raw, const struct load_opts *opts,
         if ((uint64_t)read_be32(file.data + at) +
                     read_be32(file.data + at + 4) >
                 file.size &&
-            !opts->tolerant)
-            return fail(err, "it is cut: what its header names ends behind its "
-                             "own end; --tolerant turns it all the same");
+            retag_cut(opts, err))
+            return -1;
     raw->exif = retag_find_exif(file, read_be32(file.data + PLACES));
     read_raf_size(raw, read_be32(file.data + DIRECTORY));
     return 0;
@@ -198,7 +201,7 @@ static int open_raw(struct raw_file *raw, struct bytes file,
                               .kind = kind_of(file.data, file.size) };
     if (raw->kind != RAW_CR3 && raw->kind != RAW_RAF)
         return retag_read(&raw->tags, file, true, opts, err) ||
-                       (raw->kind == RAW_IIQ && open_iiq(raw, err))
+                       (raw->kind == RAW_IIQ && open_iiq(raw, opts, err))
                    ? -1
                    : 0;
     if (raw->kind == RAW_CR3 ? open_cr3(raw, opts, err)

@@ -51,9 +51,9 @@ def jpeg(orientation, order='<'):
 
 
 def picture(file, width, height, compression, photometric, data):
-    return {256: (3, width), 257: (3, height), 259: (3, compression),
+    return {256: (3, width), 257: (3, height), 258: (3, 8), 259: (3, compression),
             262: (3, photometric), 273: (4, file.append(data)),
-            279: (4, len(data))}
+            277: (3, max(1, len(data) // (width * height))), 279: (4, len(data))}
 
 
 SAMPLES = bytes(range(200, 256)) * 3
@@ -78,8 +78,8 @@ def raw(name, o, order='<', big=False):
         f.ifd({**sensor, **tag(o), **more}, True)
         f.ifd({**picture(f, 6, 4, 6, 6, b'\xff\xd8\xff\xd9')}, True)
     elif name == 'rw2':
-        f.ifd({2: (3, 60), 3: (3, 40), 46: (7, jpeg(o)), 273: (4, 0xffffffff),
-               279: (4, 0), **tag(o)}, True)
+        f.ifd({2: (3, 140), 3: (3, 40), 46: (7, jpeg(o)), 273: (4, 0xffffffff),
+               279: (4, 0), 280: (4, f.append(bytes(6400))), **tag(o)}, True)
     else:
         subs = [f.ifd({254: (4, 1), 513: (4, f.append(jpeg(o, '>'))),
                        514: (4, len(jpeg(o))),
