@@ -48,12 +48,12 @@ struct jpeg_reader {
     const struct load_opts *opts;
     const struct decode_plan *plan;
     struct image *img;
-    struct image *blocks; /* planes of coefficients: img, or if samples are
-                             made of them, `decoded`; NULL: there are none */
-    struct image decoded;
-    const uint8_t *at; /* where the next segment may be; NULL: nowhere */
-    unsigned frame;    /* the marker of its header */
-    int scans;         /* how many have been noted */
+    bool blocks;          /* its planes are of coefficients */
+    struct image samples; /* the shape of what is made of these; {0}: they stay
+                             what they are */
+    const uint8_t *at;    /* where the next segment may be; NULL: nowhere */
+    unsigned frame;       /* the marker of its header */
+    int scans;            /* how many have been noted */
     struct bytes file;
     size_t behind; /* bytes after the end of the picture */
     uint8_t *row;
@@ -170,9 +170,8 @@ static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
 
 /* Sets the sizes of planes of samples as the components have them, or in full
  * resolution. */
-static void shape_samples(struct jpeg_reader *r)
+static void shape_samples(struct jpeg_reader *r, struct image *img)
 {
-    struct image *img = r->img;
     struct jpeg_parameters *p = parameters_of(img->meta);
     bool across = false, down = false;
     samples_choose_full(&r->d, r->plan->width ? r->plan->width : img->width,
@@ -222,19 +221,18 @@ static void shape(struct jpeg_reader *r)
                       "are",
                       img->nplanes, COMPONENTS));
     if (representation == REPRESENTATION_PLANES && r->unfinished) {
-        shape_samples(r);
+        shape_samples(r, img);
         return;
     }
-    r->blocks = img;
+    r->blocks = true;
     if (representation == REPRESENTATION_PLANES) {
-        r->blocks = &r->decoded;
-        *r->blocks = *img; /* its meta is borrowed */
-        shape_samples(r);
+        r->samples = *img;
+        shape_samples(r, &r->samples);
     }
-    r->blocks->cell = CELL_DCT;
+    img->cell = CELL_DCT;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        r->blocks->plane[i].width = r->d.comp_info[i].width_in_blocks;
-        r->blocks->plane[i].height = r->d.comp_info[i].height_in_blocks;
+        img->plane[i].width = r->d.comp_info[i].width_in_blocks;
+        img->plane[i].height = r->d.comp_info[i].height_in_blocks;
     }
 }
 
@@ -246,11 +244,10 @@ static void check_limits(struct jpeg_reader *r)
 {
     struct limits limits = r->opts->limits;
     const struct image *img = r->img;
-    if (r->blocks == &r->decoded) {
-        check(r, image_check_planes(r->blocks, &limits, r->err));
-        limits.reserve = NULL;
-    }
     check(r, image_check_planes(img, &limits, r->err));
+    limits.reserve = NULL;
+    if (r->samples.nplanes)
+        check(r, image_check_planes(&r->samples, &limits, r->err));
     if (!r->blocks && jpeg_has_multiple_scans(&r->d)) {
         uint64_t all = 2 * (uint64_t)img->width * img->height * img->nplanes;
         char what[64];
@@ -301,7 +298,7 @@ static bool read_coded(struct jpeg_reader *r)
 {
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
     struct sequential_reading reading = {
-        .img = r->blocks ? r->blocks : r->img,
+        .img = r->img,
         .file = r->file,
         .plan = r->plan,
         .opts = r->opts,
@@ -315,11 +312,8 @@ static bool read_coded(struct jpeg_reader *r)
     r->behind = reading.behind;
     if (verdict == SEQUENTIAL_FAILED)
         leave(r);
-    if (parameters_of(r->img->meta)->turned && r->blocks == &r->decoded) {
-        *r->img = r->decoded;
-        r->decoded = (struct image){ .meta = NULL };
-        r->blocks = r->img;
-    }
+    if (parameters_of(r->img->meta)->turned)
+        r->samples.nplanes = 0;
     return verdict == SEQUENTIAL_READ;
 }
 
@@ -394,10 +388,10 @@ static void read_pixels(struct jpeg_reader *r)
     }
     check_limits(r);
     if (r->blocks) { /* rows of which are zeroed as they are read */
-        check(r, image_alloc(r->blocks,
-                             r->blocks == r->img ? r->opts->mem : mem_plain,
-                             r->err));
-        libjpeg_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
+        check(r,
+              image_alloc(r->img, r->samples.nplanes ? mem_plain : r->opts->mem,
+                          r->err));
+        libjpeg_arrays_lend(&r->arrays, r->img, (j_common_ptr)&r->d);
         libjpeg_arrays_offer((j_common_ptr)&r->d);
         jpeg_read_coefficients(&r->d);
     } else {
@@ -426,10 +420,24 @@ static void read_pixels(struct jpeg_reader *r)
     r->behind = r->d.src->bytes_in_buffer;
 }
 
-static void forget_decoded(struct jpeg_reader *r)
+/* Samples are made of the blocks, which are freed. */
+static void make_samples(struct jpeg_reader *r)
 {
-    r->decoded.meta = NULL;
-    image_free(&r->decoded);
+    struct jpeg_parameters *p = parameters_of(r->img->meta);
+    struct samples samples[COMPONENTS];
+    struct image made = r->samples;
+    check(r, image_alloc(&made, r->opts->mem, r->err));
+    for (unsigned i = 0; i < made.nplanes; i++) {
+        samples[i] = (struct samples){ .wanted = true, .plane = made.plane[i] };
+        memcpy(samples[i].step, p->step[p->component[i].quantization],
+               sizeof samples[i].step);
+    }
+    samples_decode(samples, r->img, p->coded, r->opts->pool);
+    image_free_pixels(r->img);
+    *r->img = made;
+    r->blocks = false;
+    if (p->coded && !parameters_note_coded(p))
+        check(r, fail_memory(r->err, "no memory for so many scans"));
 }
 
 static int read_guarded(struct jpeg_reader *r,
@@ -454,23 +462,8 @@ static int take_guarded(struct jpeg_reader *r)
         return -1;
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
     libjpeg_arrays_finish(&r->arrays);
-    if (r->blocks == &r->decoded) {
-        /* Samples are made of the blocks, which are freed. */
-        struct jpeg_parameters *p = parameters_of(r->img->meta);
-        struct samples samples[COMPONENTS];
-        check(r, image_alloc(r->img, r->opts->mem, r->err));
-        for (unsigned i = 0; i < r->img->nplanes; i++) {
-            samples[i] =
-                (struct samples){ .wanted = true, .plane = r->img->plane[i] };
-            memcpy(samples[i].step, p->step[p->component[i].quantization],
-                   sizeof samples[i].step);
-        }
-        samples_decode(samples, r->blocks, p->coded, r->opts->pool);
-        samples_fill(&r->d, r->img);
-        if (p->coded && !parameters_note_coded(p))
-            check(r, fail_memory(r->err, "no memory for so many scans"));
-        forget_decoded(r);
-    }
+    if (r->samples.nplanes)
+        make_samples(r);
     if (r->plan->representation == REPRESENTATION_PLANES && !r->blocks)
         samples_fill(&r->d, r->img);
     parameters_trim(r->img, r->plan->width, r->plan->height);
@@ -478,7 +471,7 @@ static int take_guarded(struct jpeg_reader *r)
         !parameters_of(r->img->meta)->turned &&
         samples_realign(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
-    if (xform_transposes(r->img->turned) && r->blocks == r->img) {
+    if (xform_transposes(r->img->turned) && r->blocks) {
         /* Its blocks are turned as they are written: it has the shape of then.
          */
         struct image *img = r->img;
@@ -583,7 +576,6 @@ void close_jpeg(struct reader *reader)
     if (!r)
         return;
     jpeg_destroy((j_common_ptr)&r->d);
-    forget_decoded(r);
     memory_free(r->row);
     memory_free(r);
 }
