@@ -1,9 +1,5 @@
 /* All pictures of a TIFF file, turned each by its own tag. */
-#include "codecs/base/account.h"
 #include "codecs/tiff/tiff.h"
-
-#include "codecs/base/memory.h"
-#include "codecs/metadata/blocks.h"
 
 /* Samples that are more than this go to a file while they are coded: to copy
  * what was made of them takes longer. */
@@ -19,8 +15,7 @@ struct tiff_turning {
     unsigned
         shown[2]; /* pictures of subsampled chroma, or JPEG in the old style */
     bool read;    /* the samples of the picture at hand */
-    uint64_t thumbnails; /* bytes of JPEG files that were taken along, */
-    uint64_t allowance;  /* and the pixels of these that may still be read */
+    unsigned thumbnails; /* that were left out */
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -272,83 +267,18 @@ static int read_all(const struct directories *all, struct err *err)
     return 0;
 }
 
-/* Returns the JPEG file that a directory has as a thumbnail beside its samples,
- * or as all that it has. It is empty if the file does not hold it, if what it
- * may hold is to be left out, or if those before were more than the file has:
- * then it is dropped. */
-static struct bytes find_thumbnail(struct tiff_turning *w,
-                                   const struct directory *dir)
+/* Leaves out a thumbnail that is a JPEG file beside the samples, or all that a
+ * directory has. */
+static void drop_thumbnail(struct tiff_turning *w, struct directory *dir)
 {
-    const struct save_opts *save = w->opts->save;
-    const struct bytes file = w->all.file;
-    const uint64_t at = directory_number(dir, TAG_JPEG_FILE, 0, file.size),
-                   size = directory_number(dir, TAG_JPEG_SIZE, 0, 0);
-    if (save->drop && !save->strip && !(save->drop & DROP_THUMBNAIL))
-        warn(save->warnings, "a thumbnail (JPEG) is dropped, with what it may "
-                             "hold of what is left out");
-    if (save->strip || save->drop)
-        return (struct bytes){ .size = 0 };
-    if (at >= file.size || size > file.size - at ||
-        size > file.size - w->thumbnails) {
-        warn(save->warnings, "a thumbnail (JPEG) is dropped: the file does not "
-                             "hold it, or several share it");
-        return (struct bytes){ .size = 0 };
-    }
-    w->thumbnails += size;
-    return (struct bytes){ file.data + at, (size_t)size, 0 };
-}
-
-/* Takes along such a file: turned, as the directory is, or that of the picture
- * before it, or, if it cannot be, as it was. */
-static int move_thumbnail(struct tiff_turning *w, struct directory *dir,
-                          struct err *err)
-{
-    const struct save_opts *opts = w->opts->save;
-    const struct directory *of =
-        directory_is_picture(dir) || !dir->lead ? dir : dir->lead;
-    const struct image outer = {
-        .width = (uint32_t)directory_number(of, TAG_WIDTH, 0, 0),
-        .height = (uint32_t)directory_number(of, TAG_HEIGHT, 0, 0),
-        .turned = dir->turn,
-        .orientation = 1,
-    };
-    struct warnings unheard = { 0 };
-    const struct save_opts save = { .suffix = "jpg",
-                                    .orientation = opts->orientation,
-                                    .turner = opts->turner,
-                                    .allowance = &w->allowance,
-                                    .warnings = &unheard };
-    struct embedded_jpeg inner = {
-        .outer = &outer,
-        .limits = { .pixels = PIXELS_MIN, .bytes = 64 << 20 },
-    };
-    struct bytes jpeg, made = { 0 };
-    struct err why = { .memory = false };
     if (!directory_find(dir, TAG_JPEG_FILE))
-        return 0;
-    jpeg = find_thumbnail(w, dir);
-    if (!jpeg.size) {
-        remove_jpeg_file(dir);
-        if (!directory_is_picture(dir)) /* it may have nothing else */
-            directory_set_number(dir, TAG_SUBFILE, 1);
-        return 0;
-    }
-    if (account_spend(w->opts->limits.account, jpeg.size, err))
-        return -1;
-    if (outer.turned != XFORM_NONE) {
-        if (embedded_jpeg_turn(&made, jpeg, &inner, &save, &why) == 0)
-            jpeg = made;
-        else if (why.memory)
-            *err = why;
-        else
-            warn(opts->warnings, "a thumbnail (JPEG) stays as it was: %s",
-                 why.text);
-    }
-    directory_set_number(dir, TAG_JPEG_FILE, tiff_writer_at(&w->writer));
-    directory_set_number(dir, TAG_JPEG_SIZE, jpeg.size);
-    tiff_writer_append(&w->writer, jpeg.data, jpeg.size);
-    bytes_free(&made);
-    return why.memory ? -1 : 0;
+        return;
+    if (w->thumbnails++ == 0)
+        warn(w->opts->save->warnings, "a thumbnail that is a JPEG file beside "
+                                      "the pictures is not kept");
+    remove_jpeg_file(dir);
+    if (!directory_is_picture(dir)) /* it may have nothing else */
+        directory_set_number(dir, TAG_SUBFILE, 1);
 }
 
 /* Writes each page behind the samples of all that it leads to. */
@@ -359,8 +289,7 @@ static int write_file(struct tiff_turning *w, struct err *err)
     for (struct directory *dir = page; dir; dir = dir->then) {
         if (directory_is_picture(dir) && turn_picture(w, dir, err))
             return -1;
-        if (move_thumbnail(w, dir, err))
-            return -1;
+        drop_thumbnail(w, dir);
         if (!dir->then || !dir->then->tag) {
             tiff_writer_directory(&w->writer, page);
             page = dir->then;
@@ -395,7 +324,6 @@ int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
     if (status == 0 && !opts->turner)
         status = read_all(&w.all, err);
     else if (status == 0 && (w.changes || save->strip || save->drop)) {
-        w.allowance = embedded_jpeg_allowance(img);
         w.writer =
             (struct tiff_writer){ .form = w.all.form, .out = out, .err = err };
         status = write_file(&w, err);

@@ -5,10 +5,8 @@ tiff.py check OP IN OUT compares all pictures of OUT with those of IN, turned by
                         and their tags; and the other tags
 tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
 tiff.py old JPEG OUT    a TIFF of JPEG in the old style, and a thumbnail in it
-tiff.py thumbnail FILE JPEG  writes the JPEG file that the last page has
 tiff.py chroma JPEG OUT  YCbCr with half the chroma, its bits the other way round,
-                        beside a JPEG file as a thumbnail, and two directories of
-                        thumbnails: one that the file does not hold, one again
+                        beside a JPEG file as a thumbnail
 tiff.py map OP IN OUT   places of pixels on the map are the same
 tiff.py again TAG AS IN OUT  the same file, whose tag is another one, once more
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
@@ -410,19 +408,8 @@ def chroma(jpeg, name):
         266: (3, [2]), 273: (4, [place]), 277: (3, [3]), 278: (3, [h]),
         279: (4, [len(flipped)]), 513: (4, [thumb]), 514: (4, [len(data)]),
         530: (3, [2, 2])}, writer.link)
-    for size in len(data), 9999999:
-        writer.directory({254: (4, [1]), 513: (4, [thumb]), 514: (4, [size])},
-                         writer.link)
     with open(name, 'wb') as file:
         file.write(writer.out)
-
-
-def save_thumbnail(name, jpeg):
-    reader = Reader(name)
-    tags = list(reader.pages)[-1]
-    at, size = reader.values(tags, 513)[0], reader.values(tags, 514)[0]
-    with open(jpeg, 'wb') as file:
-        file.write(reader.data[at:at + size])
 
 
 def field(tag, name):
@@ -434,5 +421,5 @@ def field(tag, name):
 
 if __name__ == '__main__':
     {'make': make, 'check': check, 'map': check_map, 'tag': retag,
-     'old': old_jpeg, 'thumbnail': save_thumbnail, 'chroma': chroma,
+     'old': old_jpeg, 'chroma': chroma,
      'field': field, 'again': again}[sys.argv[1]](*sys.argv[2:])
