@@ -281,7 +281,7 @@ static int note_frame(struct gif *gif, const struct gif_part *part,
     const struct frame_place shown = gif_place_shown(gif, part);
     gif->outside += pixels && (shown.width < r.width ||
                                shown.height < r.height || shown.x > UINT16_MAX);
-    if (pixels <= LZW_OF_BYTE * coded)
+    if (pixels <= GIF_PIXELS_OF_BYTE * coded)
         return 0;
     if (!opts->tolerant)
         return fail(err,

@@ -3,7 +3,7 @@
  * Files come in as bytes, and go out turned: each frame's rectangle within the
  * screen and the pixels in it, and nothing else (turn.c); or the first frame
  * becomes a picture, and a picture a file (gif.c). blocks.c finds the parts of
- * a file, lzw.c codes pixels. */
+ * a file. */
 #ifndef CODECS_GIF_GIF_H
 #define CODECS_GIF_GIF_H
 
@@ -78,36 +78,9 @@ bool gif_split(struct bytes *to, const struct bytes *from);
 
 extern const struct block_format gif_blocks;
 
-/* ---- Pixels: lzw.c -------------------------------------------------------*/
-
-/* LZW as GIF has it (GIF89a, appendix F): pixels to codes of up to 12 bits, the
- * low bits first. It is our own: a library of it would be driven by more code
- * than this, and is slower. */
-
-enum lzw_end {
-    LZW_WHOLE, /* all pixels are there */
-    LZW_SHORT, /* they end before */
-    LZW_WRONG, /* a code stands for nothing */
-};
-
-/* The most bits of a pixel, of which 8 say something; and the most pixels that
- * a byte of codes is: no string is longer than there are codes, and where one
- * is long each has 12 bits. */
-enum { LZW_BITS = 11, LZW_OF_BYTE = 4096 * 8 / 12 + 1 };
-
-/* Fills `pixels`, of 1 to LZW_BITS bits, with `n` of them, or counts them if it
- * is NULL. Behind the codes 4 bytes can be read. *got is how many pixels there
- * are, and *left how many bytes are behind those that were needed. */
-enum lzw_end lzw_read(uint8_t *pixels, size_t n, struct bytes codes,
-                      unsigned bits, size_t *got, size_t *left);
-
-/* Appends the codes of a plane of pixels, of 2 to 8 bits; `interlaced`: its
- * rows in the order of lzw_row(). Returns false without memory. */
-bool lzw_write(struct bytes *codes, const struct plane *pixels, bool interlaced,
-               unsigned bits);
-
-/* Returns which row of an interlaced picture is the i-th in its file. */
-uint32_t lzw_row(uint32_t i, uint32_t height);
+/* The most pixels that a byte of codes is: no string is longer than there are
+ * codes, and where one is long each has 12 bits. */
+enum { GIF_PIXELS_OF_BYTE = 4096 * 8 / 12 + 1 };
 
 /* ---- Frames: turn.c ------------------------------------------------------*/
 

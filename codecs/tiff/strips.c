@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/base/account.h"
+#include "codecs/base/lzw.h"
 #include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/rows.h"
@@ -518,13 +519,14 @@ static int write_lzw(const struct strips_writing *w, uint8_t *part, size_t size,
 {
     const struct coding *c = &w->s->coding;
     const size_t row = w->s->cut.row, step = c->separate ? 1 : c->samples;
-    if (!bytes_reserve(made, lzw_bound(size)))
-        return fail_memory(err, "no memory for a strip or tile");
+    struct lzw_writer lzw;
     for (size_t at = 0; at < size && c->predictor == 2; at += row)
         for (size_t i = row; i-- > step;)
             part[at + i] = (uint8_t)(part[at + i] - part[at + i - step]);
-    made->size = lzw_encode(made->data, part, size);
-    return 0;
+    lzw_begin(&lzw, 8, true);
+    return lzw_put(&lzw, made, part, size) && lzw_end(&lzw, made)
+               ? 0
+               : fail_memory(err, "no memory for a strip or tile");
 }
 
 static void write_part(void *context, size_t i)

@@ -152,20 +152,6 @@ int tiff_handle_show(struct tiff_handle *handle, const struct tiff_strips *s,
 int tiff_handle_write(struct tiff_handle *handle, uint32_t part, void *from,
                       size_t size, struct bytes *made, struct err *err);
 
-/* ---- Our own encoder of LZW (TIFF 6.0, section 13), which is faster than
- * libtiff's
- * ------------------------------------------------------------------*/
-
-/* Returns how many bytes are enough for `size` bytes: 12 bits for each, and for
- * what begins and ends the codes. */
-static inline size_t lzw_bound(size_t size)
-{
-    return size + size / 2 + size / 1024 + 16;
-}
-
-/* Encodes bytes, at least one, and returns how many bytes there are then. */
-size_t lzw_encode(uint8_t *to, const uint8_t *from, size_t size);
-
 /* ---- The pictures of a file turned, and what it says of them ----------------
  */
 
