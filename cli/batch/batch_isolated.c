@@ -60,11 +60,8 @@ static enum outcome work(void *context, const struct worker_start *start)
         .context = &task,
     };
     task.batch = batch;
-    /* The worker reads nothing from standard input, and prints nothing but the
-     * manifest, if that goes to standard output. */
-    const bool prints = opts->manifest && strcmp(opts->manifest, "-") == 0;
-    if (!file_put_null(STDIN_FILENO) ||
-        (!prints && !file_put_null(STDOUT_FILENO))) {
+    /* The worker reads nothing from standard input, and prints nothing. */
+    if (!file_put_null(STDIN_FILENO) || !file_put_null(STDOUT_FILENO)) {
         report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }

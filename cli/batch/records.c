@@ -32,16 +32,13 @@ static struct record planned_record(void *batch, size_t i)
  * yet: then the first run makes it, and the same call goes on with it. */
 static bool is_one_file(const struct options *opts)
 {
-    struct file_identities known = { 0 };
-    struct file_identity a, b;
+    struct path_text a, b;
     struct err unheard;
-    const bool one =
-        opts->manifest && opts->resume &&
-        file_identity_find(&known, opts->manifest, &a, &unheard) == 0 &&
-        file_identity_find(&known, opts->resume, &b, &unheard) == 0 &&
-        file_identity_same(&a, &b);
-    file_identities_free(&known);
-    return one;
+    const char *one = opts->manifest, *other = opts->resume;
+    return one && other &&
+           resolve_canonical(&a, one, strlen(one), &unheard) == 0 &&
+           resolve_canonical(&b, other, strlen(other), &unheard) == 0 &&
+           strcmp(a.text, b.text) == 0;
 }
 
 /* Returns whether the manifest to resume from may be missing. */
@@ -59,16 +56,12 @@ static int check_resume(const struct options *opts, struct err *err)
                     "--resume: %s: not a regular file; --manifest must say "
                     "where to go on",
                     opts->resume);
-    if (!begins(opts) && strcmp(opts->resume, "-") != 0 &&
-        stat(opts->resume, &st) && errno == ENOENT) {
-        /* How to begin a manifest that is not there. */
-        if (option_table_given(opts, "manifest"))
-            return fail(err, "--resume: %s: %s; leave --resume out to begin",
-                        opts->resume, strerror(ENOENT));
-        return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
-                    opts->resume, strerror(ENOENT), opts->resume);
-    }
-    return 0;
+    return begins(opts) || stat(opts->resume, &st) == 0 || errno != ENOENT
+               ? 0
+               : fail(err,
+                      "--resume: %s: %s; name it by --manifest, too, to "
+                      "begin one",
+                      opts->resume, strerror(ENOENT));
 }
 
 /* Another run must not go on with what it reads, either. */
@@ -110,9 +103,7 @@ int records_open(struct batch *batch, struct err *err)
     const bool both = writes && is_one_file(opts);
     if (both && open_manifest(records, opts, err))
         return -1;
-    if (opts->resume &&
-        read_resume(batch, writes && !both && strcmp(opts->resume, "-") != 0,
-                    err))
+    if (opts->resume && read_resume(batch, writes && !both, err))
         return -1;
     return writes && !both ? open_manifest(records, opts, err) : 0;
 }

@@ -79,8 +79,7 @@ static int check_contents(struct manifest *m, struct err *err)
     char head[4096], first = '{', last = '\0';
     if (fstat(m->fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
         return 0;
-    int in =
-        strcmp(m->name, "-") == 0 ? -1 : open(m->name, O_RDONLY | O_CLOEXEC);
+    int in = open(m->name, O_RDONLY | O_CLOEXEC);
     ssize_t n = in < 0 ? 0 : pread(in, head, sizeof head, 0);
     for (ssize_t i = n; i-- > 0;)
         if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
@@ -124,7 +123,6 @@ int manifest_hold(const char *name, struct warnings *warnings, struct err *err)
 int manifest_open(struct manifest **manifest, const char *name,
                   struct warnings *warnings, struct err *err)
 {
-    const bool prints = strcmp(name, "-") == 0;
     struct manifest *m = calloc(1, sizeof *m);
     if (!m)
         return fail(err, "no memory");
@@ -134,11 +132,9 @@ int manifest_open(struct manifest **manifest, const char *name,
                     strerror(errno));
     }
     m->name = name;
-    m->fd = prints
-                ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    m->fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     int status = m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno)) : 0;
-    if (status == 0 && !prints) /* other programs may share standard output */
+    if (status == 0)
         status = lock(m->fd, LOCK_EX, name, warnings, err);
     if (status == 0)
         status = check_contents(m, err);
@@ -264,7 +260,7 @@ int manifest_note(struct manifest *manifest, const struct record *record,
         errno != ENOTSUP)
         return fail_system(err, NULL);
     pthread_mutex_lock(&m->mutex);
-    if (!m->named && strcmp(m->name, "-") != 0)
+    if (!m->named)
         sync_directory(m->name);
     m->named = true;
     pthread_mutex_unlock(&m->mutex);

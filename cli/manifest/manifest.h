@@ -59,7 +59,7 @@ struct record {
 
 struct manifest;
 
-/* Opens a manifest to append to it; "-" is standard output. The name must live
+/* Opens a manifest to append to it. The name must live
  * as long. A file that exists must be a manifest: nothing is appended to a
  * picture. It is locked until it is closed, also by processes that inherit it,
  * as two runs at once would not know what the other one replaces. Returns 0,

@@ -294,13 +294,11 @@ static int read_lines(struct resume *resume, int fd, struct err *err)
 
 static int read_file(struct resume *resume, const char *name, struct err *err)
 {
-    bool standard = strcmp(name, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(err, "%s", strerror(errno));
     int status = read_lines(resume, fd, err);
-    if (!standard)
-        close(fd);
+    close(fd);
     return status;
 }
 

@@ -26,7 +26,7 @@ struct resume_jobs {
     void *context;
 };
 
-/* Reads a manifest, "-" for standard input, whose name must live as long, and
+/* Reads a manifest, whose name must live as long, and
  * looks up all jobs in it. Spellings of names, and links to directories, do not
  * matter, nor do options if the output is the input. If it `may_lack`, a
  * missing file counts as an empty one. Returns 0; or -1 with a reason that does

@@ -215,9 +215,9 @@ for file in d.jpg picture.ppm script; do
     cksum $file
 done >sums
 refused 2 rotate90 -d out d.jpg <<END
---resume none | $none add --manifest none to begin one
---resume none --manifest other.log | $none leave --resume out to begin
---dry-run --resume none | $none add --manifest none to begin one
+--resume none | $none name it by --manifest, too, to begin one
+--resume none --manifest other.log | $none name it by --manifest, too, to begin one
+--dry-run --resume none | $none name it by --manifest, too, to begin one
 --resume d.jpg | --resume: d.jpg: not a manifest
 --resume picture.ppm | --resume: picture.ppm: not a manifest
 --resume script | --resume: script: not a manifest
