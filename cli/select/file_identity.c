@@ -125,22 +125,20 @@ int file_identity_find(struct file_identities *p, const char *name,
     return kept ? find_named(p, kept, identity, &st, err) : no_memory(err);
 }
 
-bool file_identity_same(const struct file_identity *a,
-                        const struct file_identity *b)
+int file_identity_compare(const struct file_identity *a,
+                          const struct file_identity *b)
 {
-    if (a->known || b->known)
-        return a->known && b->known && a->device == b->device &&
-               a->inode == b->inode;
-    return a->directory == b->directory && a->nbase == b->nbase &&
-           memcmp(a->base, b->base, a->nbase) == 0;
-}
-
-uint64_t file_identity_hash(const struct file_identity *identity)
-{
-    return identity->known
-               ? hash_pair(identity->device, identity->inode)
-               : hash_pair((uintptr_t)identity->directory,
-                           hash_bytes(identity->base, identity->nbase));
+    if (a->known != b->known)
+        return a->known ? 1 : -1;
+    if (a->known && a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->known)
+        return a->inode == b->inode ? 0 : a->inode < b->inode ? -1 : 1;
+    if (a->directory != b->directory)
+        return strcmp(a->directory, b->directory);
+    if (a->nbase != b->nbase)
+        return a->nbase < b->nbase ? -1 : 1;
+    return memcmp(a->base, b->base, a->nbase);
 }
 
 bool file_identity_is_below(const struct file_identity *identity,

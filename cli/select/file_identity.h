@@ -49,10 +49,10 @@ int file_identity_directory(struct file_identities *identities,
                             const char *name, size_t length,
                             const char **directory, struct err *err);
 
-/* Returns whether both are the same file; then their hashes are equal. */
-bool file_identity_same(const struct file_identity *a,
-                        const struct file_identity *b);
-uint64_t file_identity_hash(const struct file_identity *identity);
+/* Orders identities as strcmp() does names: 0 says that both are the same file.
+ */
+int file_identity_compare(const struct file_identity *a,
+                          const struct file_identity *b);
 
 /* Returns whether a file is in or below a directory, by its canonical name. */
 bool file_identity_is_below(const struct file_identity *identity,

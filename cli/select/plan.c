@@ -7,6 +7,7 @@
 #include "cli/select/plan.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,42 +41,25 @@ static int name_outputs(struct file_plan *plan, const struct options *opts,
 
 /* ---- Outputs that would be lost ---------------------------------------- */
 
-/* A hash table of the outputs by their identities. These are not kept, but
- * found again when two are compared, which is seldom: if hashes are equal. */
+struct known_output {
+    struct file_identity identity;
+    uint32_t number; /* in the plan */
+};
+
 struct output_check {
     const struct file_plan *plan;
     const struct options *opts;
     const struct outputs *outputs;
     struct file_identities identities;
-    const char *folder; /* canonical; NULL: there is none */
-    struct output_slot {
-        uint32_t hash;
-        uint32_t number; /* of the item, from 1; 0: the slot is free */
-    } * slot;
-    size_t slots; /* a power of two */
+    const char *folder;         /* canonical; NULL: there is none */
+    struct known_output *known; /* room for all, and as tsearch() has them */
+    void *by_identity;
 };
 
-/* Returns the slot of the output with this identity, which is free if there is
- * none; NULL, with the reason, on failure. */
-static struct output_slot *slot_of(struct output_check *c,
-                                   const struct file_identity *identity,
-                                   struct err *err)
+static int by_identity(const void *a, const void *b)
 {
-    const uint64_t hash = file_identity_hash(identity);
-    struct file_identity other;
-    size_t i = hash >> 32 & (c->slots - 1);
-    for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
-        if (c->slot[i].hash != (uint32_t)hash)
-            continue;
-        if (file_identity_find(&c->identities,
-                               c->plan->output[c->slot[i].number - 1], &other,
-                               err))
-            return NULL;
-        if (file_identity_same(identity, &other))
-            break;
-    }
-    c->slot[i].hash = (uint32_t)hash;
-    return &c->slot[i];
+    return file_identity_compare(&((const struct known_output *)a)->identity,
+                                 &((const struct known_output *)b)->identity);
 }
 
 static int fail_twice(const struct output_check *c, uint32_t i, uint32_t k,
@@ -99,22 +83,20 @@ static int fail_twice(const struct output_check *c, uint32_t i, uint32_t k,
 static int check_output(struct output_check *c, uint32_t i, struct err *err)
 {
     const char *output = c->plan->output[i];
-    struct file_identity identity;
-    if (file_identity_find(&c->identities, output, &identity, err))
+    struct known_output *own = &c->known[i];
+    own->number = i;
+    if (file_identity_find(&c->identities, output, &own->identity, err))
         return -1;
-    if (c->folder && !file_identity_is_below(&identity, c->folder))
+    if (c->folder && !file_identity_is_below(&own->identity, c->folder))
         return fail(err,
                     "%s, what %s becomes, would leave %s by a link that leads "
                     "out of it",
                     output, c->plan->inputs.list[i].name,
                     c->outputs->folder.text);
-    struct output_slot *slot = slot_of(c, &identity, err);
-    if (!slot)
-        return -1;
-    if (slot->number)
-        return fail_twice(c, slot->number - 1, i, err);
-    slot->number = i + 1;
-    return 0;
+    struct known_output **found = tsearch(own, &c->by_identity, by_identity);
+    if (!found)
+        return fail(err, "no memory to compare names");
+    return *found == own ? 0 : fail_twice(c, (*found)->number, i, err);
 }
 
 /* ---- Inputs that would be lost ------------------------------------------- */
@@ -125,21 +107,20 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
  * is fine, since it is left alone. */
 static int check_input(struct output_check *c, uint32_t i, struct err *err)
 {
-    struct file_identity identity;
+    struct known_output own;
+    const struct file_identity *identity = &own.identity;
     const char *input = c->plan->inputs.list[i].name;
-    if (file_identity_find(&c->identities, input, &identity, err))
+    if (file_identity_find(&c->identities, input, &own.identity, err))
         return -1;
-    const struct output_slot *slot = slot_of(c, &identity, err);
-    if (!slot)
-        return -1;
+    struct known_output **found = tfind(&own, &c->by_identity, by_identity);
     /* Of several hard links to a file each is one of its own, and stays if
      * another one is replaced; but not for its own output. */
-    const bool linked = !identity.known && identity.inode;
+    const bool linked = !identity->known && identity->inode;
     const bool is_own =
         linked && file_is_same(NULL, c->plan->output[i], NULL, input);
-    if (slot->number == 0 && !is_own)
+    if (!found && !is_own)
         return 0;
-    const uint32_t k = slot->number ? slot->number - 1 : i;
+    const uint32_t k = found ? (*found)->number : i;
     const char *output = c->plan->output[k];
     if (c->opts->no_clobber && file_exists(NULL, output))
         return 0;
@@ -183,10 +164,8 @@ static int check_all(struct output_check *c, struct err *err)
         file_identity_directory(&c->identities, c->outputs->folder.text,
                                 c->outputs->folder.length, &c->folder, err))
         return -1;
-    for (c->slots = 64; c->slots < (size_t)inputs->count * 4;)
-        c->slots *= 2;
-    c->slot = calloc(c->slots, sizeof *c->slot);
-    if (!c->slot)
+    c->known = calloc(inputs->count + (size_t)1, sizeof *c->known);
+    if (!c->known)
         return fail(err, "no memory to compare %u names", inputs->count);
     uint32_t outputs = c->opts->stack && inputs->count ? 1 : inputs->count;
     for (uint32_t i = 0; i < outputs; i++)
@@ -199,6 +178,12 @@ static int check_all(struct output_check *c, struct err *err)
         if (!inputs->list[i].directory && check(c, i, err))
             return -1;
     return 0;
+}
+
+/* The nodes of the tree are those of an array. */
+static void keep(void *known)
+{
+    (void)known;
 }
 
 /* ---- Shards ------------------------------------------------------------ */
@@ -231,7 +216,8 @@ int plan_make(struct file_plan *plan, const struct options *opts,
         return -1;
     int status = check_all(&check, err);
     file_identities_free(&check.identities);
-    free(check.slot);
+    tdestroy(check.by_identity, keep);
+    free(check.known);
     if (status == 0 && opts->shards) {
         struct inputs *inputs = &plan->inputs;
         uint32_t kept = 0;
