@@ -25,8 +25,7 @@
  * not be foreseen.
  *
  * A match is worth the bits that it saves, by what its symbols and those of its
- * bytes cost in the block so far. One that costs a little more is taken, too:
- * the more matches there are, the less each costs, and the faster all is.
+ * bytes cost in the block so far.
  *
  * Each byte that is passed in a long match allows for some steps along a chain,
  * and where size counts more, any byte for one. So much is searched where that
@@ -58,7 +57,6 @@ enum {
     LONG = 64,           /* of a run longer than this, every SPARSE-th */
     SPARSE = 4,          /* position is chained, and the last END ones */
     END = 16,
-    LOSS = 2 * COST_OF_BIT, /* that a match may cost more than its bytes */
     LEARN = 512,      /* symbols of the first segment: soon costs are known */
     PATIENCE = 128,   /* after so many bytes without a match one more byte is */
     MOST_PASSED = 32, /* skipped each time, up to MOST_PASSED */
@@ -78,26 +76,34 @@ struct effort {
     int depth;           /* positions of a chain that are tried at most */
     int lazy_depth;      /* the same, where there is a match already */
     unsigned lazy_least; /* bytes of a match that is worth being improved */
-    int each;            /* steps that each byte allows for, in long matches
-                            and outside */
 };
 
-static const struct effort efforts[] = {
-    [LZ77_EIGHT] = { 1, 8, 0, 80, 4, 12, 1 },
-    [LZ77_THREE] = { 1, 6, 3, 96, 8, 0, 1 },
-};
-
-/* Pixels of one byte have more to choose from than those that are two strings
- * alike. */
+/* Of pixels of three and four bytes the newest that are alike are enough;
+ * others are less often alike by chance where more of them are. */
 INLINE struct effort effort_of_pixels(unsigned pixel)
 {
+    const bool newest = pixel == 3 || pixel == 4;
     return (struct effort){ .stride = pixel,
-                            .hashed = pixel == 3 ? 6 : 8,
-                            .brief = pixel == 4 ? 4 : 3,
-                            .depth = pixel == 1 ? 4 : 1,
-                            .lazy_least = MATCH_LONGEST,
-                            .each = 1 };
+                            .hashed = pixel == 2   ? 5
+                                      : pixel == 3 ? 6
+                                                   : 8,
+                            .brief = pixel == 3 || pixel > 4 ? 3 : 4,
+                            .depth = newest ? 1 : 8,
+                            .lazy_least = MATCH_LONGEST };
 }
+
+INLINE struct effort effort_of_long(unsigned hashed)
+{
+    return (struct effort){ .stride = 1,
+                            .hashed = hashed,
+                            .depth = 80,
+                            .lazy_depth = 4,
+                            .lazy_least = 12 };
+}
+
+static const struct effort effort_of_three = {
+    .stride = 1, .hashed = 8, .brief = 3, .depth = 96, .lazy_depth = 8
+};
 
 /* No distance: no match. */
 struct match {
@@ -365,10 +371,10 @@ static void end_segment(struct lz77 *m, struct parse_state *at)
 }
 
 /* Allows for the steps that passing n bytes at once is worth. */
-INLINE void allow(struct lz77 *m, unsigned n, struct effort effort)
+INLINE void allow(struct lz77 *m, unsigned n)
 {
     unsigned few = n < MANY ? n : MANY;
-    int sum = m->allowed + (int)(few * effort.each + (n - few) * EACH);
+    int sum = m->allowed + (int)(few + (n - few) * EACH);
     if (sum < ALLOWED_LEAST)
         sum = ALLOWED_LEAST;
     m->allowed = sum < ALLOWED_MOST ? sum : ALLOWED_MOST;
@@ -384,7 +390,7 @@ INLINE void take_match(struct lz77 *m, struct parse_state *at,
     extend_back(m, at, &match);
     size_t literals = (size_t)(at->p - at->pending);
     block_split_add(&m->split, literals, match.length, match.distance);
-    allow(m, match.length, effort);
+    allow(m, match.length);
     at->pending = at->last = at->p + match.length;
     at->p = chain_match(m, next, at->pending, match, effort);
     at->again = match.distance;
@@ -403,7 +409,7 @@ INLINE void take_literals(struct lz77 *m, struct parse_state *at,
     size_t left = (size_t)(m->end - at->p);
     if (effort.stride > 1)
         step += effort.stride - 1 - (step - 1) % effort.stride;
-    allow(m, 1, effort);
+    allow(m, 1);
     at->p = in_row(m, at->p + (step < left ? step : left));
     size_t literals = (size_t)(at->p - at->pending);
     if (literals < SEGMENT)
@@ -419,7 +425,7 @@ INLINE void deflate_all(struct lz77 *m, const uint8_t *data, const uint8_t *p,
     struct parse_state at = { data, data, data, 1, effort.stride, 0, LEARN };
     at.p = chain_all(m, p, data, effort);
     while (m->end - at.p >= AHEAD) {
-        struct match match = find(m, &at, at.p, -LOSS, effort.depth, effort);
+        struct match match = find(m, &at, at.p, 0, effort.depth, effort);
         if (match.distance)
             take_match(m, &at, match, effort);
         else
@@ -446,9 +452,25 @@ INLINE void deflate_rows(struct lz77 *m, const uint8_t *data, unsigned pixel)
                 effort_of_pixels(pixel));
 }
 
-static void deflate_pixels(struct lz77 *m, const uint8_t *data)
+/* Searches for pixels or anything as long, in each case with constants. */
+static void deflate_long(struct lz77 *m, const uint8_t *data)
 {
-    if (m->pixel == 1)
+    if (m->pixel == 3 || m->pixel == 4)
+        deflate_bytes(m, data, effort_of_long(8));
+    else if (m->pixel < 3)
+        deflate_bytes(m, data, effort_of_long(7));
+    else
+        deflate_bytes(m, data, effort_of_long(6));
+}
+
+static void deflate_by(struct lz77 *m, const uint8_t *data,
+                       enum lz77_search search)
+{
+    if (search == LZ77_THREE)
+        deflate_bytes(m, data, effort_of_three);
+    else if (search == LZ77_LONG)
+        deflate_long(m, data);
+    else if (m->pixel == 1)
         deflate_rows(m, data, 1);
     else if (m->pixel == 3)
         deflate_rows(m, data, 3);
@@ -456,22 +478,6 @@ static void deflate_pixels(struct lz77 *m, const uint8_t *data)
         deflate_rows(m, data, 4);
     else
         deflate_rows(m, data, m->pixel);
-}
-
-/* In each case the effort is constants. */
-static void deflate_by(struct lz77 *m, const uint8_t *data,
-                       enum lz77_search search)
-{
-    switch (search) {
-    case LZ77_PIXELS:
-        deflate_pixels(m, data);
-        break;
-    case LZ77_EIGHT:
-        deflate_bytes(m, data, efforts[LZ77_EIGHT]);
-        break;
-    default:
-        deflate_bytes(m, data, efforts[LZ77_THREE]);
-    }
 }
 
 /* ---- The whole ---------------------------------------------------------- */
@@ -485,7 +491,7 @@ static void run(struct lz77 *m, const uint8_t *data, size_t before, size_t size,
     size_t used = before + size < WINDOW ? before + size : WINDOW;
     memset(m->back, 0, used * sizeof *m->back);
     memset(m->newest, 0, sizeof m->newest);
-    if (search == LZ77_PIXELS || search == LZ77_THREE)
+    if (search != LZ77_LONG)
         memset(m->newest_short, 0, sizeof m->newest_short);
     m->steps = 0;
     if (size >= AHEAD) {

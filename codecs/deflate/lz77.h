@@ -22,8 +22,8 @@ void lz77_free(struct lz77 *m);
 enum lz77_search {
     LZ77_PIXELS, /* of one pixel, from pixels on: the fastest. For noise that is
                     the same in all channels, and for lines with soft edges */
-    LZ77_EIGHT,  /* of any eight bytes: for repetition, and for what has little
-                  */
+    LZ77_LONG,   /* of any six to eight bytes, by the size of pixels: for
+                    repetition, and for what has little */
     LZ77_THREE,  /* of any three, each improved where it can be: the slowest */
 };
 

@@ -15,12 +15,14 @@ enum {
     STRIP_LEAST = 8 << 10,
     STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
     STRIPS_SHARE_QUICK = 128, /* the same where speed counts most */
-    STRIPS_SHARE_MOST = 8, /* there are fewer if they were such a share, but */
+    STRIPS_SHARE_MOST = 4, /* there are fewer if they were such a share, but */
     STRIPS_LEAST = 4,      /* at least so many */
-    FEW = 2,               /* strips, that all candidates are tried on */
-    PARTS = 3,             /* of a band, on which filters are tried where */
-    PART = 64 << 10,       /* size counts, each of so many bytes, behind */
-    PART_BEFORE = 8 << 10, /* so many to which matches may refer */
+    STRIP_BEFORE = 16 << 10, /* bytes to which matches of a strip may refer;
+                                of the first one, to all that they will */
+    FEW = 2,                 /* strips, that all candidates are tried on */
+    PARTS = 3,               /* of a band, on which filters are tried where */
+    PART = 64 << 10,         /* size counts, each of so many bytes, behind */
+    PART_BEFORE = 8 << 10,   /* so many to which matches may refer */
     HOPELESS = 10, /* a filter is tried no further that makes parts larger by */
     HOPELESS_LEAST = 256, /* such a share, and so many bytes */
 };
@@ -29,7 +31,7 @@ enum {
 
 static const enum lz77_search searches[CODERS] = {
     [CODER_PIXELS] = LZ77_PIXELS,
-    [CODER_LONG] = LZ77_EIGHT,
+    [CODER_LONG] = LZ77_LONG,
     [CODER_ALL] = LZ77_THREE,
 };
 
@@ -111,12 +113,12 @@ static unsigned count_strips(const struct idat_bands *b)
     return n;
 }
 
-/* The first row is filtered as no other one is, and in no strip of several. */
+/* A strip is in the middle of its share. */
 static uint32_t strip_at(const struct idat_bands *b, unsigned i)
 {
-    const uint32_t last = b->img->height - strip_rows(b), n = count_strips(b);
-    return n > 1 ? 1 + (uint32_t)((uint64_t)(last - 1) * b->order[i] / (n - 1))
-                 : last / 2;
+    const uint32_t last = b->img->height - strip_rows(b);
+    return (uint32_t)((uint64_t)last * (2 * b->order[i] + 1) /
+                      (2 * count_strips(b)));
 }
 
 /* ---- What is tried ------------------------------------------------------ */
@@ -126,18 +128,24 @@ static uint32_t strip_at(const struct idat_bands *b, unsigned i)
 static const uint8_t tried[IDAT_TRIED] = { FILTER_LEAST_SUM, FILTER_NONE,
                                            FILTER_UP, FILTER_SUB };
 
-/* What a candidate must save beside those before it, in thousandths of its
- * size: matches and filters, and more where speed counts most; and a search,
- * also a share of what its matches save, as its time depends on how many it
- * finds. */
+/* What a candidate must save beside others, in thousandths of its size: matches
+ * and filters, and more where speed counts most; and a search, also a share of
+ * what its matches save, as its time depends on how many it finds. By the time
+ * that they take, 1 % of the size is worth 10 to 20 % of it: CODER_PIXELS takes
+ * 1.3 times as long as CODER_LONG where next to nothing repeats and half as
+ * long where most does, and CODER_ALL 1.5 times as long in each case. */
 enum { WORTH_MATCHES = 8, WORTH_QUICKLY = 50, WORTH_FILTER = 3 };
 static const struct {
     unsigned least, share;
-} worth[CODERS] = { [CODER_LONG] = { 0, 20 }, [CODER_ALL] = { 10, 20 } };
+} worth[CODERS] = {
+    [CODER_PIXELS] = { 1, 0 },
+    [CODER_LONG] = { 0, 20 },
+    [CODER_ALL] = { 10, 20 },
+};
 
 /* Candidates are not tried further that are larger by such thousandths of the
  * best and, as little tells little, of a bit for each byte. */
-enum { LOST = 30, LOST_LEAST = 15 };
+enum { LOST = 15, LOST_LEAST = 5 };
 
 /* A round of trials: of some coders on some strips. */
 struct trial_round {
@@ -146,16 +154,18 @@ struct trial_round {
     unsigned strip;  /* the first one */
 };
 
-/* Tries what is left of a filter on a strip. Matches may refer to what is
- * before it, as they will: many repeat what is farther than a strip is long.
+/* Tries what is left of a filter on a strip. Matches may refer to some of what
+ * is before it: many repeat what is farther than a strip is long.
  * The first strip shows what symbols cost, for the later ones. */
 static void try_filter(struct idat_bands *b, unsigned coders, unsigned strip,
                        unsigned k)
 {
     const uint32_t y = strip_at(b, strip), n = strip_rows(b);
-    const uint32_t above = coders == 1u << CODER_LITERALS ? 0
-                           : y < b->before                ? y
-                                                          : b->before;
+    const uint32_t most = coders == 1u << CODER_LITERALS ? 0
+                          : strip == 0
+                              ? b->before
+                              : (uint32_t)((STRIP_BEFORE - 1) / b->row + 1);
+    const uint32_t above = y < most ? y : most;
     const size_t before = above * b->row;
     struct idat_scratch *scratch = coders ? idat_bands_take(b) : NULL;
     if (!scratch)
@@ -205,13 +215,13 @@ static int try_strips(struct idat_bands *b, unsigned coders, unsigned first,
 
 /* ---- The choice --------------------------------------------------------- */
 
-/* Returns the bits of the first n strips if a coder is used where it saves
- * something, and what it must save beside other candidates. */
+/* Returns the bits of n strips from `first` on if a coder is used where it
+ * saves something, and what it must save beside other candidates. */
 static size_t rate(const struct idat_bands *b, unsigned k, unsigned coder,
-                   unsigned n)
+                   unsigned first, unsigned n)
 {
     size_t bits = 0, literals = 0;
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = first; i < first + n; i++) {
         const size_t *of = b->strip[i].of[k];
         bits += smaller(of[coder], of[CODER_LITERALS]);
         literals += of[CODER_LITERALS];
@@ -225,33 +235,44 @@ static size_t rate(const struct idat_bands *b, unsigned k, unsigned coder,
     return bits + bits * must_save / 1000;
 }
 
-/* Finds the best of the candidates that were tried on the first n strips, and
- * drops those that are much larger. */
-static void drop_lost(struct idat_bands *b, unsigned coders, unsigned n)
+/* Finds the best of the candidates that were tried on n strips from `first`
+ * on. Returns its bits, with what it must save. */
+static size_t find_best(struct idat_bands *b, unsigned coders, unsigned first,
+                        unsigned n)
 {
-    size_t bits[IDAT_TRIED][CODERS], least = SIZE_MAX;
+    size_t least = SIZE_MAX;
     for (unsigned k = 0; k < IDAT_TRIED; k++)
         for (unsigned coder = 0; coder < CODERS; coder++) {
-            bits[k][coder] = SIZE_MAX;
-            if ((b->left[k] & coders) >> coder & 1)
-                bits[k][coder] = rate(b, k, coder, n);
-            if (bits[k][coder] < least) {
-                least = bits[k][coder];
+            if (!((b->left[k] & coders) >> coder & 1))
+                continue;
+            size_t bits = rate(b, k, coder, first, n);
+            if (bits < least) {
+                least = bits;
                 b->best = k;
                 b->coder = (enum coder)coder;
             }
         }
-    least += n * strip_rows(b) * b->row * LOST_LEAST / 1000;
-    for (unsigned k = 0; k < IDAT_TRIED; k++) {
-        unsigned lost = 0;
-        for (unsigned coder = 0; coder < CODERS; coder++)
-            if (bits[k][coder] > least + least * LOST / 1000)
-                lost |= 1u << coder;
-        if (!(b->left[k] & coders & ~lost))
-            b->left[k] = 0;
-        else /* others are held against literals */
-            b->left[k] &= ~(coders & lost) | 1u << CODER_LITERALS;
+    return least;
+}
+
+/* Drops the candidates that are much larger than the best on each of the first
+ * n strips. */
+static void drop_lost(struct idat_bands *b, unsigned coders, unsigned n)
+{
+    unsigned kept[IDAT_TRIED] = { 0 };
+    for (unsigned i = 0; i < n; i++) {
+        size_t most = find_best(b, coders, i, 1);
+        most += most * LOST / 1000 + strip_rows(b) * b->row * LOST_LEAST / 1000;
+        for (unsigned k = 0; k < IDAT_TRIED; k++)
+            for (unsigned coder = 0; coder < CODERS; coder++)
+                if ((b->left[k] & coders) >> coder & 1 &&
+                    rate(b, k, coder, i, 1) <= most)
+                    kept[k] |= 1u << coder;
     }
+    for (unsigned k = 0; k < IDAT_TRIED; k++)
+        b->left[k] = kept[k] ? kept[k] | (b->left[k] & ~coders) |
+                                   1u << CODER_LITERALS /* to be held against */
+                             : 0;
 }
 
 /* Puts the strip of each half first that becomes the largest without matches:
@@ -298,7 +319,7 @@ static int choose_by_strips(struct idat_bands *b, struct err *err)
     drop_lost(b, all, first);
     if (n > first && try_strips(b, all, first, n - first, err))
         return -1;
-    drop_lost(b, all, n);
+    find_best(b, all, 0, n);
     memset(b->filter, tried[b->best], b->count);
     unsigned repeat = 0;
     for (unsigned i = 0; i < n; i++)

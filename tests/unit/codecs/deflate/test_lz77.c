@@ -83,7 +83,7 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
         CHECK(size <= least + least / 40 + 30, "%s: %zu, otherwise %zu", name,
               size, least);
     }
-    return of[LZ77_EIGHT];
+    return of[LZ77_LONG];
 }
 
 /* ---- Kinds of data --------------------------------------------------------*/
@@ -200,8 +200,8 @@ static void check_distance(size_t distance, size_t length, bool apart)
     owned_memory uint8_t *data = calloc(n, 1);
     fill(data, length, NOISE);
     memcpy(data + distance, data, length);
-    size_t size = check_search("far", data + before, before, n - before, true,
-                               LZ77_EIGHT);
+    size_t size =
+        check_search("far", data + before, before, n - before, true, LZ77_LONG);
     size_t parts = apart ? 1 : 2;
     bool found = size < parts * length - length / 2;
     CHECK(found == (distance <= WINDOW), "distance %zu, length %zu: %zu bytes",
@@ -248,7 +248,7 @@ TEST(short_matches)
         data[i + 1] = (uint8_t)(value * 37);
         data[i + 2] = (uint8_t)(value * 101 >> 3);
     }
-    size_t usual = lz77_deflate(rows, out, data, 0, N, true, LZ77_EIGHT);
+    size_t usual = lz77_deflate(rows, out, data, 0, N, true, LZ77_LONG);
     size_t brief = lz77_deflate(rows, out, data, 0, N, true, LZ77_PIXELS);
     CHECK(brief < usual - usual / 5, "%zu, %zu", brief, usual);
     lz77_free(rows);
