@@ -160,14 +160,15 @@ int xmp_packet_turn(struct bytes *packet, size_t room, const struct image *img,
  * second packet, cut into portions, which the first packet names by its GUID:
  * the MD5 digest of it as 32 hexadecimal digits. */
 
-/* Takes note in meta->orientation of what the packets say of it. Fails only
- * without memory. */
+/* Takes note in meta->orientation of what the second packet says of it, if one
+ * names it. Fails only without memory. */
 int xmp_extended_note(struct meta *meta, const struct block_format *format,
                       struct err *err);
 
-/* Turns the packets as xmp_packet_turn() does, and cuts them where they were
- * cut before. Their GUIDs are made true here and in the packets that name them.
- * A packet of which a portion is missing does not grow. */
+/* Turns it as xmp_packet_turn() does, and cuts it where it was cut before. Its
+ * GUID is made true here and in the packet that names it. If a portion is
+ * missing it does not grow. Portions that nobody names stay, unless opts->drop
+ * takes something out of others. */
 int xmp_extended_turn(const struct turned *t, struct err *err);
 
 #endif

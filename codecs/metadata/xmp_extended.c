@@ -22,123 +22,118 @@ enum {
 struct portion {
     struct metadata_block *block;
     struct bytes body;
-    uint8_t was[GUID]; /* the GUID before the turn */
 };
 
-/* The portions of all packets, by their GUIDs before the turn. */
-struct portions {
-    struct portion *list;
-    size_t count;
-    bool renamed; /* some GUID has become another */
-};
-
-/* One packet, put together. */
 struct extended_packet {
-    struct portion *list; /* the portions that belong to it */
+    struct metadata_block *main; /* the packet that names this one */
+    struct bytes named;          /* the text of that */
+    uint8_t *guid;               /* where the name stands in it; NULL: nowhere,
+                                    so that there is no packet */
+    struct portion *list;        /* the portions, in order */
     size_t count;
     bool whole; /* they are all there */
     struct bytes text;
 };
 
-/* ---- Portions -------------------------------------------------------------*/
-
-/* By the packet that they belong to, then by their place in it. */
-static int compare_portions(const void *a, const void *b)
+static void close_packet(struct extended_packet *packet)
 {
-    const struct portion *left = a, *right = b;
-    int order = memcmp(left->was, right->was, GUID);
-    return order
-               ? order
-               : memcmp(left->body.data + OFFSET, right->body.data + OFFSET, 4);
+    for (size_t i = 0; i < packet->count; i++)
+        bytes_free(&packet->list[i].body);
+    memory_free(packet->list);
+    bytes_free(&packet->named);
+    bytes_free(&packet->text);
 }
 
-static void close_portions(struct portions *portions)
+/* Finds the packet that names the other one, if there are portions of that. */
+static int find_name(struct extended_packet *packet, const struct meta *meta,
+                     const struct block_format *format, struct err *err)
 {
-    for (size_t i = 0; i < portions->count; i++)
-        bytes_free(&portions->list[i].body);
-    memory_free(portions->list);
-}
-
-/* Opens all of them, in order: they may stand in any (XMP specification, part
- * 3, 1.1.3.1). On failure there is nothing to close. */
-static int open_portions(struct portions *portions, struct meta *meta,
-                         const struct block_format *format, struct err *err)
-{
-    *portions = (struct portions){ .list = NULL };
-    for (size_t i = 0; i < meta->nblocks; i++) {
-        struct metadata_block *block = &meta->block[i];
-        struct bytes body = { 0 };
-        if (block->kind != BLOCK_XMP_EXTENDED || block->dropped)
+    struct bytes *text = &packet->named;
+    struct xml_token token;
+    size_t portions = 0;
+    for (size_t i = 0; i < meta->nblocks; i++)
+        portions += meta->block[i].kind == BLOCK_XMP_EXTENDED;
+    for (size_t i = 0; portions && i < meta->nblocks && !packet->guid; i++) {
+        packet->main = &meta->block[i];
+        if (packet->main->kind != BLOCK_XMP || packet->main->dropped)
             continue;
-        if (!portions->list)
-            portions->list =
-                memory_alloc_zeroed(meta->nblocks, sizeof *portions->list);
-        if (!portions->list)
-            return fail_memory(err, "no memory for Extended XMP");
-        if (block_open(&body, block, format, meta->account, err)) {
-            close_portions(portions);
+        bytes_free(text);
+        if (block_open(text, packet->main, format, meta->account, err))
             return -1;
-        }
-        if (body.size <= LEAD) {
-            bytes_free(&body);
-            continue;
-        }
-        struct portion *portion = &portions->list[portions->count++];
-        *portion = (struct portion){ .block = block, .body = body };
-        memcpy(portion->was, body.data, GUID);
+        struct xml_reader xml = xml_open(text->data, text->size);
+        while (!packet->guid && xml_next(&xml, &token))
+            if (token.value.size == GUID &&
+                xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
+                packet->guid = text->data + token.value.at;
     }
-    if (portions->count)
-        qsort(portions->list, portions->count, sizeof *portions->list,
-              compare_portions);
     return 0;
 }
 
-/* Puts together the packet whose portions begin at *at, and moves *at behind
- * them. Returns 1; 0 at the end of the list; or -1 without memory. The caller
- * frees the text. */
-static int next_packet(struct extended_packet *packet,
-                       const struct portions *portions, size_t *at,
+static int compare_portions(const void *a, const void *b)
+{
+    const struct portion *left = a, *right = b;
+    return memcmp(left->body.data + OFFSET, right->body.data + OFFSET, 4);
+}
+
+/* Opens the portions, which may stand in any order (XMP specification, part 3,
+ * 1.1.3.1), and puts the packet together. With `drops` those of another packet,
+ * which nobody reads, are left out. To be closed in any case. */
+static int open_packet(struct extended_packet *packet, const struct meta *meta,
+                       const struct block_format *format, bool drops,
                        struct err *err)
 {
     struct bytes *text = &packet->text;
-    *packet = (struct extended_packet){ .whole = true };
-    if (*at == portions->count)
-        return 0;
-    packet->list = &portions->list[*at];
-    for (; *at < portions->count; ++*at, packet->count++) {
-        const struct bytes *body = &portions->list[*at].body;
-        if (memcmp(packet->list->was, portions->list[*at].was, GUID) != 0)
-            break;
-        if (read_be32(body->data + OFFSET) != text->size)
-            packet->whole = false;
+    if (find_name(packet, meta, format, err))
+        return -1;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        if (block->kind != BLOCK_XMP_EXTENDED || block->dropped)
+            continue;
+        if (!packet->list)
+            packet->list =
+                memory_alloc_zeroed(meta->nblocks, sizeof *packet->list);
+        if (!packet->list)
+            return fail_memory(err, "no memory for Extended XMP");
+        struct portion *portion = &packet->list[packet->count];
+        portion->block = block;
+        if (block_open(&portion->body, block, format, meta->account, err))
+            return -1;
+        if (packet->guid && portion->body.size > LEAD &&
+            memcmp(portion->body.data, packet->guid, GUID) == 0) {
+            packet->count++;
+        } else {
+            block->dropped = drops;
+            bytes_free(&portion->body);
+        }
+    }
+    if (packet->count)
+        qsort(packet->list, packet->count, sizeof *packet->list,
+              compare_portions);
+    packet->whole = true;
+    for (size_t i = 0; i < packet->count; i++) {
+        const struct bytes *body = &packet->list[i].body;
+        packet->whole &= read_be32(body->data + OFFSET) == text->size;
         if (!bytes_append(text, body->data + LEAD, body->size - LEAD))
             return fail_memory(err, "no memory for Extended XMP");
     }
     for (size_t i = 0; i < packet->count; i++)
-        if (read_be32(packet->list[i].body.data + WHOLE) != text->size)
-            packet->whole = false;
-    return 1;
+        packet->whole &=
+            read_be32(packet->list[i].body.data + WHOLE) == text->size;
+    return 0;
 }
 
 int xmp_extended_note(struct meta *meta, const struct block_format *format,
                       struct err *err)
 {
-    struct portions portions;
-    struct extended_packet packet = { .list = NULL };
-    size_t at = 0;
-    int status = open_portions(&portions, meta, format, err);
-    if (status)
-        return -1;
-    while ((status = next_packet(&packet, &portions, &at, err)) > 0) {
+    struct extended_packet packet = { .guid = NULL };
+    const int status = open_packet(&packet, meta, format, false, err);
+    if (status == 0)
         xmp_note(packet.text.data, packet.text.size, &meta->orientation);
-        bytes_free(&packet.text);
-    }
-    bytes_free(&packet.text);
-    close_portions(&portions);
+    close_packet(&packet);
     return status;
 }
 
-/* ---- The turn of a packet -------------------------------------------------*/
+/* ---- The turn -------------------------------------------------------------*/
 
 static void make_guid(char guid[GUID + 1], const struct bytes *packet)
 {
@@ -151,21 +146,18 @@ static void make_guid(char guid[GUID + 1], const struct bytes *packet)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 
-/* A GUID that was not the digest of what it named is a name and no more, and
- * stays. */
-static int turn_packet(struct extended_packet *packet,
-                       struct portions *portions, const struct turned *t,
+/* Cuts the text where it was cut before: the last portion takes what it has
+ * grown by. A GUID that was not the digest of what it named is a name and no
+ * more, and stays. */
+static int turn_packet(struct extended_packet *packet, const struct turned *t,
                        struct err *err)
 {
     char guid[GUID + 1];
-    make_guid(guid, &packet->text);
-    const bool is_digest =
-        packet->whole && !memcmp(guid, packet->list->was, GUID);
-    /* The text is cut where it was cut before: the last portion takes what it
-     * has grown by. */
     struct bytes *text = &packet->text;
     const size_t before = text->size;
     size_t room = before, at = 0;
+    make_guid(guid, text);
+    const bool is_digest = packet->whole && !memcmp(guid, packet->guid, GUID);
     if (packet->whole)
         room += t->format->room(BLOCK_XMP_EXTENDED) -
                 packet->list[packet->count - 1].body.size;
@@ -175,10 +167,8 @@ static int turn_packet(struct extended_packet *packet,
         if (!bytes_append(text, " ", 1))
             return fail_memory(err, "no memory for Extended XMP");
     make_guid(guid, text);
-    portions->renamed |= is_digest;
     for (size_t i = 0; i < packet->count; i++) {
-        struct portion *portion = &packet->list[i];
-        struct bytes *body = &portion->body;
+        struct bytes *body = &packet->list[i].body;
         size_t size =
             i + 1 < packet->count ? body->size - LEAD : text->size - at;
         body->size = LEAD;
@@ -188,71 +178,23 @@ static int turn_packet(struct extended_packet *packet,
             write_be32(body->data + WHOLE, (uint32_t)text->size);
         if (is_digest)
             memcpy(body->data, guid, GUID);
-        if (t->format->close(portion->block, body, err))
+        if (t->format->close(packet->list[i].block, body, err))
             return -1;
         at += size;
     }
-    return 0;
-}
-
-/* ---- Names of packets -----------------------------------------------------*/
-
-static int compare_name(const void *guid, const void *portion)
-{
-    return memcmp(guid, ((const struct portion *)portion)->was, GUID);
-}
-
-/* Once for all packets: a hostile file has thousands of them. */
-static int rename_all(const struct turned *t, const struct portions *portions,
-                      struct err *err)
-{
-    struct meta *meta = t->img->meta;
-    int status = 0;
-    for (size_t i = 0; portions->renamed && i < meta->nblocks && status == 0;
-         i++) {
-        struct metadata_block *block = &meta->block[i];
-        struct bytes packet = { 0 };
-        if (block->kind != BLOCK_XMP || block->dropped)
-            continue;
-        status = block_open(&packet, block, t->format, meta->account, err);
-        /* Where the first packet names the others. */
-        struct xml_reader xml = xml_open(packet.data, packet.size);
-        struct xml_token token;
-        while (xml_next(&xml, &token)) {
-            uint8_t *value = packet.data + token.value.at;
-            if (token.value.size != GUID ||
-                !xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
-                continue;
-            const struct portion *named =
-                bsearch(value, portions->list, portions->count, sizeof *named,
-                        compare_name);
-            if (named)
-                memcpy(value, named->body.data, GUID);
-        }
-        if (status == 0)
-            status = t->format->close(block, &packet, err);
-        bytes_free(&packet);
-    }
-    return status;
+    if (!is_digest)
+        return 0;
+    memcpy(packet->guid, guid, GUID);
+    return t->format->close(packet->main, &packet->named, err);
 }
 
 int xmp_extended_turn(const struct turned *t, struct err *err)
 {
-    struct portions portions;
-    struct extended_packet packet = { .list = NULL };
-    size_t at = 0;
-    int status = open_portions(&portions, t->img->meta, t->format, err);
-    if (status)
-        return -1;
-    while ((status = next_packet(&packet, &portions, &at, err)) > 0) {
-        status = turn_packet(&packet, &portions, t, err);
-        bytes_free(&packet.text);
-        if (status)
-            break;
-    }
-    bytes_free(&packet.text);
-    if (status == 0)
-        status = rename_all(t, &portions, err);
-    close_portions(&portions);
+    struct extended_packet packet = { .guid = NULL };
+    int status = open_packet(&packet, t->img->meta, t->format,
+                             t->opts->drop & (DROP_GPS | DROP_THUMBNAIL), err);
+    if (status == 0 && packet.count)
+        status = turn_packet(&packet, t, err);
+    close_packet(&packet);
     return status;
 }

@@ -35,6 +35,8 @@ static void make_xmp(struct bytes *to, struct says s, enum xform t)
     (void)t;
     add_text(to, "http://ns.adobe.com/xap/1.0/");
     add_big(to, 0, 1);
+    add_text(to, "<a xmpNote:HasExtendedXMP='"
+                 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'/>");
     add_xmp(to, s);
 }
 
@@ -69,7 +71,8 @@ static const struct kind {
     unsigned marker;
     enum { ALWAYS, UNLESS_STRIPPED, IF_COLOR, IF_UNTURNED } kept;
     /* One of these: what it holds; what makes it; a piece of the Extended XMP
-     * of this GUID, of which there are two, in any order and mixed. */
+     * of this GUID, of which there are two, in any order and mixed: A is named,
+     * and B stays what it is. */
     const char *data;
     size_t size;
     void (*make)(struct bytes *to, struct says s, enum xform t);
@@ -117,7 +120,8 @@ static struct bytes make_segment(const struct kind *kind, struct says s,
     if (kind->make)
         kind->make(&data, s, t);
     else if (kind->guid)
-        make_piece(&data, s, kind->piece, kind->guid);
+        make_piece(&data, kind->guid == 'A' ? s : before, kind->piece,
+                   kind->guid);
     else
         must(bytes_append(&data, kind->data, kind->size));
     return data;

@@ -150,3 +150,27 @@ TEST(missing)
     CHECK(memmem(made.data, made.size, "Orientation='1'", 15) != NULL, "%s",
           "turned");
 }
+
+/* Portions that nobody names stay as they are, unless something is to be taken
+ * out of what the file says. */
+TEST(unnamed)
+{
+    static const char before[] = "<a tiff:Orientation='6'/>";
+    struct bytes text = { (uint8_t *)(uintptr_t)before, sizeof before - 1, 0 };
+    for (unsigned drop = 0; drop <= DROP_GPS; drop++) {
+        owned_fixture *f = fixture_new(&codec_jpeg);
+        owned_bytes file =
+            make_file(text, "0123456789ABCDEF0123456789ABCDEF", 5);
+        uint8_t *name = memmem(file.data, file.size, "012345", 6);
+        *name = 'F';
+        f->save.orientation = 1;
+        f->save.drop = drop;
+        fixture_read(f, file);
+        fixture_write(f);
+        struct segments list;
+        must(read_segments(&list, f->made));
+        CHECK(list.count == (drop ? 1 : 3), "%zu segments", list.count);
+        CHECK(drop || memmem(f->made.data, f->made.size, "Orientation='6'", 15),
+              "turned");
+    }
+}
