@@ -137,6 +137,10 @@ struct heif {
     } table;
     struct heif_slot *slot; /* HEIF_KINDS for each item that changes */
     size_t slots;
+    bool full;    /* there is no memory for what is written */
+    size_t grown; /* by how much the iprp box has */
+    size_t rest;  /* where what stays of HEIF_SPACE begins, if it made room for
+                     that; else 0 */
 };
 
 /* The rows of its tables: items in the order of their ids; properties by their
@@ -225,7 +229,7 @@ int heif_plan(struct heif *heif, enum xform turn);
 /* Appends the file to `out`, with the properties and the changed lists of the
  * model, and the orientations in EXIF and XMP set to 1, of which that of a
  * thumbnail is turned on by op. */
-int heif_write(struct bytes *out, const struct heif *heif, enum xform op);
+int heif_write(struct bytes *out, struct heif *heif, enum xform op);
 
 /* Appends an item that describes the picture to `data`, which is empty, and
  * stays so if the item is another one, or goes on to the end of the file.

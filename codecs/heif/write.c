@@ -1,63 +1,65 @@
-/* Writes a HEIF file whose properties and lists have changed: with another iprp
- * box, and with what follows from its size. */
+/* Writes a HEIF file whose properties and lists have changed, and what follows
+ * from the size of its meta box. */
 #include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/heif/heif.h"
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/xmp.h"
 
-static int fail_room(const struct heif *heif)
+/* ---- What is appended; without memory no more is, and heif->full says so
+ * ---*/
+
+static void put_bytes(struct bytes *out, struct heif *heif, const void *data,
+                      size_t size)
 {
-    return fail_memory(heif->err, "no memory for the file");
+    heif->full = heif->full || !bytes_append(out, data, size);
 }
 
-static bool put(struct bytes *out, uint64_t value, unsigned size)
+static void put(struct bytes *out, struct heif *heif, uint64_t value,
+                unsigned size)
 {
     uint8_t bytes[8];
     write_be64(bytes, value);
-    return bytes_append(out, bytes + sizeof bytes - size, size);
+    put_bytes(out, heif, bytes + sizeof bytes - size, size);
 }
 
-static bool put_file(struct bytes *out, const struct heif *heif, size_t begin,
+static void put_file(struct bytes *out, struct heif *heif, size_t begin,
                      size_t end)
 {
-    return bytes_append(out, heif->file.data + begin, end - begin);
+    put_bytes(out, heif, heif->file.data + begin, end - begin);
 }
 
-/* ---- The iprp box ---------------------------------------------------------*/
+/* ---- Properties and their lists -------------------------------------------*/
 
 /* Puts the properties, of which those that change are as long as they were. */
-static bool put_ipco(struct bytes *out, const struct heif *heif)
+static void put_properties(struct bytes *out, struct heif *heif)
 {
-    const struct box *ipco = &heif->box[HEIF_IPCO];
-    bool room = put_file(out, heif, ipco->begin, ipco->body);
-    for (size_t i = 1; i < heif_property_count(heif) && room; i++) {
+    for (size_t i = 1; i < heif_property_count(heif); i++) {
         const struct heif_property *one = &heif_properties(heif)[i];
         const size_t size = one->box[3];
-        if (size == 0)
-            room = put_file(out, heif, one->begin, one->end);
-        else if (!one->begin)
-            room = bytes_append(out, one->box, size);
-        else
-            room = put_file(out, heif, one->begin, one->end - (size - 8)) &&
-                   bytes_append(out, one->box + 8, size - 8);
+        if (!one->begin) {
+            put_bytes(out, heif, one->box, size);
+        } else {
+            put_file(out, heif, one->begin, one->end - (size ? size - 8 : 0));
+            put_bytes(out, heif, one->box + 8, size ? size - 8 : 0);
+        }
     }
-    return room;
 }
 
 /* Puts the list of an item, which may not change. What it has stays in its
  * place, if that is in order; what is added comes last, but before what must
  * follow it. */
-static int put_list(struct bytes *out, const struct heif *heif,
+static int put_list(struct bytes *out, struct heif *heif,
                     const struct heif_list *list, unsigned version, bool wide)
 {
     const unsigned size = wide ? 2 : 1, upper = wide ? 0x8000 : 0x80;
     const struct heif_item *item = heif_find_item(heif, list->id);
     const struct heif_slot *slot = item ? item->slot : NULL;
     unsigned next = HEIF_CLAP; /* of the transforms */
-    bool room = put(out, list->id, version ? 4 : 2) && put(out, 0, 1);
+    put(out, heif, list->id, version ? 4 : 2);
+    put(out, heif, 0, 1);
     const size_t begin = out->size;
-    for (size_t i = 0; i <= list->count && room; i++) {
+    for (size_t i = 0; i <= list->count; i++) {
         const bool ends = i == list->count;
         const unsigned bits = ends ? 0 : heif_listed(heif, list, i);
         unsigned n = bits & HEIF_NUMBER;
@@ -66,30 +68,28 @@ static int put_list(struct bytes *out, const struct heif *heif,
                (ends || !item->shown.out_of_order);
              next++)
             if (slot[next].is)
-                room = room && put(out, upper | slot[next].is, size);
+                put(out, heif, upper | slot[next].is, size);
         if (slot && kind == HEIF_ISPE && slot[kind].was == n)
             n = slot[kind].is;
         if (!ends && (!slot || kind >= HEIF_ISPE))
-            room =
-                room && put(out, bits & HEIF_ESSENTIAL ? upper | n : n, size);
+            put(out, heif, bits & HEIF_ESSENTIAL ? upper | n : n, size);
     }
-    if (!room)
-        return fail_room(heif);
     const size_t count = (out->size - begin) / size;
     if (count > UINT8_MAX)
         return fail(heif->err, "its item %u has no room for more properties",
                     list->id);
-    out->data[begin - 1] = (uint8_t)count;
+    if (!heif->full)
+        out->data[begin - 1] = (uint8_t)count;
     return 0;
 }
 
-/* Puts a box of lists. Indices beyond 127 need the wide form, and then all have
- * it. */
-static int put_ipma(struct bytes *out, const struct heif *heif,
-                    const struct box *box)
+/* Puts the content of a box of lists. Indices beyond 127 need the wide form,
+ * and then all have it. */
+static int put_lists(struct bytes *out, struct heif *heif,
+                     const struct box *box)
 {
     struct heif_cursor c = heif_open(heif, box);
-    const size_t begin = out->size, count = heif_take(&c, 4);
+    const size_t count = heif_take(&c, 4);
     bool wide = c.flags & 1;
     struct heif_cursor ahead = c;
     for (size_t i = 0; i < count; i++) {
@@ -98,116 +98,126 @@ static int put_ipma(struct bytes *out, const struct heif *heif,
         for (int k = 0; k < HEIF_KINDS && item && item->slot; k++)
             wide = wide || item->slot[k].is > 0x7f;
     }
-    if (!put_file(out, heif, box->begin, box->body) ||
-        !put(out, (uint64_t)c.version << 24 | c.flags | wide, 4) ||
-        !put(out, count, 4))
-        return fail_room(heif);
+    put(out, heif, (uint64_t)c.version << 24 | c.flags | wide, 4);
+    put(out, heif, count, 4);
     for (size_t i = 0; i < count; i++) {
         const struct heif_list list = heif_take_list(&c);
         if (put_list(out, heif, &list, c.version, wide))
             return -1;
     }
-    return box_resize(out->data + begin, box, out->size - begin, heif->err);
+    return 0;
 }
 
-static int put_iprp(struct bytes *out, const struct heif *heif)
+/* ---- Boxes
+ * -----------------------------------------------------------------*/
+
+/* Puts free space behind the meta box, from which it takes what that has grown
+ * by, so that nothing else moves, or to which it gives it back. */
+static void put_space(struct bytes *out, struct heif *heif,
+                      const struct box *space)
 {
-    const struct box *iprp = &heif->box[HEIF_IPRP];
-    const size_t ipco = heif->box[HEIF_IPCO].begin;
-    struct box box;
-    bool room = put_file(out, heif, iprp->begin, iprp->body);
-    for (size_t at = iprp->body; at < iprp->end && room; at = box.end) {
-        const size_t begin = out->size;
-        box_read(&box, heif->file, at, iprp->end);
-        if (at == ipco) {
-            room = put_ipco(out, heif);
-            if (room && box_resize(out->data + begin, &box, out->size - begin,
-                                   heif->err))
-                return -1;
-        } else if (!box_is(&box, "ipma")) {
-            room = put_file(out, heif, at, box.end);
-        } else if (put_ipma(out, heif, &box)) {
-            return -1;
-        }
+    enum { HEAD = 8, GIVEN_MOST = 64 };
+    static const uint8_t zeros[GIVEN_MOST];
+    const size_t more = heif->grown, less = -more,
+                 size = space->end - space->begin, left = size - more;
+    const bool gives = more && less <= GIVEN_MOST,
+               takes = more == size || (more < size && left >= HEAD);
+    size_t rest = space->begin;
+    if (more && !space->open && space->body == rest + HEAD &&
+        left <= UINT32_MAX && (gives || takes)) {
+        rest = gives ? space->body : rest + more + (left ? HEAD : 0);
+        heif->rest = rest;
+        put(out, heif, left, left ? 4 : 0);
+        put_bytes(out, heif, space->type, left ? 4 : 0);
+        put_bytes(out, heif, zeros, gives ? less : 0);
     }
-    return room ? box_resize(out->data, iprp, out->size, heif->err)
-                : fail_room(heif);
+    put_file(out, heif, rest, space->end);
+}
+
+static bool is_known(const struct heif *heif, enum heif_box kind,
+                     const struct box *box)
+{
+    return heif->box[kind].begin == box->begin &&
+           heif->box[kind].end == box->end;
+}
+
+/* Puts the boxes from `at` up to `end`, and what stands behind them. */
+static int put_boxes(struct bytes *out, struct heif *heif, size_t at,
+                     size_t end)
+{
+    const size_t iprp = heif->box[HEIF_IPRP].begin;
+    struct box box;
+    for (; at < end && box_read(&box, heif->file, at, end); at = box.end) {
+        const size_t begin = out->size;
+        const size_t lead = is_known(heif, HEIF_META, &box) ? 4 : 0;
+        int status = 0;
+        if (is_known(heif, HEIF_SPACE, &box)) {
+            put_space(out, heif, &box);
+            continue;
+        }
+        put_file(out, heif, box.begin, box.body + lead);
+        if (lead || is_known(heif, HEIF_IPRP, &box))
+            status = put_boxes(out, heif, box.body + lead, box.end);
+        else if (is_known(heif, HEIF_IPCO, &box))
+            put_properties(out, heif);
+        else if (box_is(&box, "ipma") && at > iprp &&
+                 end == heif->box[HEIF_IPRP].end)
+            status = put_lists(out, heif, &box);
+        else
+            put_file(out, heif, box.body, box.end);
+        if (status == 0 && heif->full)
+            status = fail_memory(heif->err, "no memory for the file");
+        if (status ||
+            box_resize(out->data + begin, &box, out->size - begin, heif->err))
+            return -1;
+        if (box.begin == iprp)
+            heif->grown = out->size - begin - (box.end - box.begin);
+    }
+    put_file(out, heif, at, end);
+    return 0;
 }
 
 /* ---- What moves -----------------------------------------------------------*/
 
-/* What stands in the place of bytes of the file: of the iprp box, and of free
- * space behind meta. */
-enum { EDITS = 2 };
-struct heif_edit {
-    size_t at, end;
-    struct bytes with;
-};
-
 /* Returns where the byte at `at` is afterwards. */
-static size_t moved_to(const struct heif_edit edit[EDITS], size_t at)
+static size_t moved_to(const struct heif *heif, size_t at)
 {
-    size_t to = at;
-    for (int i = 0; i < EDITS; i++)
-        if (edit[i].end <= at)
-            to += edit[i].with.size - (edit[i].end - edit[i].at);
-    return to;
+    const bool stays =
+        at < heif->box[HEIF_IPRP].end || (heif->rest && at >= heif->rest);
+    return stays ? at : at + heif->grown;
 }
 
-/* Takes what the meta box grows by from free space behind it, so that nothing
- * else moves, or gives it back. */
-static int edit_space(struct heif_edit edits[EDITS], const struct heif *heif)
+static bool overlaps(const struct heif_extent *extent, size_t begin, size_t end)
 {
-    enum { HEAD = 8, GIVEN_MOST = 64 };
-    static const uint8_t zeros[GIVEN_MOST];
-    struct heif_edit *edit = &edits[1];
-    const struct box *space = &heif->box[HEIF_SPACE];
-    const size_t meta = heif->box[HEIF_META].end;
-    const size_t more = moved_to(edits, meta) - meta, less = -more;
-    const size_t size = space->end - space->begin, left = size - more;
-    if (!more || !space->end || space->open ||
-        space->body > space->begin + HEAD || left > UINT32_MAX)
-        return 0;
-    if (less <= GIVEN_MOST)
-        edit->end = space->body;
-    else if (more == size || (more < size && left >= HEAD))
-        edit->end = space->begin + more + (left ? HEAD : 0);
-    else
-        return 0;
-    edit->at = space->begin;
-    return (!left || (put(&edit->with, left, 4) &&
-                      bytes_append(&edit->with, space->type, 4))) &&
-                   (less > GIVEN_MOST || bytes_append(&edit->with, zeros, less))
-               ? 0
-               : fail_room(heif);
+    return !extent->open && extent->begin < end && extent->end > begin;
 }
 
 /* Moves what tells where the data of items begin. */
-static int move_data(uint8_t *to, const struct heif *heif,
-                     const struct heif_edit edits[EDITS])
+static int move_data(uint8_t *to, const struct heif *heif)
 {
+    const struct box *iprp = &heif->box[HEIF_IPRP];
     const struct heif_extent *extent = heif_extents(heif);
     for (size_t i = 0; i < heif_extent_count(heif); i++, extent++) {
-        for (int k = 0; k < EDITS && !extent->open; k++)
-            if (extent->begin < edits[k].end && extent->end > edits[k].at)
-                return fail(heif->err,
-                            "the data of its item %u overlaps its meta box",
-                            extent->item);
         const uint64_t more =
-            (uint64_t)moved_to(edits, extent->begin) - extent->begin;
-        uint8_t *field = to + moved_to(edits, extent->at);
+            (uint64_t)moved_to(heif, extent->begin) - extent->begin;
+        uint8_t *field = to + moved_to(heif, extent->at);
+        const bool large = heif->field == 8;
+        if (overlaps(extent, iprp->begin, iprp->end) ||
+            overlaps(extent, heif->box[HEIF_SPACE].begin, heif->rest))
+            return fail(heif->err,
+                        "the data of its item %u overlaps its meta box",
+                        extent->item);
         if (!more || !extent->at)
             continue;
-        const bool large = heif->field == 8;
         const uint64_t is =
             more + (large ? read_be64(field) : read_be32(field));
-        if (large)
-            write_be64(field, is);
-        else if (is > UINT32_MAX)
+        if (!large && is > UINT32_MAX)
             return fail(heif->err,
                         "the data of its item %u would be beyond what its iloc "
                         "box can say",
                         extent->item);
+        if (large)
+            write_be64(field, is);
         else
             write_be32(field, (uint32_t)is);
     }
@@ -236,7 +246,8 @@ int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
         if (account &&
             account_spend(account, extent->end - extent->begin, heif->err))
             return -1;
-        if (!put_file(data, heif, extent->begin, extent->end))
+        if (!bytes_append(data, heif->file.data + extent->begin,
+                          extent->end - extent->begin))
             return fail_memory(heif->err, "no memory for metadata");
     }
     *begin =
@@ -246,7 +257,6 @@ int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
 
 /* Sets the orientations in the EXIF or XMP of an item to 1. */
 static int retag(uint8_t *to, const struct heif *heif,
-                 const struct heif_edit edits[EDITS],
                  const struct heif_item *item, enum xform op)
 {
     const struct heif_extent *extent = extents_of(heif, item);
@@ -260,46 +270,22 @@ static int retag(uint8_t *to, const struct heif *heif,
     for (size_t at = 0; at < data.size && status == 0; extent++)
         for (size_t from = extent->begin; from < extent->end; from++, at++)
             if (data.data[at] != heif->file.data[from])
-                to[moved_to(edits, from)] = data.data[at];
+                to[moved_to(heif, from)] = data.data[at];
     bytes_free(&data);
     return status;
 }
 
-/* Appends the file as the edits say. */
-static int put_edited(struct bytes *out, const struct heif *heif,
-                      struct heif_edit edits[EDITS])
+int heif_write(struct bytes *out, struct heif *heif, enum xform op)
 {
-    size_t at = 0;
-    if (put_iprp(&edits[0].with, heif) || edit_space(edits, heif))
-        return -1;
-    if (!bytes_reserve(out, moved_to(edits, heif->file.size)))
-        return fail_room(heif);
-    for (int i = 0; i < EDITS; at = edits[i++].end)
-        if (!put_file(out, heif, at, edits[i].at) ||
-            !bytes_append(out, edits[i].with.data, edits[i].with.size))
-            return fail_room(heif);
-    return put_file(out, heif, at, heif->file.size) ? 0 : fail_room(heif);
-}
-
-int heif_write(struct bytes *out, const struct heif *heif, enum xform op)
-{
-    const struct box *iprp = &heif->box[HEIF_IPRP];
-    const struct box *meta = &heif->box[HEIF_META];
-    const struct heif_item *item = heif_items(heif);
-    const size_t end = heif->file.size;
-    struct heif_edit edits[EDITS] = { { iprp->begin, iprp->end, { 0 } },
-                                      { end, end, { 0 } } };
+    enum { MORE = 4096 };
     const size_t base = out->size;
-    int status = put_edited(out, heif, edits);
-    if (status == 0)
-        status =
-            box_resize(out->data + base + meta->begin, meta,
-                       moved_to(edits, meta->end) - meta->begin, heif->err);
-    if (status == 0)
-        status = move_data(out->data + base, heif, edits);
+    heif->full = !bytes_reserve(out, heif->file.size + MORE);
+    if (put_boxes(out, heif, 0, heif->file.size))
+        return -1;
+    if (heif->full)
+        return fail_memory(heif->err, "no memory for the file");
+    int status = move_data(out->data + base, heif);
     for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++)
-        status = retag(out->data + base, heif, edits, &item[i], op);
-    for (int i = 0; i < EDITS; i++)
-        bytes_free(&edits[i].with);
+        status = retag(out->data + base, heif, &heif_items(heif)[i], op);
     return status;
 }
