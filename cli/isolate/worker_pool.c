@@ -4,8 +4,10 @@
 #include "cli/isolate/worker_pool.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +15,219 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/files/path.h"
 #include "cli/files/signals.h"
 #include "cli/report/report.h"
+#include "codecs/codec.h"
 
 enum {
     KEPT = 1 << 22,  /* bytes of memory, instead of 128 KiB */
     STEP = 1 << 16,  /* bytes that are received at a time */
     UNREADY_MAX = 3, /* processes in a row that ended before they were ready */
+    WINDOW = 256,    /* jobs whose results may wait for one that takes long */
 };
+
+/* ---- Jobs on their way ----------------------------------------------------
+ *
+ * They stand in a ring, from the first that the client has not taken: each
+ * waits, then is sent to a process, then has ended. */
+
+/* What a file is known by, as hashes; 0: it is not known by that. If two files
+ * have the same hash by chance, a job waits that would not need to. */
+struct file_keys {
+    uint64_t name;  /* its canonical name, which a replaced file keeps */
+    uint64_t inode; /* itself, if it exists */
+};
+
+struct request {
+    enum { REQUEST_WAITS, REQUEST_SENT, REQUEST_ENDED } state;
+    struct job job;
+    struct job_text {
+        const void *data;
+        size_t size;
+    } text;
+    struct file_keys input, output;
+    unsigned earlier;   /* jobs that share a file, and have not ended */
+    struct stat before; /* when it was sent this was its output; {0}: none */
+    bool unread;        /* a process ended before it read it */
+};
+
+struct job_queue {
+    const struct worker_pool_opts *opts;
+    unsigned window;         /* jobs that may be given and not taken */
+    struct request *request; /* a ring of so many */
+    unsigned char *task;     /* of each */
+    uint64_t first, given;   /* the first that is not taken; that is none */
+    size_t sent, ended;      /* how many requests are */
+    struct job_end *end;     /* that the client is told */
+    bool told;               /* it was, since the last step */
+};
+
+static struct request *request_at(const struct job_queue *queue, uint64_t i)
+{
+    return &queue->request[i % queue->window];
+}
+
+static void *task_at(const struct job_queue *queue, uint64_t i)
+{
+    return queue->task + i % queue->window * queue->opts->task_size;
+}
+
+/* ---- Jobs that share a file ---------------------------------------------- */
+
+/* Nothing that was found before counts: jobs make directories and links may
+ * change. Files that cannot be told apart count as one. */
+static struct file_keys find_keys(const char *root, const char *name)
+{
+    struct file_keys keys = { .name = 1 };
+    struct path_text path, canonical;
+    struct stat st;
+    struct err err;
+    path_text_set(&path, root && *name != '/' ? root : "");
+    if (path.length)
+        path_text_add(&path, "/", 1);
+    path_text_add(&path, name, strlen(name));
+    if (resolve_canonical(&canonical, path.text, path.length, &err) == 0)
+        keys.name = hash_bytes(canonical.text, canonical.length);
+    if (stat(path.text, &st) == 0)
+        keys.inode = hash_pair(st.st_dev, st.st_ino);
+    return keys;
+}
+
+static bool is_same(const struct file_keys *a, const struct file_keys *b)
+{
+    return (a->name && a->name == b->name) ||
+           (a->inode && a->inode == b->inode);
+}
+
+static bool shares_file(const struct request *a, const struct request *b)
+{
+    return is_same(&a->output, &b->input) || is_same(&a->output, &b->output) ||
+           is_same(&a->input, &b->output);
+}
+
+static void look_at_output(const struct job *job, struct stat *st)
+{
+    if (!resolve_stat(job->output_root, job->output, true, st))
+        *st = (struct stat){ .st_nlink = 0 };
+}
+
+/* ---- The end of a job ---------------------------------------------------- */
+
+/* Tells the client what has become of a job: queue->end. */
+static void end_job(struct job_queue *queue, struct request *request)
+{
+    const unsigned window = queue->window;
+    const uint64_t slot = (uint64_t)(request - queue->request);
+    const uint64_t number =
+        queue->first + (slot + window - queue->first % window) % window;
+    queue->sent -= request->state == REQUEST_SENT;
+    request->state = REQUEST_ENDED;
+    queue->ended++;
+    for (uint64_t i = number + 1; i < queue->given; i++) {
+        struct request *later = request_at(queue, i);
+        later->earlier -= later->earlier && shares_file(request, later);
+    }
+    queue->opts->ended(queue->opts->context, task_at(queue, number),
+                       queue->end);
+    queue->told = true;
+}
+
+/* Tells the client that a job has failed, for this reason. */
+static void fail_job(struct job_queue *queue, struct request *request,
+                     const char *why)
+{
+    struct job_end *end = queue->end;
+    *end = (struct job_end){ .status = -1 };
+    end->status = fail(&end->err, "%s", why);
+    end_job(queue, request);
+}
+
+static bool is_codec(const struct codec *codec)
+{
+    bool found = false;
+    for (int i = 0; codecs[i]; i++)
+        found = found || codecs[i] == codec;
+    return found;
+}
+
+/* Returns whether this can have become of a job. Texts get an end. */
+static bool is_sound(struct job_end *end)
+{
+    struct result *r = &end->result;
+    const bool done = end->status == 0 && !r->skipped;
+    end->err.text[sizeof end->err.text - 1] = '\0';
+    for (unsigned i = 0; i < r->warnings.count && i < WARNINGS_MAX; i++)
+        r->warnings.list[i].text[sizeof r->warnings.list[i].text - 1] = '\0';
+    r->digests.input[DIGEST_TEXT - 1] = r->digests.output[DIGEST_TEXT - 1] =
+        '\0';
+    return (unsigned)r->skipped <= SKIPPED_DONE && (unsigned)r->how < HOWS &&
+           (unsigned)r->turned < XFORM_COUNT &&
+           (unsigned)r->device_use < DEVICE_USES &&
+           (unsigned)r->last < STAGES && r->worker <= SIGNALS_CHILDREN_MAX &&
+           (done ? is_codec(r->from) && is_codec(r->to) : true);
+}
+
+/* Tells the client what became of a job that was sent: a struct job_end, of
+ * which `size` bytes were received. If that cannot have become of it, it has
+ * failed. */
+static void take_answer(struct job_queue *queue, struct request *request,
+                        const void *end, size_t size)
+{
+    memcpy(queue->end, end, size);
+    if (size == job_end_size(queue->end) && is_sound(queue->end))
+        end_job(queue, request);
+    else
+        fail_job(queue, request, "its process did not say what became of it");
+}
+
+/* Returns whether another file than before stands where the output is to. */
+static bool was_written(const struct request *request)
+{
+    const struct stat *before = &request->before;
+    struct stat now;
+    look_at_output(&request->job, &now);
+    return now.st_nlink &&
+           (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
+            now.st_size != before->st_size ||
+            memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) != 0 ||
+            memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0);
+}
+
+/* Ends a job whose process has ended with this status; or has it wait again,
+ * but not twice, if the process has not read it. */
+static void bury_job(struct job_queue *queue, struct request *request,
+                     bool unread, int status)
+{
+    const bool written = was_written(request);
+    char how[80];
+    if (unread && !request->unread && !written) {
+        request->unread = true;
+        request->state = REQUEST_WAITS;
+        queue->sent--;
+        return;
+    }
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, sizeof how, "with status %d", WEXITSTATUS(status));
+    *queue->end = (struct job_end){ .status = 0 };
+    if (written)
+        warn(&queue->end->result.warnings,
+             "the process that did the job ended %s before it could answer; "
+             "the output was written",
+             how);
+    else
+        queue->end->status = fail(&queue->end->err,
+                                  "the job ended its process %s; the output "
+                                  "was not written",
+                                  how);
+    end_job(queue, request);
+}
+
+/* ---- Processes ------------------------------------------------------------
+ */
 
 /* This end of a process. */
 struct worker {
@@ -64,14 +271,28 @@ void *worker_pool_room(struct worker_pool *pool)
 {
     if (!worker_pool_has_room(pool))
         return NULL;
-    void *task = job_queue_task(&pool->queue, pool->queue.given);
+    void *task = task_at(&pool->queue, pool->queue.given);
     return memset(task, 0, pool->opts->task_size);
 }
 
 void worker_pool_give(struct worker_pool *pool, const struct job *job,
                       const void *text, size_t size, const struct err *err)
 {
-    job_queue_give(&pool->queue, job, text, size, err);
+    struct job_queue *queue = &pool->queue;
+    struct request *request = request_at(queue, queue->given);
+    *request = (struct request){ .job = *job, .text = { text, size } };
+    if (!err && queue->opts->ordered) { /* it waits for earlier jobs */
+        request->output = find_keys(queue->opts->root, job->output);
+        request->input = strcmp(job->input, job->output) == 0
+                             ? request->output
+                             : find_keys(queue->opts->root, job->input);
+        for (uint64_t i = queue->first; i < queue->given; i++)
+            request->earlier += request_at(queue, i)->state != REQUEST_ENDED &&
+                                shares_file(request_at(queue, i), request);
+    }
+    queue->given++;
+    if (err)
+        fail_job(queue, request, err->text);
 }
 
 void *worker_pool_take(struct worker_pool *pool)
@@ -79,8 +300,8 @@ void *worker_pool_take(struct worker_pool *pool)
     struct job_queue *queue = &pool->queue;
     const bool over = worker_pool_is_over(pool);
     while (queue->first < queue->given) {
-        void *task = job_queue_task(queue, queue->first);
-        const struct request *request = job_queue_at(queue, queue->first);
+        void *task = task_at(queue, queue->first);
+        const struct request *request = request_at(queue, queue->first);
         if (request->state != REQUEST_ENDED && !over)
             return NULL;
         queue->first++;
@@ -105,6 +326,17 @@ static void grant(struct resource_share *share)
         kill(worker->pid, SIGKILL);
 }
 
+/* Returns the first job that can be sent, or NULL. */
+static struct request *next_request(struct job_queue *queue)
+{
+    for (uint64_t i = queue->first; i < queue->given; i++) {
+        struct request *request = request_at(queue, i);
+        if (request->state == REQUEST_WAITS && !request->earlier)
+            return request;
+    }
+    return NULL;
+}
+
 /* Has a process that is free do the next job, if there are a processor and
  * memory for it. */
 static void add_job(struct worker_pool *pool, struct worker *worker)
@@ -113,14 +345,16 @@ static void add_job(struct worker_pool *pool, struct worker *worker)
     struct bytes *out = &worker->out;
     const uint64_t all =
         pool->opts->jobs == SIZE_MAX ? queue->given : pool->opts->jobs;
-    struct request *request = job_queue_next(queue);
+    struct request *request = next_request(queue);
     worker->share.limits = &pool->limits;
     if (!request || !resource_limits_begin(&worker->share))
         return;
     const struct job_text text = request->text;
     const struct job_message message = { .left = all - queue->ended,
                                          .size = (uint32_t)text.size };
-    job_queue_send(queue, request);
+    look_at_output(&request->job, &request->before);
+    request->state = REQUEST_SENT;
+    queue->sent++;
     worker->job = request;
     if (!bytes_append(out, &message, sizeof message) ||
         !bytes_append(out, text.data, text.size))
@@ -158,7 +392,7 @@ static void send_job(struct worker_pool *pool, struct worker *worker)
     out->size -= at;
 }
 
-/* ---- Processes ----------------------------------------------------------- */
+/* ---- Beginning and end --------------------------------------------------- */
 
 /* Returns how many processes there are, and how many are about to be ready, or
  * have nothing to do. */
@@ -184,8 +418,8 @@ static void give_up(struct worker_pool *pool, const char *why)
     else
         why = "no worker process can be started";
     for (uint64_t i = pool->queue.first; i < pool->queue.given; i++)
-        if (job_queue_at(&pool->queue, i)->state != REQUEST_ENDED)
-            job_queue_fail(&pool->queue, job_queue_at(&pool->queue, i), why);
+        if (request_at(&pool->queue, i)->state != REQUEST_ENDED)
+            fail_job(&pool->queue, request_at(&pool->queue, i), why);
 }
 
 /* Starts a process, as long as there are too few. */
@@ -273,7 +507,7 @@ static void end_process(struct worker_pool *pool, struct worker *worker)
         resource_limits_return_all(&worker->share);
     *worker = (struct worker){ .fd = -1 };
     if (ended.job)
-        job_queue_bury(&pool->queue, ended.job, ended.unread, status);
+        bury_job(&pool->queue, ended.job, ended.unread, status);
     if (!ended.ready) {
         end_unready(pool, status);
     } else if (ended.finishing &&
@@ -309,7 +543,7 @@ static bool on_message(struct worker_pool *pool, struct worker *worker,
             return false;
         worker->job = NULL;
         resource_limits_return_all(&worker->share);
-        job_queue_answer(queue, job, rest, message->size);
+        take_answer(queue, job, rest, message->size);
         return true;
     }
     return false;
@@ -412,7 +646,12 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     pool->most = pool->slots;
     pool->worker = calloc(pool->slots, sizeof *pool->worker);
     pool->poll = calloc(pool->slots + WORKER_POOL_FDS_MAX, sizeof *pool->poll);
-    const bool queued = job_queue_init(&pool->queue, opts);
+    struct job_queue *queue = &pool->queue;
+    queue->opts = opts;
+    queue->window = 2 * opts->opts->threads + WINDOW;
+    queue->request = calloc(queue->window, sizeof *queue->request);
+    queue->task = calloc(queue->window, opts->task_size);
+    queue->end = malloc(sizeof *queue->end);
     resource_limits_init(&pool->limits, opts->opts->limits.bytes, most);
     resource_limits_divide(&pool->limits, pool->slots);
     pool->limits.grant = grant;
@@ -421,7 +660,8 @@ struct worker_pool *worker_pool_open(const struct worker_pool_opts *opts)
     mallopt(M_TRIM_THRESHOLD, KEPT); /* what each job takes, for the next one */
     mallopt(M_MMAP_THRESHOLD, KEPT);
     signals_ask();
-    if (pool->worker && pool->poll && queued)
+    if (pool->worker && pool->poll && queue->request && queue->task &&
+        queue->end)
         return pool;
     (void)worker_pool_close(pool);
     return NULL;
@@ -433,7 +673,9 @@ enum outcome worker_pool_close(struct worker_pool *pool)
     resource_limits_end(&pool->limits);
     free(pool->worker);
     free(pool->poll);
-    job_queue_free(&pool->queue);
+    free(pool->queue.request);
+    free(pool->queue.task);
+    free(pool->queue.end);
     free(pool);
     return outcome;
 }
