@@ -210,7 +210,7 @@ static bool work(void *context, unsigned worker, void *argument)
         if (task->dropped)
             return true;
         batch_task_begin(task);
-        s->left = atomic_load(&batch->end.to_do);
+        s->left = &batch->end.to_do;
         s->resume = resume;
     }
     if (s->status == 0 && !s->result.skipped &&

@@ -71,6 +71,7 @@ enum outcome worker_run(const struct worker_opts *opts,
     const struct worker_message ready = { .kind = WORKER_READY };
     struct scheduler *scheduler;
     struct job_message message;
+    atomic_size_t left;
     struct bytes text = { 0 };
     struct err err;
     if (scheduler_open(&scheduler, opts->opts, opts->backend, opts->jobs,
@@ -89,7 +90,8 @@ enum outcome worker_run(const struct worker_opts *opts,
         text.data[message.size] = '\0';
         struct scheduled_job *s =
             opts->begin(opts->context, (const char *)text.data, message.size);
-        s->left = message.left;
+        atomic_store(&left, message.left);
+        s->left = &left;
         if (s->status == 0 && !s->result.skipped)
             (void)scheduler_do(scheduler, 0, s);
         answer(start, s, opts->added ? opts->added(opts->context) : 0);

@@ -151,7 +151,7 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool always = backend != &backend_cpu;
     const struct scan_engine_type *const jpeg =
         backend_choose_engine(SCAN_KIND_JPEG);
-    const uint64_t memory = opts->limits.bytes / 32;
+    const uint64_t memory = opts->limits.bytes / 20;
     struct device_scans *made = NULL;
     if (jpeg && memory / slot_most[0].slots >= SCAN_INPUT_LEAST &&
         (always || strcmp(opts->backend, "auto") == 0))
@@ -283,7 +283,7 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
         starts = true;
     } else if (!kind->started) {
         add_load(&kind->load, turn, count);
-        const double left = (double)picture->left / scans->seen;
+        const double left = (double)*picture->left / scans->seen;
         const struct scan_load load = { left * kind->load.pictures,
                                         left * kind->load.bytes,
                                         left * kind->load.samples,
@@ -316,7 +316,8 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
     enum scan_admission place;
     weigh(picture, scans, count);
     for (;;) {
-        place = scan_pipeline_begin(pipeline, &picture->ticket, scans, count);
+        place = scan_pipeline_begin(pipeline, &picture->ticket, scans, count,
+                                    *picture->left);
         if (place != SCAN_PLACE_NONE_YET &&
             (place != SCAN_PLACE_OPENING || !all->always))
             break;
@@ -366,7 +367,8 @@ static bool is_refused(const struct device_kind *kind)
 bool device_scans_prepare(struct device_scans *scans,
                           struct device_picture *picture, struct job *job,
                           const struct result *result,
-                          struct resource_share *share, size_t left)
+                          struct resource_share *share,
+                          const atomic_size_t *left)
 {
     if (!scans)
         return false;
@@ -380,7 +382,7 @@ bool device_scans_prepare(struct device_scans *scans,
     const bool refuses =
         !jpeg && !scans->always && is_refused(&scans->kind[kind]);
     pthread_mutex_unlock(&scans->lock);
-    if (refuses || (!started && left < scans->processors))
+    if (refuses || (!started && *left < scans->processors))
         return false;
     *picture = (struct device_picture){
         .scans = scans,

@@ -90,11 +90,12 @@ enum scan_admission {
 /* Returns the bytes of samples that a scan becomes, or that a PNG holds. */
 size_t scan_pipeline_samples(const struct scan_turn *scan);
 
-/* Copies the scans of a picture, unless there is no place for them. */
+/* Copies the scans of a picture, unless there is no place for them. If the
+ * pipeline has all `left` pictures then, they wait for no others. */
 enum scan_admission scan_pipeline_begin(struct scan_pipeline *pipeline,
                                         struct scan_ticket *ticket,
-                                        struct scan_turn *scans,
-                                        unsigned count);
+                                        struct scan_turn *scans, unsigned count,
+                                        size_t left);
 
 /* Waits until it is worth asking again, after SCAN_PLACE_NONE_YET or
  * SCAN_PLACE_OPENING. */
@@ -171,7 +172,7 @@ struct device_picture {
     enum scan_kind kind;
     struct resource_share *share; /* takes a processor if no device takes the
                                      picture */
-    size_t left;                  /* jobs that are to be done */
+    const atomic_size_t *left;    /* jobs that are not done */
     enum device_use use;
     struct scan_ticket ticket; /* has scans once the turner has taken the
                                   picture, until it is released */
@@ -182,13 +183,14 @@ struct device_picture {
     struct scan_pixels pixels;
 };
 
-/* Prepares a job that has been read, of which `left` are left, and sets its
+/* Prepares a job that has been read, of which *left are not done, and sets its
  * turner. Returns false if it has none. With one it is to hold no processor: it
  * gets one if its scans are offered and no device takes them. */
 bool device_scans_prepare(struct device_scans *scans,
                           struct device_picture *picture, struct job *job,
                           const struct result *result,
-                          struct resource_share *share, size_t left);
+                          struct resource_share *share,
+                          const atomic_size_t *left);
 
 /* See scan_pipeline_park(). */
 bool device_scans_park(struct device_picture *picture,

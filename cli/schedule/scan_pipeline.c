@@ -432,10 +432,21 @@ static enum scan_admission why_not(const struct scan_pipeline *p, size_t size)
                : SCAN_PLACE_SMALL;
 }
 
+/* Returns how many pictures have a place. The lock is held. */
+static size_t count_pictures(const struct scan_pipeline *p)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < p->count; i++)
+        n += p->slot[i].state == SLOT_DRAINING ? p->slot[i].batch.held
+                                               : p->slot[i].batch.pictures;
+    return n;
+}
+
 /* Takes a place for the picture in the slot. The lock is held. */
 static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
-                       struct scan_turn *scans, unsigned count)
+                       struct scan_turn *scans, unsigned count, size_t left)
 {
+    struct scan_pipeline *all = slot->all;
     *ticket = (struct scan_ticket){
         .slot = slot,
         .scans = scans,
@@ -454,14 +465,16 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
     }
     slot->batch.made += made_of(scans, count);
     slot->batch.copying++;
-    slot->batch.full = ++slot->batch.pictures == slot->all->opts.pictures;
+    slot->batch.full = ++slot->batch.pictures == all->opts.pictures ||
+                       count_pictures(all) >= left;
     if (slot->batch.full)
-        slot->all->filling = NULL;
+        all->filling = NULL;
 }
 
 enum scan_admission scan_pipeline_begin(struct scan_pipeline *p,
                                         struct scan_ticket *ticket,
-                                        struct scan_turn *scans, unsigned count)
+                                        struct scan_turn *scans, unsigned count,
+                                        size_t left)
 {
     enum scan_admission place = SCAN_PLACE_TAKEN;
     if (made_of(scans, count) > p->opts.output)
@@ -469,7 +482,7 @@ enum scan_admission scan_pipeline_begin(struct scan_pipeline *p,
     pthread_mutex_lock(&p->lock);
     struct scan_slot *slot = slot_for(p, scans, count);
     if (slot)
-        take_place(slot, ticket, scans, count);
+        take_place(slot, ticket, scans, count, left);
     else
         place = why_not(p, size_of(scans, count));
     pthread_mutex_unlock(&p->lock);

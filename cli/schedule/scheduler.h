@@ -63,9 +63,10 @@ struct scheduled_job {
     struct result result;
     int status; /* 0; or -1: err says why */
     struct err err;
-    size_t left; /* how many jobs there still are, this one included; if they
-                    are fewer than the processors, each keeps several busy */
-    bool first;  /* others wait for it: it is done here, not on a device */
+    /* How many jobs are not done, this one included; or NULL. If they are fewer
+     * than the processors, each keeps several busy. */
+    const atomic_size_t *left;
+    bool first; /* others wait for it: it is done here, not on a device */
     /* Is called when the output is made and about to be written; may be NULL.
      * Returns 0, or -1 with the reason in job->err for which the job fails. */
     int (*ready)(struct scheduled_job *job, struct bytes output);

@@ -149,6 +149,26 @@ static int share_vram(struct scan_engine *engine, uint64_t allowed,
     return 0;
 }
 
+/* Takes the memory that is there from the beginning. */
+static int take_memory(struct scan_engine *engine,
+                       const struct scan_engine_opts *opts, struct err *err)
+{
+    enum { TABLES = 1 << 20 };
+    const struct scan_work *work = engine->work;
+    const uint64_t full = (uint64_t)opts->output * work->each + opts->input;
+    const uint64_t most = full < engine->vram ? full : engine->vram;
+    if (gpu_memory_grow(&engine->input, opts->input, engine->stream, err) ||
+        (!work->overlays &&
+         !engine_memory(engine, SCAN_OUTPUT, opts->input, err)))
+        return -1;
+    return !work->each || (engine_memory(engine, SCAN_TABLES, TABLES, err) &&
+                           engine_memory(engine, SCAN_RESULTS, TABLES, err) &&
+                           engine_memory(engine, SCAN_ON_DEVICE,
+                                         (size_t)(most / 5 * 4), err))
+               ? 0
+               : -1;
+}
+
 static int open_device(struct scan_engine *engine,
                        const struct scan_engine_opts *opts, struct err *err)
 {
@@ -169,11 +189,7 @@ static int open_device(struct scan_engine *engine,
                   err) ||
         gpu_check(engine->work->prepare(), "shared memory", err))
         return -1;
-    return share_vram(engine, opts->vram, err) ||
-                   gpu_memory_grow(&engine->input, opts->input, engine->stream,
-                                   err) ||
-                   (!engine->work->overlays &&
-                    !engine_memory(engine, SCAN_OUTPUT, opts->input, err))
+    return share_vram(engine, opts->vram, err) || take_memory(engine, opts, err)
                ? -1
                : 0;
 }
@@ -255,9 +271,9 @@ static cudaError_t launch_scans(unsigned kernel, uint32_t blocks,
 static int open_scans(struct scan_engine **engine,
                       const struct scan_engine_opts *opts, struct err *err)
 {
-    static const struct scan_work work = { scan_turn, scan_kernels_prepare,
+    static const struct scan_work work = { scan_turn,    scan_kernels_prepare,
                                            launch_scans, "turning a scan",
-                                           false };
+                                           false,        0 };
     return scan_engine_gpu_open(engine, opts, &work, err);
 }
 

@@ -21,6 +21,9 @@ struct scan_work {
     const char *what; /* it does, for messages */
     bool overlays; /* what is made takes the place of the input, which has room
                       for a quarter more: to page-lock memory takes long */
+    unsigned each; /* bytes of the device that a full batch takes for each byte
+                      of samples, which it has from the beginning: to take more
+                      later waits for the whole device. 0: as batches need */
 };
 
 /* The functions of struct scan_engine_type, of which open() also takes what the

@@ -70,8 +70,9 @@ static cudaError_t launch(unsigned kernel, uint32_t blocks, uint32_t codes,
 static int open_idats(struct scan_engine **engine,
                       const struct scan_engine_opts *opts, struct err *err)
 {
+    enum { EACH = 8 }; /* rows and pixels, before and after; tokens */
     static const struct scan_work work = { idat_turn_batch, prepare, launch,
-                                           "turning a PNG", true };
+                                           "turning a PNG", true,    EACH };
     return scan_engine_gpu_open(engine, opts, &work, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cuda/jpeg/scan_device.h"
 #include "tests/support/scan_serial.h"
@@ -15,6 +16,8 @@ void host_engine_reset(void)
     plan->devices = 1;
     plan->refuse = 0;
     plan->input_most = 0;
+    plan->together = 0;
+    atomic_store(&plan->apart, false);
     atomic_store(&plan->runs_left, -1);
     atomic_store(&plan->fail_memory, false);
     atomic_store(&plan->opened, 0);
@@ -156,12 +159,26 @@ static bool is_to_fail(struct err *err)
     return true;
 }
 
+static void wait_for_others(void)
+{
+    struct host_engine_plan *plan = &host_engine_plan;
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    for (int i = 0; atomic_load(&plan->runs) < plan->together; i++) {
+        if (i == 5000) {
+            atomic_store(&plan->apart, true);
+            return;
+        }
+        nanosleep(&moment, NULL);
+    }
+}
+
 static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
                struct err *err)
 {
     struct host_engine_plan *plan = &host_engine_plan;
     unsigned most = atomic_load(&plan->most);
     atomic_fetch_add(&plan->runs, 1);
+    wait_for_others();
     while (n > most &&
            !atomic_compare_exchange_weak(&plan->most, &most, (unsigned)n))
         continue;

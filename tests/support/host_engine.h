@@ -17,8 +17,10 @@ struct host_engine_plan {
     size_t input_most;    /* bytes for which there is memory; 0: any number */
     atomic_int runs_left; /* until it fails; negative: it never does */
     atomic_bool fail_memory; /* then for want of memory, once */
+    unsigned together; /* a batch waits until so many have begun, or 5 s */
     /* What it has done. */
     atomic_uint opened, closed, runs, scans, most;
+    atomic_bool apart;   /* one has waited so long */
     atomic_size_t input; /* bytes with which engines were opened, together */
 };
 extern struct host_engine_plan host_engine_plan;

@@ -74,11 +74,14 @@ struct picture {
     struct sequential_turned turned;
 };
 
+static size_t left = SIZE_MAX; /* pictures, with the one that begins */
+
 static bool begin(void *context, struct scan_turn *scans, unsigned count)
 {
     struct picture *p = context;
     while ((p->place = scan_pipeline_begin(p->pipeline, &p->ticket, scans,
-                                           count)) == SCAN_PLACE_NONE_YET ||
+                                           count, left)) ==
+               SCAN_PLACE_NONE_YET ||
            p->place == SCAN_PLACE_OPENING)
         scan_pipeline_await_place(p->pipeline, scans, count);
     return p->place == SCAN_PLACE_TAKEN;
@@ -306,6 +309,25 @@ TEST(one_thread)
     scan_pipeline_close(pipeline);
 }
 
+/* The last ones do not wait until the device is idle. */
+TEST(last)
+{
+    struct scan_pipeline *pipeline = scan_pipeline_open(&usual);
+    struct picture p[2];
+    host_engine_reset();
+    host_engine_plan.together = 2;
+    scan_pipeline_start(pipeline);
+    for (left = 2; left > 0; left--)
+        CHECK(begin_picture(&p[left - 1], pipeline, 0), "%zu left", left);
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK(end_picture(&p[i], 0) == TURNED, "picture %u", i);
+        sem_destroy(&p[i].resumed);
+    }
+    CHECK(!atomic_load(&host_engine_plan.apart), "one after the other");
+    left = SIZE_MAX;
+    scan_pipeline_close(pipeline);
+}
+
 /* A picture that no slot holds. */
 TEST(too_large)
 {
@@ -320,7 +342,7 @@ TEST(too_large)
     must(bytes_reserve(&turn.coded, 3 << 20));
     turn.coded.size = 3 << 20;
     scan_pipeline_start(pipeline);
-    while ((place = scan_pipeline_begin(pipeline, &ticket, &turn, 1)) ==
+    while ((place = scan_pipeline_begin(pipeline, &ticket, &turn, 1, 1)) ==
            SCAN_PLACE_OPENING)
         scan_pipeline_await_place(pipeline, &turn, 1);
     CHECK(place == SCAN_PLACE_SMALL, "place %d", place);

@@ -72,7 +72,8 @@ static void check_memory(enum cell cell, uint32_t width, uint32_t height,
             status |= row_sink_turn_waiting(&rows, &err);
     }
     CHECK(status == 0 && got.turned == t && same_cells(&got, &want) &&
-              !rows.second.img.pixels.kind == !(late && t && height > BAND_ROWS),
+              !rows.second.img.pixels.kind ==
+                  !(late && t && height > BAND_ROWS),
           "%u x %u, cell %d, %s, %u", width, height, cell, xform_name(t), late);
     row_sink_close(&rows);
     image_free(&src);
