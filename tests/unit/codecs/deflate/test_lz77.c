@@ -251,6 +251,8 @@ TEST(short_matches)
     size_t usual = lz77_deflate(rows, out, data, 0, N, true, LZ77_LONG);
     size_t brief = lz77_deflate(rows, out, data, 0, N, true, LZ77_PIXELS);
     CHECK(brief < usual - usual / 5, "%zu, %zu", brief, usual);
+    size_t best = optimal_deflate(shortest, out, data, 0, N, true);
+    CHECK(best <= brief, "%zu, %zu by the shortest path", brief, best);
     lz77_free(rows);
 }
 
