@@ -61,7 +61,17 @@
 /* ---- A task ---------------------------------------------------------------
  */
 
-bool batch_is_ending(void *context)
+struct batch_task {
+    struct scheduled_job scheduled;
+    struct job_taker taker; /* its place in the stack, if there is one */
+    struct batch *batch;
+    size_t i;     /* in the plan */
+    bool dropped; /* the batch ended before it was begun */
+    bool unknown; /* nobody can tell what became of it in a run before */
+};
+
+/* Returns whether no job is to be begun. */
+static bool is_ending(void *context)
 {
     struct batch *batch = context;
     return atomic_load(&batch->end.early) ||
@@ -97,7 +107,9 @@ static int put_on_stack(void *context, struct bytes output, size_t *size,
                      output, size, err);
 }
 
-void batch_task_begin(struct batch_task *task)
+/* Begins a task, of which .batch and .i are set. Its job is to be done if it
+ * has neither failed nor is skipped. */
+static void begin_task(struct batch_task *task)
 {
     struct batch *batch = task->batch;
     struct scheduled_job *s = &task->scheduled;
@@ -117,7 +129,9 @@ void batch_task_begin(struct batch_task *task)
         s->status = job_choose_format(&s->job, &s->err);
 }
 
-void batch_task_end(struct batch_task *task)
+/* Ends a task whose job has ended: notes what became of it, and has the batch
+ * end if that asks for it. */
+static void end_task(struct batch_task *task)
 {
     struct scheduled_job *s = &task->scheduled;
     struct batch *batch = task->batch;
@@ -146,7 +160,7 @@ void batch_task_end(struct batch_task *task)
         atomic_store(&batch->end.early, true);
 }
 
-void batch_task_report(struct batch_task *task)
+static void report_task(struct batch_task *task)
 {
     struct scheduled_job *s = &task->scheduled;
     struct batch *batch = task->batch;
@@ -177,7 +191,7 @@ static void warn_of_device(struct batch *batch)
     report_device_failure(&why);
 }
 
-void batch_tick(void *context)
+static void tick(void *context)
 {
     struct batch *batch = context;
     if (signals_asked() && !batch->end.reported && !batch->opts->quiet) {
@@ -206,24 +220,24 @@ static bool work(void *context, unsigned worker, void *argument)
     struct scheduled_job *s = &task->scheduled;
     if (!s->state) {
         task->batch = batch;
-        task->dropped = batch_is_ending(batch);
+        task->dropped = is_ending(batch);
         if (task->dropped)
             return true;
-        batch_task_begin(task);
+        begin_task(task);
         s->left = &batch->end.to_do;
         s->resume = resume;
     }
     if (s->status == 0 && !s->result.skipped &&
         !scheduler_do(batch->scheduler, worker, s))
         return false;
-    batch_task_end(task);
+    end_task(task);
     return true;
 }
 
 static void report(void *context, void *task)
 {
     (void)context;
-    batch_task_report(task);
+    report_task(task);
 }
 
 static int give_all(struct batch *batch)
@@ -235,7 +249,7 @@ static int give_all(struct batch *batch)
         .parked = batch->scheduler->parked,
         .work = work,
         .report = report,
-        .tick = batch_tick,
+        .tick = tick,
         .context = batch,
     };
     struct ordered_workers *workers = batch->workers =
@@ -250,11 +264,11 @@ static int give_all(struct batch *batch)
     signals_ask();
     if (batch->stack) { /* whose first picture decides the shape of all */
         (void)work(batch, 0, &first);
-        batch_task_report(&first);
+        report_task(&first);
         i = 1;
     }
     for (; i < batch->plan.inputs.count; i++) {
-        task = ordered_workers_room(workers, batch_is_ending);
+        task = ordered_workers_room(workers, is_ending);
         if (!task)
             break;
         task->i = i;
@@ -262,6 +276,129 @@ static int give_all(struct batch *batch)
     }
     ordered_workers_close(workers);
     return 0;
+}
+
+/* ---- All of them, in processes of their own ------------------------------
+ *
+ * This process plans, reports, counts, and looks into no picture. It gives the
+ * worker processes (cli/isolate/worker_pool.h) the numbers of the tasks, and
+ * hears what became of each. A worker, which knows the plan since it was forked
+ * with it, does what the workers of any batch do. In the manifest it notes only
+ * that it is about to replace a file; what became of each is noted once, by the
+ * process that reports it. */
+
+/* How often the line of progress is drawn. */
+enum { TICK_MS = 100 };
+
+/* What a worker adds to the end of a job. */
+enum {
+    END_UNKNOWN = 1, /* see struct batch_task */
+    END_UNNOTED = 2, /* the manifest could not be written, */
+    END_NO_ROOM = 4, /* since the disk is full */
+};
+
+/* The text of a job is its number. */
+static struct scheduled_job *begin_given(void *context, const char *text,
+                                         size_t size)
+{
+    struct batch_task *task = context;
+    memcpy(&task->i, text, size);
+    begin_task(task);
+    return &task->scheduled;
+}
+
+static uint64_t added(void *context)
+{
+    const struct batch_task *task = context;
+    struct records *records = &task->batch->records;
+    const unsigned flags = (task->unknown ? END_UNKNOWN : 0) |
+                           (atomic_load(&records->failed) ? END_UNNOTED : 0) |
+                           (atomic_load(&records->disk_full) ? END_NO_ROOM : 0);
+    return flags;
+}
+
+static enum outcome work_isolated(void *context,
+                                  const struct worker_start *start)
+{
+    struct batch *batch = context;
+    const struct options *opts = batch->opts;
+    static struct batch_task task; /* of this process */
+    const struct worker_opts worker = {
+        .opts = opts,
+        .backend = batch->backend,
+        .jobs = batch->plan.inputs.count,
+        .begin = begin_given,
+        .added = added,
+        .context = &task,
+    };
+    task.batch = batch;
+    /* The worker reads nothing from standard input, and prints nothing. */
+    if (!file_put_null(STDIN_FILENO) || !file_put_null(STDOUT_FILENO)) {
+        report_error("/dev/null", strerror(errno));
+        return OUTCOME_FAILED;
+    }
+    sandbox_enter_for_batch(&batch->plan, opts, batch->backend != &backend_cpu);
+    return worker_run(&worker, start);
+}
+
+/* Takes what became of a task: notes and counts it. */
+static void on_end(void *context, void *ended, const struct job_end *end)
+{
+    struct batch *batch = context;
+    struct batch_task *task = ended;
+    struct scheduled_job *s = &task->scheduled;
+    s->status = end->status;
+    s->err = end->err;
+    s->result = end->result;
+    task->unknown = end->added & END_UNKNOWN;
+    if (end->added & END_UNNOTED)
+        atomic_store(&batch->records.failed, true);
+    if (end->added & END_NO_ROOM)
+        atomic_store(&batch->records.disk_full, true);
+    end_task(task);
+}
+
+static void report_ended(struct worker_pool *pool)
+{
+    struct batch_task *task;
+    while ((task = worker_pool_take(pool)))
+        report_task(task);
+}
+
+static enum outcome run_isolated(struct batch *batch)
+{
+    const size_t count = batch->plan.inputs.count;
+    const struct worker_pool_opts opts = {
+        .opts = batch->opts,
+        .jobs = count,
+        .task_size = sizeof(struct batch_task),
+        .ended = on_end,
+        .work = work_isolated,
+        .context = batch,
+    };
+    struct worker_pool *pool = worker_pool_open(&opts);
+    struct batch_task *task;
+    if (!pool) {
+        report_error(NULL, "no memory");
+        return OUTCOME_FAILED;
+    }
+    for (size_t i = 0; !worker_pool_is_over(pool);) {
+        report_ended(pool);
+        tick(batch);
+        for (; i < count && (task = worker_pool_room(pool)); i++) {
+            *task = (struct batch_task){ .batch = batch, .i = i };
+            task->scheduled.job = batch_planned_job(batch, i);
+            worker_pool_give(pool, &task->scheduled.job, &task->i,
+                             sizeof task->i, NULL);
+        }
+        if (is_ending(batch))
+            worker_pool_stop(pool);
+        else if (i == count)
+            worker_pool_finish(pool);
+        worker_pool_step(pool, NULL, 0, batch->progress.shown ? TICK_MS : -1);
+    }
+    report_ended(pool);
+    return worker_pool_close(pool);
 }
 
 /* ---- The whole
@@ -330,7 +467,7 @@ static enum outcome do_all(struct batch *batch)
     atomic_store(&batch->end.to_do, count);
     progress_begin(&batch->progress, count, opts);
     if (opts->isolate) {
-        enum outcome outcome = batch_isolated_run(batch);
+        enum outcome outcome = run_isolated(batch);
         if (outcome != OUTCOME_DONE &&
             progress_left(&batch->progress) == batch->progress.all)
             return outcome; /* as it was said, no job could be done */

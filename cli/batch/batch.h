@@ -83,45 +83,9 @@ struct batch {
     struct batch_end end;
 };
 
-struct batch_task {
-    struct scheduled_job scheduled;
-    struct job_taker taker; /* its place in the stack, if there is one */
-    struct batch *batch;
-    size_t i;     /* in the plan */
-    bool dropped; /* the batch ended before it was begun */
-    bool unknown; /* nobody can tell what became of it in a run before */
-};
-
-/* ---- Its tasks, wherever they are done (batch.c) ------------------------- */
-
-/* Returns whether no job is to be begun. */
-bool batch_is_ending(void *batch);
-
 /* Returns the i-th job of the plan. What was found in a directory stays there,
  * whether it is read or replaced. */
 struct job batch_planned_job(void *batch, size_t i);
-
-/* Begins a task, of which .batch and .i are set. Its job is to be done if it
- * has neither failed nor is skipped. */
-void batch_task_begin(struct batch_task *task);
-
-/* Ends a task whose job has ended: notes what became of it, and has the batch
- * end if that asks for it. */
-void batch_task_end(struct batch_task *task);
-
-/* Reports a task that has ended. One at a time, in order. */
-void batch_task_report(struct batch_task *task);
-
-/* Confirms the first signal that asks for the end, and draws the progress.
- * Never beside a report. */
-void batch_tick(void *batch);
-
-/* Does and reports all tasks in processes of their own, --isolate, but for
- * those that are not begun because the batch ends early. A job that ends its
- * process fails, and the others are done. Call it before there are threads.
- * Returns the outcome, which is not that of the jobs; what went wrong has been
- * printed. */
-enum outcome batch_isolated_run(struct batch *batch);
 
 /* ---- How far it is: counts, the line of progress on a terminal, and the
  * summary at its end. One thread at a time may use it ---------------------- */
