@@ -4,14 +4,13 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
-#include <string.h>
 
 #define AVX2  __attribute__((target("avx2")))
 #define SIZED static inline __attribute__((always_inline))
 
-/* A pixel has at most BEFORE bytes. SHORT rows, of fewer bytes, have not enough
- * for a vector of them and of those to the left at the end of the row. */
-enum { WIDE = 32, BEFORE = 8, SHORT = WIDE + BEFORE };
+/* The first pixel, and rows that have no vector behind it, are left to plain C.
+ */
+enum { WIDE = 32 };
 
 static bool has_avx2(void)
 {
@@ -35,72 +34,27 @@ AVX2 SIZED void store_wide(uint8_t *to, __m256i v)
     _mm256_storeu_si256((__m256i *)to, v);
 }
 
-/* Returns 0, 1 and so on in each half. */
-AVX2 SIZED __m256i places(void)
-{
-    return _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-                            15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-                            14, 15);
-}
-
-/* Moves bytes up by fewer places than a half has, and fills up with zeros. Each
- * half takes bytes by their place in it, which is negative for those that come
- * from before it; these are zeros, or with the sign flipped all others are. */
-AVX2 SIZED __m256i move_up(__m256i v, unsigned n)
-{
-    __m256i from = _mm256_sub_epi8(places(), _mm256_set1_epi8((char)n));
-    __m256i outside = _mm256_xor_si256(from, _mm256_set1_epi8(-128));
-    __m256i lower = _mm256_permute2x128_si256(v, v, 0x08); /* in the upper */
-    return _mm256_or_si256(_mm256_shuffle_epi8(v, from),
-                           _mm256_shuffle_epi8(lower, outside));
-}
-
-/* The first bytes, with zeros outside of the row, of which all filters make
- * zeros. */
-AVX2 SIZED struct bytes32 load_first(const uint8_t *row, const uint8_t *prior,
-                                     unsigned pixel)
-{
-    __m256i x = load_wide(row), b = load_wide(prior);
-    return (struct bytes32){ x, move_up(x, pixel), b, move_up(b, pixel) };
-}
-
-AVX2 SIZED struct bytes32 load_middle(const uint8_t *row, const uint8_t *prior,
-                                      size_t i, unsigned pixel)
+AVX2 SIZED struct bytes32 load_bytes(const uint8_t *row, const uint8_t *prior,
+                                     size_t i, unsigned pixel)
 {
     return (struct bytes32){ load_wide(row + i), load_wide(row + i - pixel),
                              load_wide(prior + i),
                              load_wide(prior + i - pixel) };
 }
 
-/* The last n bytes of the row, behind zeros. */
-AVX2 SIZED struct bytes32 load_last(const uint8_t *row, const uint8_t *prior,
-                                    size_t size, size_t n, unsigned pixel)
+/* The last n bytes, behind zeros, of which all filters make zeros. */
+AVX2 SIZED struct bytes32 keep_last(struct bytes32 v, size_t n)
 {
-    const __m256i half =
-        _mm256_setr_m128i(_mm_setzero_si128(), _mm_set1_epi8(16));
-    __m256i place = _mm256_add_epi8(places(), half);
-    __m256i kept =
-        _mm256_cmpgt_epi8(place, _mm256_set1_epi8((char)(WIDE - 1 - n)));
-    struct bytes32 v = load_middle(row, prior, size - WIDE, pixel);
+    static const uint8_t edge[2 * WIDE] = {
+        [WIDE] = 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+        255,          255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+        255,          255, 255, 255, 255, 255, 255, 255, 255, 255
+    };
+    const __m256i kept = load_wide(edge + n);
     return (struct bytes32){ _mm256_and_si256(v.x, kept),
                              _mm256_and_si256(v.a, kept),
                              _mm256_and_si256(v.b, kept),
                              _mm256_and_si256(v.c, kept) };
-}
-
-/* Bytes from i on of a short row, with zeros outside of it. */
-AVX2 SIZED struct bytes32 load_short(const uint8_t *row, const uint8_t *prior,
-                                     size_t size, size_t i, unsigned pixel)
-{
-    uint8_t here[BEFORE + WIDE] = { 0 }, above[BEFORE + WIDE] = { 0 };
-    uint8_t left[WIDE] = { 0 }, corner[WIDE] = { 0 };
-    size_t n = size - i < WIDE ? size - i : WIDE, before = i ? BEFORE : 0;
-    memcpy(here + BEFORE - before, row + i - before, before + n);
-    memcpy(above + BEFORE - before, prior + i - before, before + n);
-    memcpy(left, here + BEFORE - pixel, n);
-    memcpy(corner, above + BEFORE - pixel, n);
-    return (struct bytes32){ load_wide(here + BEFORE), load_wide(left),
-                             load_wide(above + BEFORE), load_wide(corner) };
 }
 
 /* ---- What the filters make of them ----------------------------------------*/
@@ -162,79 +116,50 @@ AVX2 SIZED uint64_t sum_of(__m256i v)
            (uint64_t)_mm_extract_epi64(two, 1);
 }
 
-AVX2 SIZED void write_sums(uint64_t sums[FILTER_TYPES],
-                           const __m256i wide[FILTER_TYPES])
-{
-#pragma GCC unroll 5
-    for (unsigned type = 0; type < FILTER_TYPES; type++)
-        sums[type] = sum_of(wide[type]);
-}
-
-/* Short rows are apart, since functions with arrays of bytes guard their stack,
- * which takes time. */
-AVX2 __attribute__((noinline)) static void
-measure_short(uint64_t sums[FILTER_TYPES], const uint8_t *row,
-              const uint8_t *prior, size_t size, unsigned pixel)
-{
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i wide[FILTER_TYPES] = { zero, zero, zero, zero, zero };
-    for (size_t i = 0; i < size; i += WIDE)
-        add_magnitudes(wide, load_short(row, prior, size, i, pixel));
-    write_sums(sums, wide);
-}
-
 AVX2 static void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
                          const uint8_t *prior, size_t size, unsigned pixel)
 {
     const __m256i zero = _mm256_setzero_si256();
     __m256i wide[FILTER_TYPES] = { zero, zero, zero, zero, zero };
-    if (size < SHORT) {
-        measure_short(sums, row, prior, size, pixel);
+    size_t i = pixel;
+    if (size < pixel + WIDE) {
+        filters_portable.measure(sums, row, prior, size, pixel);
         return;
     }
-    add_magnitudes(wide, load_first(row, prior, pixel));
-    size_t i = WIDE;
     for (; i + WIDE <= size; i += WIDE)
-        add_magnitudes(wide, load_middle(row, prior, i, pixel));
+        add_magnitudes(wide, load_bytes(row, prior, i, pixel));
     if (i < size)
-        add_magnitudes(wide, load_last(row, prior, size, size - i, pixel));
-    write_sums(sums, wide);
+        add_magnitudes(
+            wide,
+            keep_last(load_bytes(row, prior, size - WIDE, pixel), size - i));
+    filters_portable.measure(sums, row, prior, pixel, pixel);
+#pragma GCC unroll 5
+    for (unsigned type = 0; type < FILTER_TYPES; type++)
+        sums[type] += sum_of(wide[type]);
 }
 
 /* ---- Applying -------------------------------------------------------------*/
-
-AVX2 __attribute__((noinline)) static void
-apply_short(unsigned type, uint8_t *out, const uint8_t *row,
-            const uint8_t *prior, size_t size, unsigned pixel)
-{
-    uint8_t bytes[WIDE];
-    for (size_t i = 0; i < size; i += WIDE) {
-        struct bytes32 v = load_short(row, prior, size, i, pixel);
-        store_wide(bytes, filtered(type, v));
-        memcpy(out + i, bytes, size - i < WIDE ? size - i : WIDE);
-    }
-}
 
 /* The last vector may write some bytes again. */
 AVX2 SIZED void apply_as(uint8_t *out, const uint8_t *row, const uint8_t *prior,
                          size_t size, unsigned pixel, unsigned type)
 {
-    store_wide(out, filtered(type, load_first(row, prior, pixel)));
-    size_t i = WIDE;
+    size_t i = pixel;
     for (; i + WIDE <= size; i += WIDE)
-        store_wide(out + i, filtered(type, load_middle(row, prior, i, pixel)));
+        store_wide(out + i, filtered(type, load_bytes(row, prior, i, pixel)));
     if (i < size) {
         i = size - WIDE;
-        store_wide(out + i, filtered(type, load_middle(row, prior, i, pixel)));
+        store_wide(out + i, filtered(type, load_bytes(row, prior, i, pixel)));
     }
 }
 
 AVX2 static void apply(unsigned type, uint8_t *out, const uint8_t *row,
                        const uint8_t *prior, size_t size, unsigned pixel)
 {
-    if (size < SHORT)
-        apply_short(type, out, row, prior, size, pixel);
-    else
+    const bool is_short = size < pixel + WIDE;
+    filters_portable.apply(type, out, row, prior, is_short ? size : pixel,
+                           pixel);
+    if (!is_short)
         FILTER_BY_TYPE(type, apply_as, out, row, prior, size, pixel);
 }
 
