@@ -83,7 +83,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
     check 'most are done on the GPU' [ "${count:-0}" -ge 36 ]
     check 'the others are counted' grep -q '; on the CPU .*1 progressive' stderr
-    "$program" --backend cuda -v rotate90 --format npy --max-memory 200M \
+    "$program" --backend cuda -v rotate90 --format npy --max-memory 125M \
         -d out in/large.jpg in/odd1.jpg 2>stderr
     check 'what is too large as samples is done on the CPU' \
         grep -q '^gimgxf: 1 turned on the GPU; on the CPU 1 too large' stderr

@@ -4,6 +4,7 @@
 #include "cli/schedule/device_scans.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
 #include "codecs/jpeg/entropy/sequential.h"
@@ -317,8 +318,11 @@ TEST(last)
     host_engine_reset();
     host_engine_plan.together = 2;
     scan_pipeline_start(pipeline);
-    for (left = 2; left > 0; left--)
+    for (left = 2; left > 0; left--) {
         CHECK(begin_picture(&p[left - 1], pipeline, 0), "%zu left", left);
+        while (atomic_load(&host_engine_plan.runs) == 0)
+            sched_yield();
+    }
     for (unsigned i = 0; i < 2; i++) {
         CHECK(end_picture(&p[i], 0) == TURNED, "picture %u", i);
         sem_destroy(&p[i].resumed);
