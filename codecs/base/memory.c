@@ -83,3 +83,8 @@ void memory_free(void *memory)
     memory_give(malloc_usable_size(memory));
     free(memory);
 }
+
+void *memory_extend(void *list, size_t n, size_t size)
+{
+    return n & (n - 1) ? list : memory_realloc(list, (n ? 2 * n : 1) * size);
+}

@@ -38,4 +38,8 @@ void *memory_alloc_zeroed(size_t n, size_t size);
 void *memory_realloc(void *memory, size_t size);
 void memory_free(void *memory);
 
+/* Returns a list of n elements of so many bytes with room for one more, which
+ * it has for 1, 2, 4, ... of them; NULL without memory, and the list stays. */
+void *memory_extend(void *list, size_t n, size_t size);
+
 #endif

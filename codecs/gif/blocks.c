@@ -200,11 +200,11 @@ struct gif_control {
 };
 static const struct gif_control no_control = { .transparent = -1 };
 
-/* Finds the part that begins at part->begin. */
-static int find_part(struct gif_part *part, struct bytes file, struct err *err)
+int gif_find_part(struct gif_part *part, struct bytes file, size_t at,
+                  struct err *err)
 {
-    const size_t at = part->begin;
     const uint8_t *p = file.data + at;
+    *part = (struct gif_part){ .begin = at };
     part->kind = at < file.size ? *p : GIF_NOTHING;
     switch (part->kind) {
     case GIF_NOTHING:
@@ -291,19 +291,6 @@ static int note_frame(struct gif *gif, const struct gif_part *part,
     return limit_check_cut(coded, pixels, &opts->limits, err);
 }
 
-static int add_part(struct gif_part **list, size_t n,
-                    const struct gif_part *part, struct err *err)
-{
-    struct gif_part *more = *list;
-    if ((n & (n - 1)) == 0) /* room for 1, 2, 4, ... of them */
-        more = memory_realloc(*list, (n ? 2 * n : 1) * sizeof *more);
-    if (!more)
-        return fail_memory(err, "no memory for so many blocks");
-    *list = more;
-    more[n] = *part;
-    return 0;
-}
-
 /* Takes the next part. */
 static int take_part(struct gif *gif, struct gif_part *part,
                      struct gif_control *control, struct meta *meta,
@@ -311,7 +298,7 @@ static int take_part(struct gif *gif, struct gif_part *part,
 {
     const uint8_t *begin = gif->file.data + part->begin,
                   *p = gif->file.data + part->body;
-    int status = 0;
+    struct gif_part *more;
     switch (part->kind) {
     case GIF_ZEROS:
         return 0;
@@ -325,20 +312,21 @@ static int take_part(struct gif *gif, struct gif_part *part,
         if (meta)
             animation_add(&meta->animation, control->delay / 100.0,
                           gif->size.frames == 0);
-        status = add_part(&gif->frame, gif->size.frames, part, err) ||
-                 note_frame(gif, part, opts, err);
         *control = no_control;
-        return status;
+        more = memory_extend(gif->frame, gif->size.frames, sizeof *more);
+        if (!more)
+            return fail_memory(err, "no memory for so many frames");
+        gif->frame = more;
+        more[gif->size.frames] = *part;
+        return note_frame(gif, part, opts, err);
     case GIF_TEXT:
         gif->texts = true;
         *control = no_control;
         return 0;
     default:
-        if (meta)
-            status = note_extension(meta, begin, part->end - part->begin,
-                                    part->begin, err) ||
-                     add_part(&gif->metadata, gif->nmetadata++, part, err);
-        return status;
+        return meta ? note_extension(meta, begin, part->end - part->begin,
+                                     part->begin, err)
+                    : 0;
     }
 }
 
@@ -366,8 +354,7 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
     if (meta)
         meta->animation.plays = 1;
     for (;; gif->end = part.end) {
-        part = (struct gif_part){ .begin = gif->end };
-        gif->cut = find_part(&part, file, &why);
+        gif->cut = gif_find_part(&part, file, gif->end, &why);
         if (gif->cut || part.kind == GIF_TRAILER || part.kind == GIF_NOTHING)
             break;
         if (take_part(gif, &part, &control, meta, opts, err))
@@ -396,5 +383,4 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
 void gif_free(struct gif *gif)
 {
     memory_free(gif->frame);
-    memory_free(gif->metadata);
 }

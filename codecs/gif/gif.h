@@ -39,16 +39,19 @@ struct gif_part {
 };
 
 struct gif {
-    struct bytes file;      /* borrowed */
-    uint32_t width, height; /* of the screen, which holds the first frame */
-    struct gif_part *frame, *metadata; /* all else stays as it is */
-    size_t nmetadata;
+    struct bytes file;       /* borrowed */
+    uint32_t width, height;  /* of the screen, which holds the first frame */
+    struct gif_part *frame;  /* all else stays as it is, but for metadata */
     struct frames_size size; /* of the frames */
     size_t begin, end;       /* of all blocks, without a trailer */
     bool cut;                /* what follows `end` is lost */
     bool texts;              /* it has plain text */
     uint32_t outside;        /* frames that are not wholly on the screen */
 };
+
+/* Finds the part that begins at `at`. */
+int gif_find_part(struct gif_part *part, struct bytes file, size_t at,
+                  struct err *err);
 
 /* Finds the frames; and, unless meta is NULL, the metadata, which it gets, and
  * what it says of the animation. Tolerant, it ends before a damaged block. The

@@ -220,9 +220,8 @@ struct gif_work {
     const struct load_opts *opts; /* without a turner nothing is written */
     struct bytes *out;
     size_t at;               /* in the file: what comes next */
-    const struct meta *meta; /* what is left of its blocks is written; of these
-                                and of those in the file come next: */
-    size_t block, metadata;
+    const struct meta *meta; /* what is left of its blocks is written, */
+    size_t block;            /* and this one next */
 };
 
 /* A frame stays as it is where nothing is turned, unless it is mended. */
@@ -273,26 +272,27 @@ static bool put_head(const struct gif_work *work)
     return true;
 }
 
-/* Writes what is in the file up to `end`, and of the metadata what is left. */
+/* Writes the parts between frames up to `end`: of the metadata what is left. */
 static bool put_until(struct gif_work *work, size_t end)
 {
-    const struct gif *gif = work->gif;
+    const struct bytes file = work->gif->file;
     const struct meta *meta = work->meta;
-    const uint8_t *from = gif->file.data;
+    const struct metadata_block *block = &meta->block[work->block];
+    struct gif_part part;
+    struct err none;
     bool put = true;
-    while (put && work->metadata < gif->nmetadata &&
-           gif->metadata[work->metadata].begin < end) {
-        const struct gif_part *part = &gif->metadata[work->metadata++];
-        put = bytes_append(work->out, from + work->at, part->begin - work->at);
-        work->at = part->end;
-        if (put && work->block < meta->nblocks &&
-            meta->block[work->block].begin == part->begin) {
-            const struct metadata_block *kept = &meta->block[work->block++];
-            put = bytes_append(work->out, kept->data, kept->size);
+    for (; put && work->at < end; work->at = part.end) {
+        gif_find_part(&part, file, work->at, &none);
+        if (part.kind == GIF_CONTROL || part.kind == GIF_TEXT ||
+            part.kind == GIF_ZEROS) {
+            put = bytes_append(work->out, file.data + part.begin,
+                               part.end - part.begin);
+        } else if (work->block < meta->nblocks && block->begin == part.begin) {
+            put = bytes_append(work->out, block->data, block->size);
+            block++;
+            work->block++;
         }
     }
-    put = put && bytes_append(work->out, from + work->at, end - work->at);
-    work->at = end;
     return put;
 }
 
@@ -306,7 +306,10 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
         return 0;
     bool put = put_until(work, frame->begin);
     const size_t at = out->size;
-    put = put && put_until(work, frame->body);
+    const uint8_t *from = work->gif->file.data;
+    put = put &&
+          bytes_append(out, from + frame->begin,
+                       (made->size ? frame->body : frame->end) - frame->begin);
     if (put && (work->t != XFORM_NONE || made->size)) {
         struct frame_place r = gif_place_shown(work->gif, frame);
         const bool beyond = r.x > UINT16_MAX; /* it still is */
@@ -318,11 +321,8 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
         write_le16(out->data + at + 5, r.width);
         write_le16(out->data + at + 7, r.height);
     }
-    if (put && made->size) {
-        put = bytes_append(out, made->data, made->size);
-        work->at = frame->end;
-    }
-    return put && put_until(work, frame->end)
+    work->at = frame->end;
+    return put && bytes_append(out, made->data, made->size)
                ? 0
                : fail_memory(err, "no memory for the file");
 }

@@ -44,19 +44,10 @@ void animation_add(struct animation *animation, double seconds, bool first)
         animation->longest = seconds;
 }
 
-/* Returns a list of `n` elements of some size with room for one more, which it
- * has for 1, 2, 4, ... of them; NULL without memory, and the list stays. */
-static void *make_room(void *list, size_t n, size_t size)
-{
-    if (n & (n - 1))
-        return list;
-    return n < BLOCKS_MAX ? memory_realloc(list, (n ? 2 * n : 1) * size) : NULL;
-}
-
 struct array_note *meta_note_array(struct meta *meta)
 {
     struct array_note *array =
-        make_room(meta->array, meta->narrays, sizeof *array);
+        memory_extend(meta->array, meta->narrays, sizeof *array);
     if (!array)
         return NULL;
     meta->array = array;
@@ -75,8 +66,9 @@ struct metadata_block *meta_insert(struct meta *meta, size_t index,
                                    const void *data, size_t size)
 {
     struct metadata_block made = { .where = where, .size = size },
-                          *block = make_room(meta->block, meta->nblocks,
-                                             sizeof *block);
+                          *block = NULL;
+    if (!meta_is_full(meta))
+        block = memory_extend(meta->block, meta->nblocks, sizeof *block);
     if (!block)
         return NULL;
     meta->block = block;

@@ -120,14 +120,11 @@ static int add_frame(struct riff_parser *p, const struct webp_frame *frame,
                      struct err *err)
 {
     struct webp_file *webp = p->webp;
-    const size_t n = webp->nframes;
-    if ((n & (n - 1)) == 0) { /* room for 1, 2, 4, ... of them */
-        struct webp_frame *more =
-            memory_realloc(webp->frame, (n ? 2 * n : 1) * sizeof *more);
-        if (!more)
-            return fail_memory(err, "no memory for the frames");
-        webp->frame = more;
-    }
+    struct webp_frame *more =
+        memory_extend(webp->frame, webp->nframes, sizeof *more);
+    if (!more)
+        return fail_memory(err, "no memory for the frames");
+    webp->frame = more;
     webp->frame[webp->nframes++] = *frame;
     p->items++;
     return 0;
