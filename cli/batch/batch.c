@@ -533,7 +533,7 @@ static enum outcome plan_and_do(struct batch *batch)
     }
     report_warnings(NULL, opts, &batch->records.warnings, 0);
     enum outcome outcome = OUTCOME_DONE;
-    if (gather_check_found(&batch->plan.inputs, opts, &err)) {
+    if (inputs_check_found(&batch->plan.inputs, opts, &err)) {
         report_refusal("failed", err.text, opts);
         outcome = OUTCOME_FAILED;
     } else if (opts->dry_run) {

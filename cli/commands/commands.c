@@ -59,11 +59,11 @@ bool each_input(const struct options *opts, struct ordered_workers_opts work)
     struct inputs inputs = { 0 };
     struct err err;
     int status = one ? inputs_add(&inputs, &(struct input){ .name = "-" }, &err)
-                     : gather_inputs(&inputs, opts, NULL, &err);
+                     : inputs_gather(&inputs, opts, NULL, &err);
     if (status == 0)
         status = do_all(&work, opts, &inputs, &err);
     if (status == 0)
-        status = gather_check_found(&inputs, opts, &err);
+        status = inputs_check_found(&inputs, opts, &err);
     if (status)
         report_refusal("failed", err.text, opts);
     if (!ferror(stdout))

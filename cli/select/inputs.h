@@ -41,7 +41,7 @@ struct inputs {
     struct walked *walked;     /* what list[].root points to */
     unsigned nwalked;
     size_t seen; /* files that were named or found, inputs and others */
-    bool none;   /* gather_inputs() found no input at all */
+    bool none;   /* inputs_gather() found no input at all */
     struct passed_over passed; /* files in directories */
 };
 
@@ -50,16 +50,10 @@ struct inputs {
 int inputs_add(struct inputs *inputs, const struct input *input,
                struct err *err);
 
-/* Opens a directory that is about to be walked, and to which everything found
- * in it is confined. It is closed with the inputs. On failure it returns NULL,
- * with the reason. */
-struct root *inputs_open_walked(struct inputs *inputs, const char *name,
-                                enum root_links links, struct err *err);
-
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);
 
-/* ---- Finding them (gather.c) ----
+/* ---- Finding them ----
  *
  * Inputs are those on the command line, those of a list,
  * and those in directories, which --include and --exclude choose. */
@@ -67,12 +61,12 @@ void inputs_free(struct inputs *inputs);
 /* Appends all inputs that the options name. `folder` is the directory where
  * outputs go, which no walk enters, or NULL. Returns 0, or -1 with the reason;
  * the caller frees the inputs after both. */
-int gather_inputs(struct inputs *inputs, const struct options *opts,
+int inputs_gather(struct inputs *inputs, const struct options *opts,
                   const char *folder, struct err *err);
 
-/* Returns 0 if gather_inputs() found an input. Otherwise it returns -1 with a
+/* Returns 0 if inputs_gather() found an input. Otherwise it returns -1 with a
  * reason that says among how many files, and whether patterns left nothing. */
-int gather_check_found(const struct inputs *inputs, const struct options *opts,
+int inputs_check_found(const struct inputs *inputs, const struct options *opts,
                        struct err *err);
 
 #endif

@@ -37,24 +37,4 @@ int plan_make(struct file_plan *plan, const struct options *opts,
               struct err *err);
 void plan_free(struct file_plan *plan);
 
-/* ---- The name of the output of each input, by names alone ---- */
-
-struct outputs {
-    const struct options *opts;
-    const char *template;    /* as --output takes it */
-    struct path_text folder; /* that all outputs are in, and with whose name
-                                theirs begin; "": they may be anywhere */
-};
-
-/* Reads the options.
- * Returns 0, or -1 with the reason. */
-int outputs_init(struct outputs *outputs, const struct options *opts,
-                 struct err *err);
-
-/* Names the output of an input. It fails if the name tells no format, is too
- * long, cannot be that of a file, or leaves the directory by "..". Returns 0,
- * or -1 with the reason. */
-int outputs_name(const struct outputs *outputs, const struct input *input,
-                 struct path_text *name, struct err *err);
-
 #endif
