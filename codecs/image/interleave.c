@@ -90,18 +90,17 @@ FOR_EACH_CPU void interleave_join_row(const struct image *img, uint32_t y,
     move_row(img, y, row, true);
 }
 
-FOR_EACH_CPU void interleave_swap16(void *cells, size_t count)
+FOR_EACH_CPU void interleave_set_order(enum cell cell, void *cells,
+                                       size_t count, bool big_endian)
 {
-    loose16 *cell = cells;
-    for (size_t i = 0; i < count; i++)
-        cell[i] = __builtin_bswap16(cell[i]);
-}
-
-FOR_EACH_CPU void interleave_swap32(void *cells, size_t count)
-{
-    loose32 *cell = cells;
-    for (size_t i = 0; i < count; i++)
-        cell[i] = __builtin_bswap32(cell[i]);
+    loose16 *small = cells;
+    loose32 *large = cells;
+    if (big_endian == interleave_big_endian())
+        return;
+    for (size_t i = 0; cell == CELL_U16 && i < count; i++)
+        small[i] = __builtin_bswap16(small[i]);
+    for (size_t i = 0; cell == CELL_F32 && i < count; i++)
+        large[i] = __builtin_bswap32(large[i]);
 }
 
 FOR_EACH_CPU unsigned interleave_max(enum cell cell, const void *cells,

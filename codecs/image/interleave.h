@@ -26,22 +26,10 @@ void interleave_unpack(uint8_t *cells, size_t n, const uint8_t *packed,
 void interleave_pack(uint8_t *packed, const uint8_t *cells, size_t n,
                      unsigned bits);
 
-/* Swaps the bytes of `count` cells of 2 or 4 bytes, in place. `cells` need not
- * be aligned. */
-void interleave_swap16(void *cells, size_t count);
-void interleave_swap32(void *cells, size_t count);
-
-/* Brings cells from native byte order into this one, or back, in place. */
-static inline void interleave_set_order(enum cell cell, void *cells,
-                                        size_t count, bool big_endian)
-{
-    if (big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
-        return;
-    if (cell == CELL_U16)
-        interleave_swap16(cells, count);
-    if (cell == CELL_F32)
-        interleave_swap32(cells, count);
-}
+/* Brings cells, which need not be aligned, from native byte order into this
+ * one, or back, in place. */
+void interleave_set_order(enum cell cell, void *cells, size_t count,
+                          bool big_endian);
 
 /* Returns the largest of `count` cells, which are integers and need not be
  * aligned; 0 if there are none. */

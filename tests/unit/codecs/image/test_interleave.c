@@ -75,12 +75,12 @@ TEST(swaps)
             want[1 + 2 * i] = cells[1 + 2 * i + 1];
             want[1 + 2 * i + 1] = cells[1 + 2 * i];
         }
-        interleave_swap16(cells + 1, n);
+        interleave_set_order(CELL_U16, cells + 1, n, !interleave_big_endian());
         CHECK(!memcmp(cells, want, sizeof cells), "16, %zu cells", n);
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < 4; j++)
                 want[1 + 4 * i + j] = cells[1 + 4 * i + 3 - j];
-        interleave_swap32(cells + 1, n);
+        interleave_set_order(CELL_F32, cells + 1, n, !interleave_big_endian());
         CHECK(!memcmp(cells, want, sizeof cells), "32, %zu cells", n);
     }
 }
