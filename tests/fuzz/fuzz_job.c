@@ -16,12 +16,10 @@
 #include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/judge_job.h"
-#include "tests/support/must.h"
-
-#ifdef FUZZING
-#include "tests/fuzz/mutate_job.h"
-#endif
+#include "tests/fuzz/png_crc.h"
+#include "tests/support/fixture.h"
+#include "tests/support/plain_jpeg.h"
+#include "tests/support/plain_picture.h"
 
 enum { LINE_MAX_SIZE = 400, WORDS_MAX = 24, THREADS_MAX = 3, NAME_SIZE = 96 };
 
@@ -219,6 +217,104 @@ static void check_said(const struct job *job, const struct result *result,
         free(said.text[i]);
 }
 
+/* ---- Whether the output is the input turned ------------------------------ */
+
+/* By what libpng and libjpeg decode of both. */
+enum { JUDGED_PIXELS = 1 << 16 };
+
+/* Returns whether the file might say an orientation, be it in its head. */
+static bool has_tags(const struct codec *codec, struct bytes file)
+{
+    static const char *const words[] = { "Exif",        "eXIf",  "rientation",
+                                         "Raw profile", "zTXt",  "iTXt",
+                                         "xpacket",     "adobe", "orNT" };
+    if (codec == &codec_tga || codec == &codec_bmp || codec == &codec_hdr)
+        return true;
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (memmem(file.data, file.size, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+/* Both files are JPEG and not encoded anew: block for block. */
+static void judge_blocks(const struct result *result, struct plain_jpeg *from,
+                         struct plain_jpeg *to)
+{
+    const enum how how = result->how;
+    const int all = from->d.num_components;
+    must(to->sound);
+    must(how == HOW_TRIMMED || plain_jpeg_fits(from, to, result->turned) ||
+         how == HOW_LUMA_LOSSLESS);
+    must(plain_jpeg_is_turned(from, to, how == HOW_LUMA_LOSSLESS ? 1 : all,
+                              result->turned));
+}
+
+static void judge_jpeg(const struct result *result, struct bytes input,
+                       struct bytes output)
+{
+    owned_plain_jpeg *from = plain_jpeg_read(input, JUDGED_PIXELS);
+    owned_plain_jpeg *to = plain_jpeg_read(output, JUDGED_PIXELS);
+    if (from->sound && result->how != HOW_REENCODED)
+        judge_blocks(result, from, to);
+    must(to->sound || !from->sound);
+}
+
+/* Sample for sample, where nothing may be lost. */
+static void judge_samples(const struct options *opts,
+                          const struct result *result, struct bytes input,
+                          struct bytes output)
+{
+    const bool png = result->from == &codec_png && result->to == &codec_png;
+    struct plain_picture from, to;
+    plain_picture_read(&from, result->from->name, input, JUDGED_PIXELS);
+    plain_picture_read(&to, result->to->name, output, JUDGED_PIXELS);
+    if (from.sound && (result->to == &codec_png || result->to == &codec_jpeg))
+        must(to.samples != NULL);
+    if (from.sound && to.samples &&
+        (result->how == HOW_LOSSLESS || result->how == HOW_TAGGED)) {
+        must(plain_picture_is_turned(&from, &to, result->turned));
+        must(!png || opts->depth || from.stored == to.stored);
+    }
+    plain_picture_free(&to);
+    plain_picture_free(&from);
+}
+
+/* What was written says of itself that it is upright. */
+static void judge_tag(const struct result *result, struct bytes output)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = { .limits = { .pixels = JUDGED_PIXELS,
+                                          .bytes = 64 << 20 },
+                              .mem = mem_plain,
+                              .warnings = &warnings };
+    struct stream_info info = { .width = 0 };
+    struct err err;
+    must(codec_look(result->to, &info, output, &load, &err) == 0);
+    must(info.orientation.value <= 1 && !info.orientation.other);
+}
+
+/* The job has succeeded. Ends the program if its output is wrong. */
+static void judge_job(const struct options *opts, const struct result *result,
+                      struct bytes input, struct bytes output)
+{
+    const bool tagged = opts->tag_only || result->how == HOW_TAGGED;
+    must(output.size == result->bytes_out);
+    if (result->how == HOW_UNCHANGED) {
+        must(same_bytes(input, output));
+        return;
+    }
+    if (tagged || opts->ignore_orientation || !has_tags(result->from, input))
+        must(result->turned == (tagged ? XFORM_NONE : opts->op));
+    if (!tagged && !opts->ignore_orientation && !opts->tolerant)
+        judge_tag(result, output);
+    if (opts->tolerant)
+        return;
+    if (result->from == &codec_jpeg && result->to == &codec_jpeg)
+        judge_jpeg(result, input, output);
+    else
+        judge_samples(opts, result, input, output);
+}
+
 /* ---- The job ------------------------------------------------------------ */
 
 static struct thread_pool *pool_of(unsigned threads)
@@ -316,3 +412,81 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unlink(output);
     return 0;
 }
+
+/* ---- How libFuzzer changes inputs ---------------------------------------- */
+
+/* The words of the command line become others, the bytes of the file what it
+ * likes; and the chunks of a PNG get the checksums that they should have, or
+ * few would be read at all. */
+#ifdef FUZZING
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
+                               unsigned seed);
+
+/* Appends one of the choices, between which bars stand, and a blank. */
+static size_t add_choice(char *line, size_t at, const char *choices,
+                         unsigned *random)
+{
+    unsigned count = 1;
+    for (const char *p = choices; *p; p++)
+        count += *p == '|';
+    *random = *random * 1103515245 + 12345;
+    for (unsigned n = (*random >> 8) % count; n; n--)
+        choices = strchr(choices, '|') + 1;
+    const size_t size = strcspn(choices, "|");
+    memcpy(line + at, choices, size);
+    line[at + size] = ' ';
+    return at + size + 1;
+}
+
+/* Writes a whole command line and its newline. Returns its size. */
+static size_t make_line(char *line, unsigned *random)
+{
+    static const char turns[] =
+        "copy|upright|fliph|flipv|rotate90|rotate180|rotate270|transverse|"
+        "transpose";
+    static const char options[] =
+        "|--edge=trim|--edge=tag|--edge=fail|--edge=reencode|--lossless|"
+        "--tag-only|--tolerant|--strip|--strip=all|--strip=exif,xmp|"
+        "--strip=icc,gps|--strip=thumbnail|--quality=50|--optimize|"
+        "--no-restart|--png-level=0|--png-level=fast|--png-level=small|"
+        "--png-level=6|--depth=8|--depth=16|--depth=float|--layout=chw|"
+        "--layout=hwc|--background=red|--ignore-orientation|--verify|"
+        "--preserve|--no-clobber|--format=png|--format=jpeg|--format=pam|"
+        "--format=npy|--max-pixels=1000|--max-memory=100K|--max-memory=1M|"
+        "--max-memory=10M|-j1|-j2|-j3|--json|-v|-q|--dry-run";
+    static const char names[] =
+        "in new.png|in old.png|in.png in.png|in.jpg in.jpg|in.jpg old.jpg|"
+        "in.jpg new.png|in new.pam|in.png new.jpg|in.jpg new.jpeg|"
+        "in new.ppm|in old.npy|in new.bmp|in new.tga|in new.hdr|in new.pfm|"
+        "in.tga in.tga|in new.qoi|in.gif in.gif|in.gif new.png|"
+        "in.bmp old.bmp|in.hdr new.hdr|in.npy in.npy|in.pbm new.pbm";
+    size_t n = add_choice(line, 0, turns, random);
+    for (int i = 0; i < 3; i++)
+        n = add_choice(line, n, options, random);
+    n = add_choice(line, n, names, random);
+    line[n - 1] = '\n';
+    return n;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
+                               unsigned seed)
+{
+    char line[400];
+    const uint8_t *end = memchr(data, '\n', size);
+    const uint8_t *begin = end && end - data < 400 ? end + 1 : data;
+    const size_t n = make_line(line, &seed);
+    const size_t had = (size_t)(begin - data);
+    if (had && seed >> 8 & 3) { /* the file; else the line */
+        size = had + LLVMFuzzerMutate(data + had, size - had, room - had);
+    } else if (size - had + n <= room) {
+        memmove(data + n, begin, size - had);
+        memcpy(data, line, n);
+        size = size - had + n;
+        return size;
+    }
+    if (seed >> 10 & 7)
+        png_correct_checksums(data + had, size - had);
+    return size;
+}
+#endif
