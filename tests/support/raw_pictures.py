@@ -8,6 +8,7 @@ import struct
 import sys
 
 from pieces import box, xmp_tag
+import tiff
 from tiff import SIZES, Writer
 from turns import then
 
@@ -194,60 +195,26 @@ class Reader:
             self.bytes.add(40)
 
     def tiff(self, name, base):
-        data = self.data
-        self.o = '<' if data[base:base + 1] == b'I' else '>'
-        big = self.number(base + 2, 2) == 43
-        self.wide, self.entry, self.count = (8, 20, 8) if big else (4, 12, 2)
-        saved = (self.o, self.wide, self.entry, self.count)
-        at = self.number(base + (8 if big else 4), self.wide)
-        self.links.update(range(base + (8 if big else 4), base + self.wide * 2))
-        for i in range(9):
-            if not at:
-                break
-            at = self.ifd(f'{name}.{i}', base, base + at)
-            self.o, self.wide, self.entry, self.count = saved
+        block = tiff.Reader(self.data, base)
+        self.links.update(range(base + block.room, base + 2 * block.room))
+        for i, tags in enumerate(block.pages):
+            self.ifd(f'{name}.{i}', block, tags)
 
-    def number(self, at, size):
-        return int.from_bytes(self.data[at:at + size],
-                              'little' if self.o == '<' else 'big')
-
-    def ifd(self, name, base, at):
-        n = self.number(at, self.count)
-        at += self.count
-        page, later = {}, []
-        for i in range(at, at + n * self.entry, self.entry):
-            what, kind = self.number(i, 2), self.number(i + 2, 2)
-            count = self.number(i + 4, self.wide)
-            value = i + 4 + self.wide
-            size = SIZES[kind]
-            if what == 274:
-                self.says[name] = self.number(value, size)
-                self.bytes.update(range(value, value + size))
-            if count * size > self.wide:
-                value = base + self.number(value, self.wide)
-            page[what] = self.data[value:value + count * size]
-            if what == 330:
-                later += [(f'{name}.{k}', self.number(value + k * size, size))
-                          for k in range(count)]
-            if what == 34665:
-                later.append((name + '.exif', self.number(value, size)))
-            if what in (46, 273, 513):
-                start = value if what == 46 else self.number(value, size)
-                if self.data[start + 6:start + 10] == b'Exif':
-                    later.append((name + '.jpeg', start + 12))
-        self.pages.append({k: v for k, v in page.items()
+    def ifd(self, name, block, tags):
+        self.links.update(range(tags.link, tags.link + block.room))
+        self.pages.append({k: v for k, (_, v) in tags.items()
                            if k not in (46, 274, 700)})
-        at += n * self.entry
-        link = self.number(at, self.wide)
-        self.links.update(range(at, at + self.wide))
-        saved = (self.o, self.wide, self.entry, self.count)
-        for inner, start in later:
-            if inner.endswith('.jpeg'):
-                self.tiff(inner, start)
-            else:
-                self.ifd(inner, base, base + start)
-            self.o, self.wide, self.entry, self.count = saved
-        return link
+        if 274 in tags:
+            self.says[name] = block.values(tags, 274)[0]
+            self.bytes.update(range(tags.where[274], tags.where[274] + SIZES[tags[274][0]]))
+        inner = [(f'{name}.{k}', place) for k, place in enumerate(block.values(tags, 330))]
+        inner += [(name + '.exif', place) for place in block.values(tags, 34665)]
+        for one, place in inner:
+            self.ifd(one, block, next(block.chain(place)))
+        for tag in {46, 273, 513} & set(tags):
+            start = tags.where[46] if tag == 46 else block.values(tags, tag)[0]
+            if self.data[start + 6:start + 10] == b'Exif':
+                self.tiff(name + '.jpeg', start + 12)
 
 
 def wanted(name, was, operation):

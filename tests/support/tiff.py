@@ -144,34 +144,48 @@ class Writer:
         return bytes(row)
 
 
+class Tags(dict):
+    """Of a directory {number: (type, bytes)}; and where each value and the link
+    to the next directory stand."""
+
+    def __init__(self):
+        super().__init__()
+        self.where, self.link = {}, 0
+
+
 class Reader:
-    def __init__(self, name):
-        with open(name, 'rb') as file:
-            self.data = file.read()
-        self.order = '>' if self.data[:2] == b'MM' else '<'
-        self.big = struct.unpack_from(self.order + 'H', self.data, 2)[0] == 43
+    """Of a file, or of bytes, in which it begins at `base`."""
+
+    def __init__(self, name, base=0):
+        self.data, self.base = name, base
+        if not isinstance(name, bytes):
+            with open(name, 'rb') as file:
+                self.data = file.read()
+        self.order = '>' if self.data[base:base + 2] == b'MM' else '<'
+        self.big = struct.unpack_from(self.order + 'H', self.data, base + 2)[0] == 43
         self.word = 'Q' if self.big else 'I'
         self.room = struct.calcsize(self.word)
-        self.pages = self.chain(self.at(self.room))
+        self.pages = self.chain(self.at(base + self.room))
 
     def at(self, place):
         return struct.unpack_from(self.order + self.word, self.data, place)[0]
 
     def chain(self, place):
         while place:
-            tags = {}
-            head = 8 if self.big else 2
+            tags, place = Tags(), place + self.base
+            head, each = (8, 20) if self.big else (2, 12)
             n = struct.unpack_from(self.order + ('Q' if self.big else 'H'), self.data,
                                    place)[0]
-            for i in range(n):
-                entry = place + head + i * (12 if self.room == 4 else 20)
+            for entry in range(place + head, place + head + n * each, each):
                 tag, kind = struct.unpack_from(self.order + 'HH', self.data, entry)
                 size = self.at(entry + 4) * SIZES[kind]
                 where = entry + 4 + self.room
-                where = where if size <= self.room else self.at(where)
+                where = where if size <= self.room else self.base + self.at(where)
                 tags[tag] = kind, self.data[where:where + size]
+                tags.where[tag] = where
+            tags.link = place + head + n * each
             yield tags
-            place = self.at(place + head + n * (12 if self.room == 4 else 20))
+            place = self.at(tags.link)
 
     def values(self, tags, tag, otherwise=()):
         if tag not in tags:
