@@ -122,8 +122,11 @@ data = bytearray(open(sys.argv[1], 'rb').read())
 data[12:30] = b'\xff' * 18
 open(sys.argv[2], 'wb').write(data)
 END
+    # A profile that claims 5 MiB is not unpacked.
+    printf '\377\012\101\100\012\007\200\000\013\000%040d' 0 >profile.jxl
     ! gimgxf --version | grep -q libjxl || refused 1 rotate90 <<'END'
 damaged.jxl no.jxl | damaged.jxl: its codestream is damaged
+profile.jxl no.jxl | profile.jxl: its color profile is larger than any real one
 END
 else
     echo 'skipped: what the reference programs show, as there is no cjxl or djxl'
