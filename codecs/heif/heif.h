@@ -35,9 +35,8 @@ struct heif_property {
     size_t begin, end; /* in the file; 0 of one that is added */
     enum heif_kind kind;
     uint8_t box[HEIF_PROPERTY]; /* all of it, of those kinds; else zeros */
-    size_t kept;  /* how many lists have it that leave it as it is */
-    size_t users; /* how many others have it by the plan */
-    bool left;    /* a list had it that will not */
+    size_t users;               /* how many times lists have it, by the plan */
+    bool left;                  /* a list had it that will not */
 };
 
 /* A list of properties, as it stands in ipma. */

@@ -317,10 +317,9 @@ static int read_ipma(struct heif *heif, const struct box *box)
             if (number >= heif_property_count(heif))
                 return fail_box(heif, "ipma");
             struct heif_property *property = &heif_properties(heif)[number];
+            property->users++;
             if (item)
                 note_shown(&item->shown, number, property);
-            else
-                property->kept++;
         }
     }
     return c.bad || c.at != box->end ? fail_box(heif, "ipma") : 0;

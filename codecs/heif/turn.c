@@ -232,22 +232,19 @@ static bool is_same(const struct heif *heif, unsigned n,
     return memcmp(heif_properties(heif)[n].box, slot->box, HEIF_PROPERTY) == 0;
 }
 
-/* Notes which properties lists keep as they are, and which some leave. */
-static void note_kept(struct heif *heif, const struct heif_item *item)
+/* Takes from the list of an item what it is to have another one of. */
+static void release(struct heif *heif, const struct heif_item *item)
 {
     for (size_t i = 0; i < item->list.count; i++) {
         const unsigned n = heif_listed(heif, &item->list, i) & HEIF_NUMBER;
         struct heif_property *property = &heif_properties(heif)[n];
         if (property->kind >= HEIF_KINDS)
             continue;
-        struct heif_slot *slot =
-            item->slot ? &item->slot[property->kind] : NULL;
-        if (!slot || (property->kind == HEIF_ISPE && slot->was != n)) {
-            property->kept++;
-        } else if (slot->was == n && !slot->is && is_same(heif, n, slot)) {
+        struct heif_slot *slot = &item->slot[property->kind];
+        if (slot->was == n && !slot->is && is_same(heif, n, slot)) {
             slot->is = (uint16_t)n;
-            property->users++;
-        } else {
+        } else if (slot->was == n || property->kind != HEIF_ISPE) {
+            property->users--;
             property->left = true;
         }
     }
@@ -270,7 +267,7 @@ static unsigned find_unused(const struct heif *heif, enum heif_kind kind)
 {
     const struct heif_property *property = heif_properties(heif);
     for (unsigned n = 1; n < heif_property_count(heif); n++)
-        if (property[n].kind == kind && !property[n].kept && !property[n].users)
+        if (property[n].kind == kind && !property[n].users)
             return n;
     return 0;
 }
@@ -286,7 +283,7 @@ static int choose(struct heif *heif, struct heif_slot *slot,
     const struct heif_property *was = &heif_properties(heif)[slot->was];
     const size_t count = heif_property_count(heif);
     unsigned n = any ? find_same(heif, slot, count) : slot->was;
-    if (!any && !is_same(heif, n, slot) && (was->kept || was->users))
+    if (!any && !is_same(heif, n, slot) && was->users)
         n = 0;
     if (any && !n)
         n = find_unused(heif, kind);
@@ -312,7 +309,10 @@ static void drop_last(struct heif *heif)
     struct heif_property *property = heif_properties(heif);
     for (size_t last; (last = heif_property_count(heif) - 1) > 0;) {
         unsigned same = 0;
-        if (!property[last].left || property[last].kept)
+        size_t others = property[last].users;
+        for (size_t i = 0; i < heif->slots; i++)
+            others -= heif->slot[i].is == last;
+        if (!property[last].left || others)
             return;
         for (size_t i = 0; i < heif->slots; i++) {
             if (heif->slot[i].is != last)
@@ -349,7 +349,8 @@ int heif_plan(struct heif *heif, enum xform turn)
         heif->slots += HEIF_KINDS;
     }
     for (size_t i = 0; i < items; i++)
-        note_kept(heif, &item[i]);
+        if (item[i].slot)
+            release(heif, &item[i]);
     for (int any = 0; any < 2; any++)
         for (size_t i = 0; i < heif->slots; i++)
             if (heif->slot[i].box[3] && !heif->slot[i].is &&
