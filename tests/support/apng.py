@@ -16,7 +16,7 @@ import subprocess
 import sys
 import zlib
 
-from pieces import PASSES, chunk, exif
+from pieces import chunk, exif, passes
 from turns import TAGS, turn
 
 KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
@@ -38,11 +38,7 @@ class Kind:
                                  self.color, 0, 0, self.adam7))
 
     def passes(self, width, height):
-        """x0, y0, dx, dy, width and height of each."""
-        for x, y, dx, dy in PASSES if self.adam7 else [(0, 0, 1, 1)]:
-            w, h = (width - x + dx - 1) // dx, (height - y + dy - 1) // dy
-            if w > 0 and h > 0:
-                yield x, y, dx, dy, w, h
+        return passes(width, height, self.adam7)
 
     def pack(self, pixels):
         """The bytes of a row of pixels, which are tuples of samples."""

@@ -19,7 +19,7 @@ import sys
 import zipfile
 import zlib
 
-from pieces import EXIF, PASSES, XMP, app1, chunk, extended_xmp, png, segment, xmp
+from pieces import EXIF, XMP, app1, chunk, extended_xmp, passes, png, segment, xmp
 
 # ---- Formats -----------------------------------------------------------------
 
@@ -37,12 +37,7 @@ def deflate_zeros(size):
 
 def passes_size(width, height, pixel):
     """The bytes of an interlaced picture, of so many bytes a pixel."""
-    size = 0
-    for x, y, dx, dy in PASSES:
-        if x < width and y < height:
-            columns = (width - x - 1) // dx + 1
-            size += ((height - y - 1) // dy + 1) * (1 + columns * pixel)
-    return size
+    return sum(h * (1 + w * pixel) for *_, w, h in passes(width, height))
 
 
 STEPS = segment(0xdb, b'\0' + b'\1' * 64)

@@ -2,6 +2,7 @@
 shown of each item, and the data of each. Knows nothing of gimgxf's code."""
 import struct
 
+import pieces
 from turns import TAGS
 
 # A turn is where the corners of a picture go: those at (0, 0), (1, 0), (0, 1),
@@ -22,17 +23,8 @@ def turned(corners, op):
 
 
 def boxes(data, at, end):
-    while at + 8 <= end:
-        size, kind = struct.unpack('>I4s', data[at:at + 8])
-        head = 8
-        if size == 1:
-            size, head = struct.unpack('>Q', data[at + 8:at + 16])[0], 16
-        elif size == 0:
-            size = end - at
-        if size < head or at + size > end:
-            return
-        yield kind.decode('latin1'), at + head, at + size, at
-        at += size
+    for kind, *places in pieces.boxes(data[:end], at):
+        yield kind.decode('latin1'), *places
 
 
 class Bits:

@@ -12,6 +12,7 @@ import random
 import struct
 import sys
 
+import pieces
 from pieces import box, xmp_tag
 from turns import then
 
@@ -222,17 +223,10 @@ NOISE = 300  # bytes
 # ---- Boxes -------------------------------------------------------------------
 
 def boxes(data):
-    at = 0
-    while at < len(data):
-        length, kind = struct.unpack_from('>I4s', data, at)
-        body = at + 8
-        if length == 1:
-            length = struct.unpack_from('>Q', data, body)[0]
-            body += 8
-        end = at + length if length else len(data)
-        assert body <= end <= len(data), (kind, body, end, len(data))
-        yield kind, data[body:end], length == 0
-        at = end
+    end = 0
+    for kind, body, end, at in pieces.boxes(data):
+        yield kind, data[body:end], data[at:at + 4] == bytes(4)
+    assert end == len(data), (end, len(data))
 
 
 def tiff(orientation, big):
@@ -289,13 +283,13 @@ def container(codestream):
         cuts = sorted(random.sample(range(len(codestream) - NOISE, len(codestream)),
                                     random.randrange(1, 5)))
         cuts = [0] + cuts + [len(codestream)]
-        pieces = []
+        made = []
         for i in range(len(cuts) - 1):
             number = i | (0x80000000 if i == len(cuts) - 2 else 0)
-            pieces.append(box(b'jxlp', struct.pack('>I', number) +
+            made.append(box(b'jxlp', struct.pack('>I', number) +
                               codestream[cuts[i]:cuts[i + 1]],
                               head=16 if random.random() < .2 else 8))
-        return b''.join(out + pieces[:1] + beside + pieces[1:])
+        return b''.join(out + made[:1] + beside + made[1:])
     stream = box(b'jxlc', codestream, head={'long': 16, 'open': 0}.get(kind, 8))
     return b''.join(out + beside + [stream] if kind == 'open' or random.random() < .5
                     else out + [stream] + beside)

@@ -8,6 +8,14 @@ PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4),
           (1, 0, 2, 2), (0, 1, 1, 2)]
 
 
+def passes(width, height, interlaced=True):
+    """x0, y0, dx, dy, width and height of each that has a pixel."""
+    for x, y, dx, dy in PASSES if interlaced else [(0, 0, 1, 1)]:
+        w, h = (width - x + dx - 1) // dx, (height - y + dy - 1) // dy
+        if w > 0 and h > 0:
+            yield x, y, dx, dy, w, h
+
+
 def chunk(name, data=b''):
     body = name + data
     return struct.pack('>I', len(data)) + body + struct.pack(
@@ -71,6 +79,21 @@ def box(kind, *parts, head=8):
     if head == 16:
         return struct.pack('>I4sQ', 1, kind, 16 + len(body)) + body
     return struct.pack('>I4s', head and 8 + len(body), kind) + body
+
+
+def boxes(data, at=0):
+    """The kind of each, where its body begins and ends, and where it begins."""
+    end = len(data)
+    while at + 8 <= end:
+        size, kind = struct.unpack_from('>I4s', data, at)
+        body = at + (16 if size == 1 else 8)
+        if size == 1:
+            size, = struct.unpack_from('>Q', data, at + 8)
+        stop = at + size if size else end
+        if not body <= stop <= end:
+            return
+        yield kind, body, stop, at
+        at = stop
 
 
 def png(width, height, depth, color, samples, *before, interlaced=0, behind=b''):

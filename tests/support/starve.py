@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import apng
 import pieces
-from pieces import PASSES, app1, chunk, raw_profile, resource, segment
+from pieces import app1, chunk, raw_profile, resource, segment
 from tiff import Writer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -50,13 +50,10 @@ def png(width, height, bits=8, color=2, interlace=0, before=b'', after=b'',
         smooth=16):
     channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
     raw = b''
-    for x, y, dx, dy in PASSES if interlace else [(0, 0, 1, 1)]:
-        w, h = (width - x + dx - 1) // dx, (height - y + dy - 1) // dy
+    for *_, w, h in pieces.passes(width, height, interlace):
         size = (w * channels * bits + 7) // 8
-        if size:
-            cells = noise(size * h, smooth)
-            raw += b''.join(b'\0' + cells[i * size:(i + 1) * size]
-                            for i in range(h))
+        cells = noise(size * h, smooth)
+        raw += b''.join(b'\0' + cells[i * size:(i + 1) * size] for i in range(h))
     return pieces.png(width, height, bits, color, zlib.compress(raw, 1), before,
                       interlaced=interlace, behind=after)
 
