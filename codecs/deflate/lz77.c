@@ -4,9 +4,9 @@
  * RFC 1951, section 4, proposes. What differs from the usual is for the sake of
  * pixels, and of a speed that no picture brings down:
  *
- * The hash is of six to eight bytes, about two pixels, not of three or four:
+ * The hash is of five to eight bytes, about two pixels, not of three or four:
  * most pixels equal their neighbour, so that chains of shorter strings are long
- * and lead to little.
+ * and lead to little. How many are best was tried for each size of pixels.
  *
  * LZ77_PIXELS looks for one pixel as well, at the newest place alone, and only
  * where pixels begin. Most matches begin there, and the others are found at the
@@ -28,8 +28,8 @@
  * bytes cost in the block so far.
  *
  * Each byte that is passed in a long match allows for some steps along a chain,
- * and where size counts more, any byte for one. So much is searched where that
- * leads far, and little where it fails, and the steps are bounded by the bytes.
+ * any other one for one. So much is searched where that leads far, and little
+ * where it fails, and the steps are bounded by the bytes.
  *
  * Few positions within long runs of one pixel are chained, which keeps chains
  * short; positions that are left out are found by way of their neighbours.
@@ -101,9 +101,12 @@ INLINE struct effort effort_of_long(unsigned hashed)
                             .lazy_least = 12 };
 }
 
-static const struct effort effort_of_three = {
-    .stride = 1, .hashed = 8, .brief = 3, .depth = 96, .lazy_depth = 8
-};
+INLINE struct effort effort_of_three(unsigned hashed)
+{
+    return (struct effort){
+        .stride = 1, .hashed = hashed, .brief = 3, .depth = 96, .lazy_depth = 8
+    };
+}
 
 /* No distance: no match. */
 struct match {
@@ -452,24 +455,20 @@ INLINE void deflate_rows(struct lz77 *m, const uint8_t *data, unsigned pixel)
                 effort_of_pixels(pixel));
 }
 
-/* Searches for pixels or anything as long, in each case with constants. */
-static void deflate_long(struct lz77 *m, const uint8_t *data)
-{
-    if (m->pixel == 3 || m->pixel == 4)
-        deflate_bytes(m, data, effort_of_long(8));
-    else if (m->pixel < 3)
-        deflate_bytes(m, data, effort_of_long(7));
-    else
-        deflate_bytes(m, data, effort_of_long(6));
-}
-
+/* In each case the effort is constants. */
 static void deflate_by(struct lz77 *m, const uint8_t *data,
                        enum lz77_search search)
 {
-    if (search == LZ77_THREE)
-        deflate_bytes(m, data, effort_of_three);
+    if (search == LZ77_THREE && m->pixel < 3)
+        deflate_bytes(m, data, effort_of_three(7));
+    else if (search == LZ77_THREE)
+        deflate_bytes(m, data, effort_of_three(8));
+    else if (search == LZ77_LONG && m->pixel < 3)
+        deflate_bytes(m, data, effort_of_long(7));
+    else if (search == LZ77_LONG && m->pixel < 5)
+        deflate_bytes(m, data, effort_of_long(8));
     else if (search == LZ77_LONG)
-        deflate_long(m, data);
+        deflate_bytes(m, data, effort_of_long(6));
     else if (m->pixel == 1)
         deflate_rows(m, data, 1);
     else if (m->pixel == 3)
