@@ -29,15 +29,11 @@ static void add(struct digest *d, const void *data, size_t size)
 static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
                     const struct turned_block *shown, enum xform t, uint32_t y)
 {
-    const bool exchanged = xform_transposes(t),
-               swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
-    const uint32_t width = exchanged ? plane->height : plane->width;
-    const uint32_t height = exchanged ? plane->width : plane->height;
+    const bool swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
+    const uint32_t width = xform_transposes(t) ? plane->height : plane->width;
     const size_t size = cell_size(cell);
     for (uint32_t x = 0; x < width; x++) {
-        uint32_t sx, sy;
-        xform_source(t, width, height, x, y, &sx, &sy);
-        const uint8_t *from = (uint8_t *)plane_row(plane, sy) + sx * size;
+        const uint8_t *from = plane_cell(plane, size, t, x, y);
         const int16_t *block = (const int16_t *)(const void *)from;
         if (cell != CELL_DCT)
             for (size_t i = 0; i < size; i++)

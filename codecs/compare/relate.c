@@ -73,9 +73,7 @@ static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
                     stride = (ptrdiff_t)p->a->stride,
                     along = xform_transposes(p->t) ? stride : size,
                     step = p->t & XFORM_MIRROR_X ? -along : along;
-    uint32_t sx, sy;
-    xform_source(p->t, p->b->width, p->b->height, x, y, &sx, &sy);
-    const uint8_t *a = (uint8_t *)plane_row(p->a, sy) + sx * size,
+    const uint8_t *a = plane_cell(p->a, (size_t)size, p->t, x, y),
                   *b = (uint8_t *)plane_row(p->b, y) + x * size;
     struct difference *d = p->difference;
     double square = 0;
@@ -101,13 +99,11 @@ static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
 static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
                            uint32_t n)
 {
-    for (uint32_t i = x; i < x + n; i++) {
-        uint32_t sx, sy;
-        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
-        p->difference->differing += !is_equal_block(
-            p, (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx,
-            (const int16_t *)plane_row(p->b, y) + 64 * (size_t)i);
-    }
+    const size_t size = cell_size(CELL_DCT);
+    for (uint32_t i = x; i < x + n; i++)
+        p->difference->differing +=
+            !is_equal_block(p, plane_cell(p->a, size, p->t, i, y),
+                            plane_cell(p->b, size, XFORM_NONE, i, y));
 }
 
 /* In squares, so that both planes are read from a cache. Stops at the first

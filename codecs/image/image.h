@@ -258,6 +258,20 @@ static inline void *plane_row(const struct plane *plane, size_t y)
     return plane->data + y * plane->stride;
 }
 
+/* Returns the cell, of `size` bytes, that stands in column x and row y of a
+ * plane once it is turned. */
+static inline void *plane_cell(const struct plane *plane, size_t size,
+                               enum xform t, uint32_t x, uint32_t y)
+{
+    const bool columns = xform_transposes(t);
+    if (t & XFORM_MIRROR_X)
+        x = (columns ? plane->height : plane->width) - 1 - x;
+    if (t & XFORM_MIRROR_Y)
+        y = (columns ? plane->width : plane->height) - 1 - y;
+    return plane->data + (columns ? x : y) * plane->stride +
+           (columns ? y : x) * size;
+}
+
 /* Returns the bits of a sample: 8 for a maxval of 255, 10 for 1023, 32 for
  * floats. */
 unsigned image_bits(const struct image *img);

@@ -52,17 +52,6 @@ static inline bool xform_reverses_y(enum xform t)
     return (t & (xform_transposes(t) ? XFORM_MIRROR_X : XFORM_MIRROR_Y)) != 0;
 }
 
-/* Where the cell at x, y of the turned picture of w x h comes from. */
-static inline void xform_source(enum xform t, uint32_t w, uint32_t h,
-                                uint32_t x, uint32_t y, uint32_t *sx,
-                                uint32_t *sy)
-{
-    uint32_t mx = t & XFORM_MIRROR_X ? w - 1 - x : x;
-    uint32_t my = t & XFORM_MIRROR_Y ? h - 1 - y : y;
-    *sx = xform_transposes(t) ? my : mx;
-    *sy = xform_transposes(t) ? mx : my;
-}
-
 /* Returns the turn that makes a picture with this orientation tag upright (EXIF
  * 2.3, tag 0x0112). A value outside 1..8 is read as 1: nothing to do. */
 enum xform xform_from_exif(unsigned orientation);

@@ -224,15 +224,15 @@ static void copy_pixels(const struct tile_turn *w, const struct tile *tile)
 {
     bool columns = xform_transposes(w->t);
     uint32_t width = columns ? tile->height : tile->width;
-    uint32_t height = columns ? tile->width : tile->height, sx, sy;
+    uint32_t height = columns ? tile->width : tile->height;
     ptrdiff_t pixel = (ptrdiff_t)w->grid->pixel;
     ptrdiff_t row = (ptrdiff_t)w->grid->columns * pixel;
     ptrdiff_t right = columns ? row : pixel, below = columns ? pixel : row;
     size_t stride = columns ? w->grid->rows : w->grid->columns;
-    const uint8_t *from = tile_source(w, tile, 0);
+    const struct plane source = { (uint8_t *)tile_source(w, tile, 0),
+                                  (size_t)row, tile->width, tile->height };
+    const uint8_t *from = plane_cell(&source, (size_t)pixel, w->t, 0, 0);
     uint8_t *to = tile_target(w, tile, 0);
-    xform_source(w->t, width, height, 0, 0, &sx, &sy);
-    from += (ptrdiff_t)sy * row + (ptrdiff_t)sx * pixel;
     for (uint32_t y = 0; y < height; y++) {
         const uint8_t *at = from;
         for (uint32_t x = 0; x < width; x++) {

@@ -7,9 +7,11 @@
  * four corners, clockwise from the top left. */
 static unsigned corner_of(enum xform t, unsigned corner)
 {
-    uint32_t x = corner == 1 || corner == 2, y = corner >= 2, sx, sy;
-    xform_source(t, 2, 2, x, y, &sx, &sy);
-    return sy ? sx ? 2 : 3 : sx;
+    uint8_t corners[] = { 0, 1, 3, 2 };
+    const struct plane plane = { corners, 2, 2, 2 };
+    const uint8_t *from =
+        plane_cell(&plane, 1, t, corner == 1 || corner == 2, corner >= 2);
+    return *from;
 }
 
 TEST(turn)
