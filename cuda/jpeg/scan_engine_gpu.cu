@@ -155,7 +155,8 @@ static int take_memory(struct scan_engine *engine,
 {
     enum { TABLES = 1 << 20 };
     const struct scan_work *work = engine->work;
-    const uint64_t full = (uint64_t)opts->output * work->each + opts->input;
+    const uint64_t full =
+        (uint64_t)opts->output * work->each + opts->input + TABLES;
     const uint64_t most = full < engine->vram ? full : engine->vram;
     if (gpu_memory_grow(&engine->input, opts->input, engine->stream, err) ||
         (!work->overlays &&

@@ -144,6 +144,6 @@ done
     -r -d out in 2>stderr
 if [ "$GIMGXF_BACKEND" = cuda ]; then
     count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
-    check 'most arrays are turned on the GPU' [ "${count:-0}" -ge 20 ]
+    check 'most arrays are turned on the GPU' [ "${count:-0}" -ge 15 ]
 fi
 finish

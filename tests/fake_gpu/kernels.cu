@@ -55,7 +55,7 @@ static int open_idats(struct scan_engine **engine,
 {
     static const struct scan_work work = { idat_turn_batch,
                                            scan_kernels_prepare, launch_idats,
-                                           "turning a PNG", true };
+                                           "turning a PNG", true, 0 };
     return scan_engine_gpu_open(engine, opts, &work, err);
 }
 
