@@ -12,9 +12,8 @@
 
 struct jxl_bits {
     struct bytes from;
-    size_t at;      /* the bit that comes next */
-    bool ended;     /* there were no more */
-    bool malformed; /* a number that was read has no meaning */
+    size_t at;  /* the bit that comes next */
+    bool ended; /* there were no more */
 };
 
 static bool bit_at(struct bytes bytes, size_t at)
@@ -57,6 +56,10 @@ static uint32_t read_number(struct jxl_bits *bits,
     return read_bits(bits, chosen->bits) + chosen->base;
 }
 
+/* One of the values that a field may have; libjxl knows which ones these are.
+ */
+#define ENUM(bits) NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 6, 18 })
+
 /* A number of up to 64 bits, of which those above 36 are not read. */
 static uint64_t read_long(struct jxl_bits *bits)
 {
@@ -68,14 +71,6 @@ static uint64_t read_long(struct jxl_bits *bits)
     value = read_bits(bits, 12);
     for (unsigned shift = 12; shift < 36 && read_bits(bits, 1); shift += 8)
         value |= (uint64_t)read_bits(bits, 8) << shift;
-    return value;
-}
-
-/* Reads one of the values that `known` has bits for. */
-static uint32_t read_enum(struct jxl_bits *bits, uint64_t known)
-{
-    uint32_t value = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 6, 18 });
-    bits->malformed |= value > 63 || !(known >> value & 1);
     return value;
 }
 
@@ -106,8 +101,7 @@ static void skip_depth(struct jxl_bits *bits)
         NUMBER(bits, { 0, 32 }, { 0, 16 }, { 0, 24 }, { 6, 1 });
         skip_bits(bits, 4);
     } else {
-        bits->malformed |=
-            NUMBER(bits, { 0, 8 }, { 0, 10 }, { 0, 12 }, { 6, 1 }) > 31;
+        NUMBER(bits, { 0, 8 }, { 0, 10 }, { 0, 12 }, { 6, 1 });
     }
 }
 
@@ -117,7 +111,7 @@ static void skip_channel(struct jxl_bits *bits)
     enum { ALPHA = 0, SPOT_COLOR = 2, FILTER_ARRAY = 5 };
     if (read_bits(bits, 1)) /* all as usual */
         return;
-    const uint32_t type = read_enum(bits, 0x1807f);
+    const uint32_t type = ENUM(bits);
     skip_depth(bits);
     NUMBER(bits, { 0, 0 }, { 0, 3 }, { 0, 4 }, { 3, 1 }); /* how coarse */
     const uint32_t name =
@@ -131,10 +125,10 @@ static void skip_channel(struct jxl_bits *bits)
 
 /* The white point or the primaries: one of these, or points of a chromaticity
  * diagram. */
-static void skip_points(struct jxl_bits *bits, uint64_t known, unsigned count)
+static void skip_points(struct jxl_bits *bits, unsigned count)
 {
     enum { CUSTOM = 2 };
-    if (read_enum(bits, known) == CUSTOM)
+    if (ENUM(bits) == CUSTOM)
         for (unsigned i = 0; i < 2 * count; i++)
             NUMBER(bits, { 19, 0 }, { 19, 1 << 19 }, { 20, 1 << 20 },
                    { 21, 1 << 21 });
@@ -147,19 +141,19 @@ static bool skip_colors(struct jxl_bits *bits)
     if (read_bits(bits, 1)) /* sRGB */
         return false;
     const bool profile = read_bits(bits, 1);
-    const uint32_t space = read_enum(bits, 0xf);
+    const uint32_t space = ENUM(bits);
     if (profile)
         return true;
     if (space != XYB) {
-        skip_points(bits, 0xc06, 1);
+        skip_points(bits, 1);
         if (space != GRAY)
-            skip_points(bits, 0xa06, 3);
+            skip_points(bits, 3);
         if (read_bits(bits, 1))
             skip_bits(bits, 24); /* gamma */
         else
-            read_enum(bits, 0x72106); /* transfer function */
+            ENUM(bits); /* transfer function */
     }
-    read_enum(bits, 0xf); /* rendering intent */
+    ENUM(bits); /* rendering intent */
     return false;
 }
 
@@ -199,7 +193,7 @@ static void read_samples(struct jxl_header *header, struct jxl_bits *bits)
     skip_depth(bits);
     skip_bits(bits, 1); /* 16 bits are enough for modular coding */
     uint32_t channels = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
-    for (; channels > 0 && !bits->malformed && !bits->ended; channels--)
+    for (; channels > 0 && !bits->ended; channels--)
         skip_channel(bits);
     header->xyb = read_bits(bits, 1);
     header->profile = skip_colors(bits);
@@ -356,10 +350,7 @@ int jxl_header_read(struct jxl_header *header, struct bytes stream,
         }
         read_samples(header, &bits);
     }
-    return bits.ended || bits.malformed
-               ? fail(err, "its image header is %s",
-                      bits.ended ? "cut short" : "malformed")
-               : 0;
+    return bits.ended ? fail(err, "its image header is cut short") : 0;
 }
 
 /* ---- Written --------------------------------------------------------------*/
