@@ -3,8 +3,7 @@
 .PHONY: tests
 TEST_SRC := $(shell find tests/unit tests/fuzz -name '*_*.c' | sort)
 ifneq ($(CUDA),1)
-TEST_SRC := $(filter-out %/test_kernels.c %/test_scan_cuda.c \
-                          %/test_idat_cuda.c,$(TEST_SRC))
+TEST_SRC := $(filter-out %/test_scan_cuda.c %/test_idat_cuda.c,$(TEST_SRC))
 endif
 # The programs stand side by side, whatever the folders of their sources.
 TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
@@ -18,8 +17,7 @@ $(TESTS): $$(call object,$$(filter %/$$(@F).c,$(TEST_SRC))) $(TEST_LIB) \
           $(CLI_LIB) $(LIB)
 	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-# The tests that call CUDA themselves.
-$(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o \
+# The test that calls CUDA itself.
 $(BUILD)/tests/unit/cuda/jpeg/test_scan_cuda.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # What takes the place of malloc(), and of the clock: see there.

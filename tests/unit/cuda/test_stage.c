@@ -11,7 +11,8 @@
 #include "tests/support/test.h"
 
 /* What is to be turned: planes of this size, every second one of half of it,
- * with `pad` times IMAGE_STRIDE bytes more in a row than it needs. */
+ * with `pad` times IMAGE_STRIDE bytes more in a row than it needs; or, of width
+ * 0, planes that all have another size. */
 struct shape {
     enum cell cell;
     unsigned nplanes;
@@ -24,21 +25,34 @@ static struct thread_pool *pool; /* for all but lanes side by side */
 
 enum { GUARD = IMAGE_STRIDE, POISON = 0xa5 };
 
-static uint32_t half(uint32_t n, unsigned plane)
+/* The sides of planes: around those of all tiles; for DCT blocks, too. */
+static uint32_t any_side(enum cell cell, unsigned n)
 {
-    return plane % 2 ? (n + 1) / 2 : n;
+    static const uint32_t sides[] = { 1, 4, 8, 16, 31, 64, 128, 255, 257, 300 };
+    uint64_t seed = 1 + n, r = test_random(&seed) >> 20;
+    uint32_t side = r % 2 ? sides[r / 2 % 10] : 1 + (uint32_t)(r / 2 % 150);
+    return cell == CELL_DCT ? 1 + side % 40 : side;
 }
 
-/* All of the picture but its memory. */
-static struct image shaped(struct shape shape)
+static void size_plane(struct plane *p, const struct shape *shape, unsigned i,
+                       bool exchanged)
+{
+    const unsigned by = i % 2 ? 2 : 1, n = 2 * i + exchanged;
+    p->width =
+        shape->width ? (shape->width + by - 1) / by : any_side(shape->cell, n);
+    p->height = shape->width ? (shape->height + by - 1) / by
+                             : any_side(shape->cell, n ^ 1);
+}
+
+/* All of the picture but its memory; its axes may have been exchanged. */
+static struct image shaped(struct shape shape, bool exchanged)
 {
     struct image img = { .cell = shape.cell, .nplanes = shape.nplanes };
     img.width = shape.width;
     img.height = shape.height;
     for (unsigned i = 0; i < shape.nplanes; i++) {
         struct plane *p = &img.plane[i];
-        p->width = half(shape.width, i);
-        p->height = half(shape.height, i);
+        size_plane(p, &shape, i, exchanged);
         p->stride = p->width * cell_size(shape.cell) + IMAGE_STRIDE - 1;
         p->stride -= p->stride % IMAGE_STRIDE;
         p->stride += shape.pad * (size_t)IMAGE_STRIDE;
@@ -48,9 +62,9 @@ static struct image shaped(struct shape shape)
 }
 
 /* A picture whose block lies between two guards; all bytes are POISON. */
-static struct image guarded(struct shape shape)
+static struct image guarded(struct shape shape, bool exchanged)
 {
-    struct image img = shaped(shape);
+    struct image img = shaped(shape, exchanged);
     uint8_t *at = aligned_alloc(IMAGE_STRIDE, img.pixels.rows.size + 2 * GUARD);
     must(at);
     memset(at, POISON, img.pixels.rows.size + 2 * GUARD);
@@ -100,7 +114,7 @@ static void check_turn(const struct backend *backend, struct lane *lane,
         turned.width = shape.height;
         turned.height = shape.width;
     }
-    struct image dst = guarded(turned);
+    struct image dst = guarded(turned, oracle[t].xy != 0);
     bool right = backend->apply(lane, &dst, src, t, pool, &err) == 0;
     for (unsigned i = 0; right && i < shape.nplanes; i++)
         right = is_turned(t, &dst.plane[i], &src->plane[i], shape.cell);
@@ -121,7 +135,7 @@ static void check_turns(const struct backend *backend, struct lane *lane,
                         unsigned from, unsigned to, struct shape shape)
 {
     uint64_t seed = shape.width * 2654435761u + shape.height + 1;
-    struct image src = guarded(shape);
+    struct image src = guarded(shape, false);
     fill(&src, &seed);
     uint8_t *kept = malloc(src.pixels.rows.size);
     must(kept);
@@ -201,14 +215,15 @@ static void test_pieces(const struct backend *backend, struct lane *lane)
         check_shape(backend, lane, shapes[i]);
 }
 
-/* So large that a backend turns them on several threads, and, the last one,
- * with stores that bypass the cache. */
+/* Many planes of all sizes; and what is so large that a backend turns it on
+ * several threads, and, the third one, with stores that bypass the cache. */
 static void test_large(const struct backend *backend, struct lane *lane)
 {
     static const struct shape shapes[] = {
-        { CELL_U8, 3, 1021, 769, 1 },
-        { CELL_DCT, 3, 161, 97, 1 },
-        { CELL_F32, 1, 1153, 1027, 2 },
+        { CELL_U8, 3, 1021, 769, 1 },   { CELL_DCT, 3, 161, 97, 1 },
+        { CELL_F32, 1, 1153, 1027, 2 }, { CELL_U8, 60, 0, 0, 0 },
+        { CELL_U16, 60, 0, 0, 0 },      { CELL_F32, 60, 0, 0, 0 },
+        { CELL_DCT, 60, 0, 0, 0 },
     };
     for (size_t i = 0; i < COUNT(shapes); i++)
         check_shape(backend, lane, shapes[i]);
@@ -267,7 +282,7 @@ static void *work(void *argument)
     struct worker *worker = argument;
     struct shape shape = { CELL_U8, 3, 3000, 200, 0 };
     struct shape turned = { CELL_U8, 3, 200, 3000, 0 };
-    struct image src = guarded(shape), dst = guarded(turned);
+    struct image src = guarded(shape, false), dst = guarded(turned, true);
     uint64_t seed = 7;
     fill(&src, &seed);
     for (int n = 0; n < 5; n++) {
@@ -321,6 +336,25 @@ static void test_loads(const struct backend *backend, unsigned ndevices,
     CHECK(backend->open(&lane, &opts, &err) == 0, "%s", err.text);
     for (size_t i = 0; lane && i < COUNT(shapes); i++)
         check_shape(backend, lane, shapes[i]);
+    if (lane)
+        backend->close(lane);
+}
+
+/* Of these rows become columns in wide tiles: 34 x 33 of them, which is more
+ * than eight for each multiprocessor of an H200. */
+static void test_wide(const struct backend *backend)
+{
+    struct lane *lane = NULL;
+    struct err err = { .text = "" };
+    CHECK(backend->open(&lane, &first, &err) == 0, "%s", err.text);
+    for (unsigned cell = CELL_U8; lane && cell <= CELL_F32; cell++) {
+        const uint32_t side = 256 / (uint32_t)cell_size((enum cell)cell);
+        check_shape(backend, lane,
+                    (struct shape){ .cell = (enum cell)cell,
+                                    .nplanes = 1,
+                                    .width = 34 * side - 9,
+                                    .height = 33 * side - 5 });
+    }
     if (lane)
         backend->close(lane);
 }
@@ -398,6 +432,7 @@ static void check_backend(const char *name)
     test_lanes(backend);
     if (strcmp(name, "cpu") != 0) {
         test_devices(backend);
+        test_wide(backend);
         test_loads(backend, 0, 1 << 20);
         test_loads(backend, (unsigned)LANE_ALL_DEVICES, 1 << 20);
         test_loads(backend, (unsigned)LANE_ALL_DEVICES, 0);
