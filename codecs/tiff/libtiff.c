@@ -275,14 +275,6 @@ static uint32_t get32(TIFF *tif, uint32_t tag)
     return value;
 }
 
-static const char *name_of(unsigned compression)
-{
-    return compression == 33003 || compression == 33005 || compression == 34712
-               ? " (JPEG 2000)"
-           : compression == 52546 || compression == 50002 ? " (JPEG XL)"
-                                                          : "";
-}
-
 int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
                          struct err *err)
 {
@@ -291,9 +283,8 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
     uint16_t sub_x = 1, sub_y = 1;
     const unsigned compression = get16(tif, TIFFTAG_COMPRESSION);
     if (!lib_TIFFIsCODECConfigured((uint16_t)compression))
-        return fail_unread(err,
-                           "compression %u%s, which cannot be decoded here",
-                           compression, name_of(compression));
+        return fail_unread(err, "compression %u, which cannot be decoded here",
+                           compression);
     *c = (struct coding){
         .compression = compression,
         .predictor = 1,

@@ -257,12 +257,6 @@ static int turn_description(struct directory *dir, uint64_t pages,
     return 0;
 }
 
-static bool has_key(const struct field *field, const char *key)
-{
-    return field && field->size &&
-           memmem(field->data, field->size, key, strlen(key));
-}
-
 /* ---- Metadata of other rooms ------------------------------------------- */
 
 /* Makes a packet of XMP or resources of Photoshop true of the picture. */
@@ -299,13 +293,7 @@ static int turn_block(struct directory *dir, unsigned tag,
 static int drop_layers(struct directory *dir, const struct save_opts *save,
                        struct err *err)
 {
-    static const char *const keys[] = { "Layr", "Lr16", "Lr32",
-                                        "ryaL", "61rL", "23rL" };
-    const struct field *field = directory_find(dir, TAG_LAYERS);
-    bool found = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        found = found || has_key(field, keys[i]);
-    if (!found || dir->turn == XFORM_NONE)
+    if (!directory_find(dir, TAG_LAYERS) || dir->turn == XFORM_NONE)
         return 0;
     if (save->lossless)
         return fail(err, "it has layers of Photoshop, which are not turned "

@@ -61,6 +61,11 @@ check 'tifffile' grep -aq '"shape": \[23, 17\]' made.tif
 
 gives 0 '' transpose packet.tif made.tif
 check 'XMP as numbers of two bytes' [ "$($oracle field 700 made.tif)" = '[66, 65, 68, 67]' ]
+gives 0 'gimgxf: layers.tif: warning: the layers of Photoshop are not turned, so they are not kept: only the picture is' \
+    rotate90 layers.tif made.tif
+check 'no layers' [ -z "$($oracle field 37724 made.tif)" ]
+gives 1 'gimgxf: layers.tif: it has layers of Photoshop, which are not turned and would be lost; --lossless refuses' \
+    --lossless rotate90 layers.tif no.tif
 
 # ---- What is refused ----
 

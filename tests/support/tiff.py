@@ -372,6 +372,8 @@ def make(folder='.'):
     save('blocks.tif', w, w.picture((72, 9), 8, photometric=6, tags={
         **blocks, 256: (3, [24]), 257: (3, [18]), 278: (3, [18])}))
     w = Writer()
+    save('layers.tif', w, w.picture((23, 17), 8, tags={37724: (7, bytes(30))}))
+    w = Writer()
     four = w.append(b'\xf0\1\0\x10')  # T.6 that ends behind its fourth row
     save('few.tif', w, w.picture((99, 99), 1, tags={
         259: (3, [4]), 273: (4, [four]), 279: (4, [4])}))
