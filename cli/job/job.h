@@ -9,26 +9,26 @@
  * The way of a picture, as `rotate90 in.png out.png` goes it; run.c calls the
  * stages, and stages.h has what each hands to the next:
  *
- * - STAGE_READ, job_read_input() in read.c: the file is read, or mapped if it
+ * - STAGE_READ, job_read_input() in run.c: the file is read, or mapped if it
  *   is large. Its first bytes tell its format; options and names tell that of
  *   the output.
- * - STAGE_DECODE, job_decode() in decode.c: by the formats job_plan_formats()
+ * - STAGE_DECODE, job_decode() in turn.c: by the formats job_plan_formats()
  *   plans what is turned: samples, coefficients, a tag alone, or an array
- *   within its file. Limits are set, and where samples go that are beyond them
- *   (scratch.c). The codec parses what comes before the pixels, and by that
+ *   within its file. Limits are set, and where samples go that are beyond them.
+ *   The codec parses what comes before the pixels, and by that
  *   job_plan_picture() plans the turn. Then the codec decodes. It gives rows to
  *   a row_sink (codecs/image), which decides by the limits whether they go to
  *   memory or to a temporary file, and turns them some hundred at a time by one
- *   function pointer, that of job_turner() in decode.c, if the backend turns
+ *   function pointer, that of turner_of() in turn.c, if the backend turns
  *   parts of a picture. The scans of a JPEG may go to a device instead.
- * - STAGE_TURN, job_turn() in encode.c: samples become what the output can hold
+ * - STAGE_TURN, job_turn() in turn.c: samples become what the output can hold
  *   (codecs/convert), and the backend turns the whole picture if that has not
  *   been done by rows. For most pictures there is nothing left to do.
- * - STAGE_ENCODE, job_encode() in encode.c: metadata are made true of the
+ * - STAGE_ENCODE, job_encode() in turn.c: metadata are made true of the
  *   turned picture, and the codec encodes it, to memory or, if it is large, to
- *   a file that becomes the output. job_check() in verify.c looks whether that
- *   is a whole file; --verify and --digest decode input and output again.
- * - STAGE_WRITE, job_write_output() in output.c: the output is written beside
+ *   a file that becomes the output. check_output() looks whether that is a
+ *   whole file; --verify and --digest decode input and output again (look.c).
+ * - STAGE_WRITE, write_output() in run.c: the output is written beside
  *   its place and renamed. Until then no file has changed. */
 #ifndef CLI_JOB_JOB_H
 #define CLI_JOB_JOB_H

@@ -99,11 +99,6 @@ void job_free_state(struct job_state *state);
  * file, if that is possible for what is planned. */
 void job_offer_scratch(struct job_state *state, struct limits *limits);
 
-/* Returns whether the output goes to a file while it is encoded, which is made
- * then: where cells go through one; or where there is much of it, and the place
- * of the output can take it at once. */
-bool job_flushes(struct job_state *state);
-
 /* Lowers the limits for an input that decodes to very many times its size,
  * unless the user has set them. */
 void job_limit_sparse(const struct job_state *state, struct limits *limits);
@@ -130,21 +125,6 @@ struct load_opts job_load_opts(struct job_state *state, uint64_t files,
 /* Reads the input, and finds its format and that of the output. */
 int job_read_input(struct job_state *state, struct err *err);
 
-/* What a turner of job_turner() turns with. */
-struct turner_context {
-    const struct job *job;
-    const struct account *account;
-    struct lane *cpu; /* of backend_cpu, which turns instead; or NULL */
-};
-
-/* Lets the CPU turn, if the backend cannot turn parts: what goes through a file
- * waits for that in any case. job_close_cpu() is fine without it. */
-int job_open_cpu(struct turner_context *context, struct err *err);
-void job_close_cpu(struct turner_context *context);
-
-/* Returns the backend of the job as codecs see it. The context must stay. */
-struct turner job_turner(struct turner_context *context);
-
 /* Plans and decodes the picture; or makes the output, where that takes no
  * decoding. */
 int job_decode(struct job_state *state, struct err *err);
@@ -153,35 +133,11 @@ int job_decode(struct job_state *state, struct err *err);
  * the turn; or makes the output of the input, where nothing is to be done. */
 int job_turn(struct job_state *state, struct err *err);
 
-/* Returns what takes the bytes of an output that are more than memory is to
- * hold; makes these the output. */
-struct flush job_flush(struct job_state *state);
-int job_take_flushed(struct job_state *state, struct err *err);
-
-/* Returns how a picture is saved, but for where: in memory. The turner is
- * borrowed. */
-struct save_opts job_save_opts(struct job_state *state,
-                               const struct turner *turner);
-
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);
 
-/* Frees the input, which has been decoded, unless --verify or
- * --digest needs it. */
-void job_free_input(struct job_state *state);
-
 /* Returns how the options convert samples. */
 struct convert_opts job_convert_opts(const struct job_state *state);
-
-/* Makes the input the output, byte for byte. */
-void job_keep_input(struct job_state *state);
-
-/* Fails unless the output is a whole file, so that no fault of an encoder, or
- * of the memory that it works with, replaces a file by less. `img` is the
- * picture that was encoded; NULL if a whole file was turned within its format.
- */
-int job_check(const struct job_state *state, const struct image *img,
-              const struct save_opts *save, struct err *err);
 
 /* Decodes input and output with the libraries of their formats, and fails
  * unless one is the other after the turn. */
@@ -191,15 +147,7 @@ int job_verify(struct job_state *state, struct err *err);
  * made of, as cp gives it. */
 mode_t job_mode_of_new(const struct job_state *state);
 
-/* Decodes a file to what is closest to how it is stored. */
-int job_decode_closest(struct image *img, const struct codec *codec,
-                       struct bytes file, const struct load_opts *load,
-                       struct err *err);
-
 /* Notes the digests of input and output. */
 int job_digest(struct job_state *state, struct err *err);
-
-/* Writes the output to its place. */
-int job_write_output(struct job_state *state, struct err *err);
 
 #endif
