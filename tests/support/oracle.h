@@ -27,6 +27,13 @@ enum xform turn_named(const char *name);
 void turn_source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
                  uint32_t *sx, uint32_t *sy);
 
+/* Whether there are 16 bytes, a vector of a GPU, within a row of a plane. */
+static inline bool plane_has_vector(const struct plane *plane, uint64_t at)
+{
+    return at % 16 == 0 && at % plane->stride + 16 <= plane->stride &&
+           at / plane->stride < plane->height;
+}
+
 /* Whether the plane d is what t makes of s. */
 bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
                enum cell cell);

@@ -15,12 +15,6 @@
 
 /* ---- Pictures ------------------------------------------------------------ */
 
-static const jpeg_scan_info alone[] = {
-    { 1, { 0 }, 0, 63, 0, 0 },
-    { 1, { 1 }, 0, 63, 0, 0 },
-    { 1, { 2 }, 0, 63, 0, 0 },
-};
-
 enum { KINDS = 4 };
 #define TURN XFORM_ROTATE_90
 static struct bytes file[KINDS], want[KINDS]; /* as the CPU turns them */
@@ -43,12 +37,7 @@ TEST_SET_UP()
         { .width = 160, .height = 96, .space = JCS_YCbCr, .h = 2, .v = 2 },
         { .width = 64, .height = 48, .space = JCS_GRAYSCALE },
         { .width = 96, .height = 96, .space = JCS_YCbCr, .restart = 5 },
-        { .width = 96,
-          .height = 64,
-          .space = JCS_YCbCr,
-          .h = 2,
-          .scan = alone,
-          .scans = 3 },
+        { .width = 96, .height = 64, .space = JCS_YCbCr, .h = 2, SCANS_ALONE },
     };
     for (unsigned i = 0; i < KINDS; i++) {
         file[i] = make_noisy_jpeg(&coding[i], 10 * i);

@@ -7,12 +7,6 @@
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
-static bool check_plane_access(const struct plane *plane, uint64_t at)
-{
-    return at % 16 == 0 && at % plane->stride + 16 <= plane->stride &&
-           at / plane->stride < plane->height;
-}
-
 /* ---- A grid in plain loops ------------------------------------------------*/
 
 /* One launch: the picture, and what came out of it. */
@@ -52,7 +46,7 @@ static void store_word(uint8_t *at, uint32_t word, unsigned size)
 
 static void get_src(struct launch *l, size_t plane, uint64_t at, uint32_t w[4])
 {
-    l->inside &= check_plane_access(&l->src.plane[plane], at);
+    l->inside &= plane_has_vector(&l->src.plane[plane], at);
     for (unsigned i = 0; l->inside && i < 4; i++)
         w[i] = load_word(l->planes[plane].src + at + 4 * i, l->size);
 }
@@ -60,7 +54,7 @@ static void get_src(struct launch *l, size_t plane, uint64_t at, uint32_t w[4])
 static void put_dst(struct launch *l, size_t plane, uint64_t at,
                     const uint32_t w[4])
 {
-    l->inside &= check_plane_access(&l->dst.plane[plane], at);
+    l->inside &= plane_has_vector(&l->dst.plane[plane], at);
     if (!l->inside)
         return;
     for (unsigned i = 0; i < 4; i++)

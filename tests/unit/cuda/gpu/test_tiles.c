@@ -6,12 +6,6 @@
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
-static bool check_plane_access(const struct plane *plane, uint64_t at)
-{
-    return at % 16 == 0 && at % plane->stride + 16 <= plane->stride &&
-           at / plane->stride < plane->height;
-}
-
 /* ---- Planes of more than 2^32 cells, which nobody allocates ---------------*/
 
 /* A plane's shape alone. */
@@ -71,7 +65,7 @@ static bool rows_agree(const struct large *l, uint64_t n, unsigned thread)
     if (l->size <= 16 && l->t & XFORM_MIRROR_X)
         from = from + part.shift - l->size;
     return part.inside && part.to == y * l->dst.stride + x &&
-           check_plane_access(&l->dst, part.to) &&
+           plane_has_vector(&l->dst, part.to) &&
            from == source_of(l, part.to) + (l->size > 16 ? x % l->size : 0);
 }
 
@@ -87,7 +81,7 @@ static bool columns_agree(const struct large *l, uint64_t n, unsigned k,
     bool agree = tile.c == c && tile.x == x;
     /* Row x + k of src, its vector that begins with column c + v * cells. */
     if (columns_read(p, tile, k, v, l->size, &at))
-        agree &= check_plane_access(&l->src, at) &&
+        agree &= plane_has_vector(&l->src, at) &&
                  at == source_of(l, (l->t & XFORM_MIRROR_Y
                                          ? l->dst.height - 1 - (c + v * cells)
                                          : c + v * cells) *
@@ -99,7 +93,7 @@ static bool columns_agree(const struct large *l, uint64_t n, unsigned k,
      * with column x + v * cells. */
     uint64_t row = l->t & XFORM_MIRROR_Y ? l->dst.height - 1 - (c + k) : c + k;
     if (columns_write(p, tile, k, v, l->size, &at))
-        agree &= check_plane_access(&l->dst, at) &&
+        agree &= plane_has_vector(&l->dst, at) &&
                  at == row * l->dst.stride + (x + v * cells) * l->size;
     else
         agree &= c + k >= l->dst.height || x + v * cells >= l->dst.width;
@@ -118,7 +112,7 @@ static bool blocks_agree(const struct large *l, uint64_t n, unsigned k)
         return agree && (x >= l->dst.width || c >= l->dst.height);
     return agree && to == row * l->dst.stride + x * l->size + 5 * 16 &&
            from == source_of(l, to) + 5 * 16 &&
-           check_plane_access(&l->src, from) && check_plane_access(&l->dst, to);
+           plane_has_vector(&l->src, from) && plane_has_vector(&l->dst, to);
 }
 
 static void check_large(enum cell cell, uint32_t width, uint32_t height,
