@@ -90,16 +90,36 @@ enum {
     REFUSED = SECCOMP_RET_ERRNO | EPERM,
     UNKNOWN = SECCOMP_RET_ERRNO | ENOSYS,
 };
+#define ALLOWED SECCOMP_RET_ALLOW
+#define KILLED  SECCOMP_RET_KILL_PROCESS
 
-static void check_call(const char *name, long number, unsigned argument,
-                       uint64_t value, uint32_t want)
+/* A call with one argument that is not 0, or none. */
+struct call {
+    const char *name;
+    long number;
+    unsigned argument;
+    uint64_t value;
+};
+#define WITH(name, argument, value)                                            \
+    {                                                                          \
+#name, SYS_##name, argument, value                                     \
+    }
+#define CALL(name) WITH(name, 0, 0)
+
+static void check_calls(uint32_t want, const struct call *calls, size_t count)
 {
-    struct seccomp_data call = { .nr = (int)number, .arch = native };
-    call.args[argument] = value;
-    uint32_t found = run_filter(&call);
-    CHECK(found == want, "%s, argument %u is %#llx: %#x, not %#x", name,
-          argument, (unsigned long long)value, found, want);
+    for (const struct call *c = calls; c < calls + count; c++) {
+        struct seccomp_data call = { .nr = (int)c->number, .arch = native };
+        call.args[c->argument] = c->value;
+        uint32_t found = run_filter(&call);
+        CHECK(found == want, "%s, argument %u is %#llx: %#x, not %#x", c->name,
+              c->argument, (unsigned long long)c->value, found, want);
+    }
 }
+#define ARE(want, ...)                                                         \
+    check_calls(want, (const struct call[]){ __VA_ARGS__ },                    \
+                sizeof((const struct call[]){ __VA_ARGS__ }) /                 \
+                    sizeof(struct call))
 
 /* Returns whether there is a filter, which `code` then holds. */
 static bool make_filter(unsigned calls_of)
@@ -114,27 +134,16 @@ static bool make_filter(unsigned calls_of)
     return HAS_FILTER && length > 0;
 }
 
-#define CALL(name) #name, SYS_##name
-
 TEST(calls)
 {
     if (!make_filter(CALLS_OF_PICTURES))
         return;
-    check_call(CALL(read), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(openat), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(renameat2), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(futex), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(exit_group), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(execve), 0, 0, SECCOMP_RET_KILL_PROCESS);
-    check_call(CALL(execveat), 0, 0, SECCOMP_RET_KILL_PROCESS);
-    check_call(CALL(socket), 0, 0, SECCOMP_RET_KILL_PROCESS);
-    check_call(CALL(ptrace), 0, 0, SECCOMP_RET_KILL_PROCESS);
-    check_call(CALL(bpf), 0, 0, SECCOMP_RET_KILL_PROCESS);
-    check_call(CALL(clone3), 0, 0, UNKNOWN);
-    check_call(CALL(chroot), 0, 0, UNKNOWN);
-    check_call("the last number", 511, 0, 0, UNKNOWN);
-    check_call("one more", 512, 0, 0, UNKNOWN);
-    check_call("no number", -1, 0, 0, UNKNOWN);
+    ARE(ALLOWED, CALL(read), CALL(openat), CALL(renameat2), CALL(futex),
+        CALL(exit_group));
+    ARE(KILLED, CALL(execve), CALL(execveat), CALL(socket), CALL(ptrace),
+        CALL(bpf));
+    ARE(UNKNOWN, CALL(clone3), CALL(chroot), { "the last number", 511, 0, 0 },
+        { "one more", 512, 0, 0 }, { "no number", -1, 0, 0 });
 }
 
 TEST(arguments)
@@ -142,36 +151,23 @@ TEST(arguments)
     const uint64_t high = (uint64_t)1 << 32, self = (uint64_t)getpid();
     if (!make_filter(CALLS_OF_PICTURES | CALLS_OF_ATTRIBUTES))
         return;
-    check_call(CALL(mmap), 2, PROT_READ | PROT_WRITE, SECCOMP_RET_ALLOW);
-    check_call(CALL(mmap), 2, PROT_READ | PROT_EXEC, REFUSED);
-    check_call(CALL(mprotect), 2, PROT_READ, SECCOMP_RET_ALLOW);
-    check_call(CALL(mprotect), 2, PROT_EXEC, REFUSED);
-    check_call(CALL(clone), 0, CLONE_VM | CLONE_THREAD, SECCOMP_RET_ALLOW);
-    check_call(CALL(clone), 0, CLONE_VM, SECCOMP_RET_KILL_PROCESS);
-    check_call(CALL(ioctl), 1, TCGETS, SECCOMP_RET_ALLOW);
-    check_call(CALL(ioctl), 1, TIOCGWINSZ, SECCOMP_RET_ALLOW);
-    check_call(CALL(ioctl), 1, TIOCSTI, REFUSED);
-    check_call(CALL(ioctl), 1, high | TCGETS, REFUSED);
-    check_call(CALL(fcntl), 1, F_DUPFD_CLOEXEC, SECCOMP_RET_ALLOW);
-    check_call(CALL(fcntl), 1, F_GETFL, SECCOMP_RET_ALLOW);
-    check_call(CALL(fcntl), 1, F_SETFL, REFUSED);
-    check_call(CALL(fcntl), 1, F_SETOWN, REFUSED);
-    check_call(CALL(fcntl), 1, F_SETOWN_EX, REFUSED);
-    check_call(CALL(fcntl), 1, F_SETSIG, REFUSED);
-    check_call(CALL(fcntl), 1, F_NOTIFY, REFUSED);
-    check_call(CALL(fcntl), 1, high | F_GETFD, REFUSED);
-    check_call(CALL(sched_setaffinity), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(sched_setaffinity), 0, self + 1, REFUSED);
-    check_call(CALL(prctl), 0, PR_SET_NAME, SECCOMP_RET_ALLOW);
-    check_call(CALL(prctl), 0, PR_SET_DUMPABLE, REFUSED);
-    check_call(CALL(utimensat), 1, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(utimensat), 1, high, REFUSED);
-    check_call(CALL(prlimit64), 2, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(prlimit64), 2, 16, REFUSED);
-    check_call(CALL(kill), 0, self, SECCOMP_RET_ALLOW);
-    check_call(CALL(kill), 0, self + 1, REFUSED);
-    check_call(CALL(tgkill), 0, self, SECCOMP_RET_ALLOW);
-    check_call(CALL(tgkill), 0, high | self, REFUSED);
+    ARE(ALLOWED, WITH(mmap, 2, PROT_READ | PROT_WRITE),
+        WITH(mprotect, 2, PROT_READ), WITH(clone, 0, CLONE_VM | CLONE_THREAD),
+        WITH(ioctl, 1, TCGETS), WITH(ioctl, 1, TIOCGWINSZ),
+        WITH(fcntl, 1, F_DUPFD_CLOEXEC), WITH(fcntl, 1, F_GETFL),
+        CALL(sched_setaffinity), WITH(prctl, 0, PR_SET_NAME),
+        WITH(utimensat, 1, 0), WITH(prlimit64, 2, 0), WITH(kill, 0, self),
+        WITH(tgkill, 0, self));
+    ARE(REFUSED, WITH(mmap, 2, PROT_READ | PROT_EXEC),
+        WITH(mprotect, 2, PROT_EXEC), WITH(ioctl, 1, TIOCSTI),
+        WITH(ioctl, 1, high | TCGETS), WITH(fcntl, 1, F_SETFL),
+        WITH(fcntl, 1, F_SETOWN), WITH(fcntl, 1, F_SETOWN_EX),
+        WITH(fcntl, 1, F_SETSIG), WITH(fcntl, 1, F_NOTIFY),
+        WITH(fcntl, 1, high | F_GETFD), WITH(sched_setaffinity, 0, self + 1),
+        WITH(prctl, 0, PR_SET_DUMPABLE), WITH(utimensat, 1, high),
+        WITH(prlimit64, 2, 16), WITH(kill, 0, self + 1),
+        WITH(tgkill, 0, high | self));
+    ARE(KILLED, WITH(clone, 0, CLONE_VM));
 }
 
 TEST(calls_of_attributes)
@@ -180,15 +176,12 @@ TEST(calls_of_attributes)
     for (size_t i = 0; i < 2; i++)
         for (unsigned with = 0; with <= CALLS_OF_ATTRIBUTES;
              with += CALLS_OF_ATTRIBUTES) {
-            const uint32_t want = with ? SECCOMP_RET_ALLOW : REFUSED;
+            const uint32_t want = with ? ALLOWED : REFUSED;
             if (!make_filter(calls_of[i] | with))
                 return;
-            check_call(CALL(fchmod), 0, 0, want);
-            check_call(CALL(fchown), 0, 0, want);
-            check_call(CALL(fsetxattr), 0, 0, want);
-            check_call(CALL(fremovexattr), 0, 0, want);
-            check_call(CALL(utimensat), 1, 0, want);
-            check_call(CALL(fgetxattr), 0, 0, SECCOMP_RET_ALLOW);
+            ARE(want, CALL(fchmod), CALL(fchown), CALL(fsetxattr),
+                CALL(fremovexattr), WITH(utimensat, 1, 0));
+            ARE(ALLOWED, CALL(fgetxattr));
         }
 }
 
@@ -197,39 +190,23 @@ TEST(calls_of_a_driver)
     const uint64_t high = (uint64_t)1 << 32, self = (uint64_t)getpid();
     if (!make_filter(CALLS_OF_DRIVER))
         return;
-    check_call(CALL(openat), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(pipe2), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(bind), 0, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(mmap), 2, PROT_READ | PROT_EXEC, SECCOMP_RET_ALLOW);
-    check_call(CALL(execve), 0, 0, REFUSED);
-    check_call(CALL(ptrace), 0, 0, REFUSED);
-    check_call(CALL(connect), 0, 0, SECCOMP_RET_ERRNO | ECONNREFUSED);
-    check_call(CALL(io_uring_setup), 0, 0, REFUSED);
-    check_call(CALL(bpf), 0, 0, REFUSED);
-    check_call(CALL(clone3), 0, 0, UNKNOWN);
-    check_call("fchmodat2", 452, 0, 0, UNKNOWN);
-    check_call("the last number", 511, 0, 0, UNKNOWN);
-    check_call("one more", 512, 0, 0, UNKNOWN);
-    check_call("no number", -1, 0, 0, UNKNOWN);
-    check_call(CALL(clone), 0, CLONE_VM | CLONE_THREAD, SECCOMP_RET_ALLOW);
-    check_call(CALL(clone), 0, CLONE_VM, REFUSED);
-    check_call(CALL(socket), 0, AF_UNIX, SECCOMP_RET_ALLOW);
-    check_call(CALL(socket), 0, AF_INET, REFUSED);
-    check_call(CALL(socket), 0, AF_INET6, REFUSED);
-    check_call(CALL(sendto), 4, 0, SECCOMP_RET_ALLOW);
-    check_call(CALL(sendto), 4, high, REFUSED);
-    check_call(CALL(ioctl), 1, 0xc0104600, SECCOMP_RET_ALLOW);
-    check_call(CALL(ioctl), 1, TIOCSTI, REFUSED);
-    check_call(CALL(ioctl), 1, high | TIOCSTI, REFUSED);
-    check_call(CALL(ioctl), 1, TIOCLINUX, REFUSED);
-    check_call(CALL(ioctl), 1, FIOSETOWN, REFUSED);
-    check_call(CALL(ioctl), 1, SIOCSPGRP, REFUSED);
-    check_call(CALL(fcntl), 1, F_SETFL, SECCOMP_RET_ALLOW);
-    check_call(CALL(fcntl), 1, F_SETOWN, REFUSED);
-    check_call(CALL(fcntl), 1, high | F_SETOWN, REFUSED);
-    check_call(CALL(fcntl), 1, F_SETOWN_EX, REFUSED);
-    check_call(CALL(kill), 0, self, SECCOMP_RET_ALLOW);
-    check_call(CALL(kill), 0, self + 1, REFUSED);
+    ARE(ALLOWED, CALL(openat), CALL(pipe2), CALL(bind),
+        WITH(mmap, 2, PROT_READ | PROT_EXEC),
+        WITH(clone, 0, CLONE_VM | CLONE_THREAD), WITH(socket, 0, AF_UNIX),
+        WITH(sendto, 4, 0), WITH(ioctl, 1, 0xc0104600), WITH(fcntl, 1, F_SETFL),
+        WITH(kill, 0, self));
+    ARE(REFUSED, CALL(execve), CALL(ptrace), CALL(io_uring_setup), CALL(bpf),
+        WITH(clone, 0, CLONE_VM), WITH(socket, 0, AF_INET),
+        WITH(socket, 0, AF_INET6), WITH(sendto, 4, high),
+        WITH(ioctl, 1, TIOCSTI), WITH(ioctl, 1, high | TIOCSTI),
+        WITH(ioctl, 1, TIOCLINUX), WITH(ioctl, 1, FIOSETOWN),
+        WITH(ioctl, 1, SIOCSPGRP), WITH(fcntl, 1, F_SETOWN),
+        WITH(fcntl, 1, high | F_SETOWN), WITH(fcntl, 1, F_SETOWN_EX),
+        WITH(kill, 0, self + 1));
+    ARE(SECCOMP_RET_ERRNO | ECONNREFUSED, CALL(connect));
+    ARE(UNKNOWN, CALL(clone3), { "fchmodat2", 452, 0, 0 },
+        { "the last number", 511, 0, 0 }, { "one more", 512, 0, 0 },
+        { "no number", -1, 0, 0 });
 }
 
 /* The numbers of another processor mean other calls: not one is let through. */
@@ -240,7 +217,7 @@ static void check_another_processor(unsigned calls_of)
     for (int number = 0; number < 600; number++) {
         struct seccomp_data call = { .nr = number, .arch = AUDIT_ARCH_I386 };
         uint32_t found = run_filter(&call);
-        CHECK(found == SECCOMP_RET_KILL_PROCESS, "call %d: %#x", number, found);
+        CHECK(found == KILLED, "call %d: %#x", number, found);
     }
 }
 
