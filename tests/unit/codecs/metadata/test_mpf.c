@@ -186,27 +186,34 @@ TEST(hostile_file)
     bytes_free(&second);
 }
 
-/* Overlapping pictures are kept unchanged. */
+/* Pictures that overlap, or are listed in another order than they stand in, are
+ * kept unchanged. */
 TEST(overlap)
 {
-    struct bytes second;
-    struct warnings warnings = { 0 };
-    struct mpf mpf;
-    size_t at;
-    owned_bytes file = make_file(&at, &second);
-    must(mpf_open(&mpf, file.data + at, BLOCK_SIZE));
-    struct mpf_entry entry = mpf_get(&mpf, 1);
-    /* A list of three: what follows it is the third. */
-    uint8_t *third = file.data + at + BLOCK_THIRD;
-    file.data[at + 8 + 2 + 2 * 12 + 7] = 3 * 16;
-    memset(third, 0, 16);
-    mpf.count = 3;
-    entry.size--;
-    mpf_put(&mpf, file.data + at, 2, entry);
-    owned_bytes made = turn_jpeg(file, XFORM_MIRROR_X, &warnings);
-    CHECK(is_warned(&warnings, "overlap"), "a warning");
-    CHECK(ends_with(made, file.data + file.size - second.size - 9,
-                    second.size + 9),
-          "it stays");
-    bytes_free(&second);
+    for (unsigned order = 0; order < 2; order++) {
+        struct bytes second;
+        struct warnings warnings = { 0 };
+        struct mpf mpf;
+        size_t at;
+        owned_bytes file = make_file(&at, &second);
+        must(mpf_open(&mpf, file.data + at, BLOCK_SIZE));
+        struct mpf_entry entry = mpf_get(&mpf, 1), behind = entry;
+        /* A list of three: what follows it is the third. */
+        uint8_t *third = file.data + at + BLOCK_THIRD;
+        file.data[at + 8 + 2 + 2 * 12 + 7] = 3 * 16;
+        memset(third, 0, 16);
+        mpf.count = 3;
+        behind.offset += entry.size;
+        behind.size = 9;
+        entry.size -= !order;
+        mpf_put(&mpf, file.data + at, 2, entry);
+        if (order)
+            mpf_put(&mpf, file.data + at, 1, behind);
+        owned_bytes made = turn_jpeg(file, XFORM_MIRROR_X, &warnings);
+        CHECK(is_warned(&warnings, "overlap"), "a warning");
+        CHECK(ends_with(made, file.data + file.size - second.size - 9,
+                        second.size + 9),
+              "it stays");
+        bytes_free(&second);
+    }
 }
