@@ -7,6 +7,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,7 +39,8 @@ struct kept_block {
  * next one of another thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_block *kept;
-static size_t keep, kept_bytes;
+static size_t kept_bytes;
+static atomic_size_t keep;
 
 static void advise(void *memory, size_t size)
 {
@@ -104,28 +106,22 @@ static void free_surplus(void)
 /* Returns whether blocks of this size are kept when they are freed. */
 static bool are_kept(size_t size)
 {
-    pthread_mutex_lock(&lock);
-    bool keeping = keep > 0;
-    pthread_mutex_unlock(&lock);
-    return keeping && size >= kept_from;
-}
-
-static void *take_block(size_t size)
-{
-    if (!are_kept(size))
-        return alloc_new(size);
-    size_t room = (size + kept_from - 1) & ~(kept_from - 1);
-    pthread_mutex_lock(&lock);
-    void *memory = take_kept(room);
-    pthread_mutex_unlock(&lock);
-    return memory ? memory : alloc_new(room);
+    return size >= kept_from && atomic_load(&keep) > 0;
 }
 
 void *page_cache_alloc(size_t size)
 {
+    size_t room = size;
+    void *memory = NULL;
     if (size > SIZE_MAX / 2 || !memory_take(size))
         return NULL;
-    return memory_taken(take_block(size), size);
+    if (are_kept(size)) {
+        room = (size + kept_from - 1) & ~(kept_from - 1);
+        pthread_mutex_lock(&lock);
+        memory = take_kept(room);
+        pthread_mutex_unlock(&lock);
+    }
+    return memory_taken(memory ? memory : alloc_new(room), size);
 }
 
 void *page_cache_realloc(void *memory, size_t used, size_t size)
@@ -168,8 +164,8 @@ void page_cache_free(void *memory)
 
 void page_cache_keep(size_t bytes)
 {
+    atomic_store(&keep, bytes);
     pthread_mutex_lock(&lock);
-    keep = bytes;
     free_surplus();
     pthread_mutex_unlock(&lock);
 }
