@@ -4,6 +4,8 @@
 #include "cli/json/json.h"
 #include "tests/support/test.h"
 
+#define owned_json __attribute__((cleanup(json_free))) struct json_text
+
 /* ---- What is read ---------------------------------------------------------*/
 
 /* A text and the string that it is, or NULL where it is something else. */
@@ -27,76 +29,56 @@ static const struct {
     { "\"\x7f\x80\xff\xed\xa0\x80\"", "\x7f\x80\xff\xed\xa0\x80" },
 };
 
-/* A text, what is wrong with it, and at which byte; 0: that it ends. */
+/* What is wrong, at which byte, or 0: that it ends; and the texts. */
 static const struct {
-    const char *text, *why;
+    const char *why;
     unsigned at;
+    const char *texts[12];
 } bad[] = {
-    { "", "", 0 },
-    { "  ", "", 0 },
-    { "{", "", 0 },
-    { "{\"a\"", "", 0 },
-    { "[1,", "", 0 },
-    { "tru", "", 0 },
-    { "-", "", 0 },
-    { "[1.", "", 0 },
-    { "\"\\", "", 0 },
-    { "\"\\ud83d\\ude0", "", 0 },
-    { "\"a", "", 0 },
-    { "x", "expected a value", 1 },
-    { "\xef\xbb\xbf{}", "expected a value", 1 },
-    { "\v1", "expected a value", 1 },
-    { "True", "expected a value", 1 },
-    { "trux", "expected true", 4 },
-    { "nulL", "expected true", 4 },
-    { "+1", "expected a value", 1 },
-    { ".5", "expected a value", 1 },
-    { "01", "after the value", 2 },
-    { "-a", "expected a digit", 2 },
-    { "1.e1", "expected a digit", 3 },
-    { "1e+x", "expected a digit", 4 },
-    { "0x10", "after the value", 2 },
-    { "NaN", "expected a value", 1 },
-    { "1 2", "after the value", 3 },
-    { "{} x", "after the value", 4 },
-    { "[1,]", "expected a value", 4 },
-    { "[,1]", "expected a value", 2 },
-    { "[1 2]", "expected ',' or ']'", 4 },
-    { "[1}", "expected ',' or ']'", 3 },
-    { "{\"a\":1]", "expected ',' or '}'", 7 },
-    { "{\"a\":1,}", "expected the name", 8 },
-    { "{,}", "expected the name", 2 },
-    { "{a:1}", "expected the name", 2 },
-    { "{1:1}", "expected the name", 2 },
-    { "{\"a\" 1}", "expected ':'", 6 },
-    { "{\"a\":}", "expected a value", 6 },
-    { "{\"a\":1,\"b\":2,\"a\":3}", "repeated name", 14 },
-    { "{\"a\":{\"b\":1,\"a\":1},\"\\u0061\":3}", "repeated name", 20 },
-    { "{\"a\":1/**/}", "expected ','", 7 },
-    { "'a'", "expected a value", 1 },
-    { "\"a\nb\"", "control character", 3 },
-    { "\"\x1f\"", "control character", 2 },
-    { "\"\\x41\"", "unknown escape", 2 },
-    { "\"\\U0041\"", "unknown escape", 2 },
-    { "\"\\u00g1\"", "hexadecimal", 6 },
-    { "\"\\u004\"", "hexadecimal", 7 },
-    { "\"a\\u0000\"", "NUL", 3 },
-    { "\"\\ud83d\"", "half a", 2 },
-    { "\"\\ud83d\\n\"", "half a", 2 },
-    { "\"\\ud83d\\", "too early", 0 },
-    { "\"\\ud83d\\u", "too early", 0 },
-    { "\"\\ud83d\\u00g0\"", "hexadecimal", 12 },
-    { "\"\\ud83d\\ud83d\"", "half a", 2 },
-    { "\"\\ud83d\\u0041\"", "half a", 2 },
-    { "\"\\udc7f\"", "half a", 2 },
-    { "\"\\udc00\"", "half a", 2 },
-    { "\"\\udd00\"", "half a", 2 },
-    { "\"\\udfff\"", "half a", 2 },
+    { "",
+      0,
+      { "", "  ", "{", "{\"a\"", "[1,", "tru", "-", "[1.", "\"\\",
+        "\"\\ud83d\\ude0", "\"a" } },
+    { "expected a value",
+      1,
+      { "x", "\xef\xbb\xbf{}", "\v1", "True", "+1", ".5", "NaN", "'a'" } },
+    { "expected true", 4, { "trux", "nulL" } },
+    { "after the value", 2, { "01", "0x10" } },
+    { "expected a digit", 2, { "-a" } },
+    { "expected a digit", 3, { "1.e1" } },
+    { "expected a digit", 4, { "1e+x" } },
+    { "after the value", 3, { "1 2" } },
+    { "after the value", 4, { "{} x" } },
+    { "expected a value", 4, { "[1,]" } },
+    { "expected a value", 2, { "[,1]" } },
+    { "expected ',' or ']'", 4, { "[1 2]" } },
+    { "expected ',' or ']'", 3, { "[1}" } },
+    { "expected ',' or '}'", 7, { "{\"a\":1]" } },
+    { "expected the name", 8, { "{\"a\":1,}" } },
+    { "expected the name", 2, { "{,}", "{a:1}", "{1:1}" } },
+    { "expected ':'", 6, { "{\"a\" 1}" } },
+    { "expected a value", 6, { "{\"a\":}" } },
+    { "repeated name", 14, { "{\"a\":1,\"b\":2,\"a\":3}" } },
+    { "repeated name", 20, { "{\"a\":{\"b\":1,\"a\":1},\"\\u0061\":3}" } },
+    { "expected ','", 7, { "{\"a\":1/**/}" } },
+    { "control character", 3, { "\"a\nb\"" } },
+    { "control character", 2, { "\"\x1f\"" } },
+    { "unknown escape", 2, { "\"\\x41\"", "\"\\U0041\"" } },
+    { "hexadecimal", 6, { "\"\\u00g1\"" } },
+    { "hexadecimal", 7, { "\"\\u004\"" } },
+    { "NUL", 3, { "\"a\\u0000\"" } },
+    { "half a",
+      2,
+      { "\"\\ud83d\"", "\"\\ud83d\\n\"", "\"\\ud83d\\ud83d\"",
+        "\"\\ud83d\\u0041\"", "\"\\udc7f\"", "\"\\udc00\"", "\"\\udd00\"",
+        "\"\\udfff\"" } },
+    { "too early", 0, { "\"\\ud83d\\", "\"\\ud83d\\u" } },
+    { "hexadecimal", 12, { "\"\\ud83d\\u00g0\"" } },
 };
 
 TEST(good)
 {
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     struct err err = { .text = "" };
     for (size_t i = 0; i < COUNT(good); i++) {
         const char *text = good[i].text;
@@ -107,28 +89,30 @@ TEST(good)
         if (string && good[i].string)
             CHECK(!strcmp(string, good[i].string), "%s: %s", text, string);
     }
-    json_free(&json);
-    json_free(&json);
+    json_free(&json); /* and once more */
+}
+
+static void check_bad(const char *text, const char *why, unsigned where)
+{
+    owned_json json = { 0 };
+    char at[40];
+    struct err err = { .text = "" };
+    int status = json_read(&json, text, strlen(text), &err);
+    snprintf(at, sizeof at, where ? " at byte %u" : ", after %u bytes",
+             where ? where : (unsigned)strlen(text));
+    CHECK(status == -1, "%s", text);
+    CHECK(json.cut == !where, "%s", text);
+    CHECK(strstr(err.text, why), "%s: %s", text, err.text);
+    CHECK(strlen(err.text) > strlen(at) &&
+              !strcmp(err.text + strlen(err.text) - strlen(at), at),
+          "%s: %s", text, err.text);
 }
 
 TEST(bad)
 {
-    struct json_text json = { 0 };
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        const char *text = bad[i].text;
-        char at[40];
-        struct err err = { .text = "" };
-        int status = json_read(&json, text, strlen(text), &err);
-        snprintf(at, sizeof at, bad[i].at ? " at byte %u" : ", after %u bytes",
-                 bad[i].at ? bad[i].at : (unsigned)strlen(text));
-        CHECK(status == -1, "%s", text);
-        CHECK(json.cut == !bad[i].at, "%s", text);
-        CHECK(strstr(err.text, bad[i].why), "%s: %s", text, err.text);
-        CHECK(strlen(err.text) > strlen(at) &&
-                  !strcmp(err.text + strlen(err.text) - strlen(at), at),
-              "%s: %s", text, err.text);
-    }
-    json_free(&json);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        for (size_t k = 0; k < COUNT(bad[i].texts) && bad[i].texts[k]; k++)
+            check_bad(bad[i].texts[k], bad[i].why, bad[i].at);
 }
 
 /* What is refused for a string, or for what follows, can be looked at. */
@@ -145,7 +129,7 @@ TEST(refused)
         { "{\"id\":7,\"a\":\"x\"} {", "x" },
         { "{\"id\":7,\"a\":\"\\u0000\"", NULL },
     };
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     for (size_t i = 0; i < COUNT(texts); i++) {
         const char *text = texts[i].text, *name = texts[i].name;
         struct err err;
@@ -159,17 +143,15 @@ TEST(refused)
         CHECK(a && !strcmp(a, name), "%s: %s", text, a);
         CHECK(json_get_uint(json_find(root, "id"), &id) && id == 7, "%s", text);
     }
-    json_free(&json);
 }
 
 TEST(nul)
 {
     static const char text[] = "[1]\0";
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     struct err err;
     CHECK(json_read(&json, text, 3, &err) == 0, "without the NUL");
     CHECK(json_read(&json, text, 4, &err) == -1 && !json.cut, "a NUL behind");
-    json_free(&json);
 }
 
 /* ---- Limits ---------------------------------------------------------------*/
@@ -190,14 +172,13 @@ static char *repeat(const char *before, const char *text, size_t count,
 
 static void limit(char *text, const char *why)
 {
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     struct err err = { .text = "" };
     int status = json_read(&json, text, strlen(text), &err);
     if (why)
         CHECK(status == -1 && strstr(err.text, why), "%s", err.text);
     else
         CHECK(status == 0, "%s", err.text);
-    json_free(&json);
     free(text);
 }
 
@@ -227,7 +208,7 @@ static const char job[] =
 
 TEST(tree)
 {
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     struct err err;
     uint64_t n = 0;
     double d = 0;
@@ -265,18 +246,16 @@ TEST(tree)
     for (const struct json_value *v = json_first(id); v; v = json_next(id, v))
         elements += v->key == NULL;
     CHECK(members == 10 && elements == 2, "%u, %u", members, elements);
-    json_free(&json);
 }
 
 /* Every prefix of an object is recognized as cut, not as wrong. */
 TEST(cut)
 {
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     struct err err;
     for (size_t size = 0; size < sizeof job - 1; size++)
         CHECK(json_read(&json, job, size, &err) == -1 && json.cut, "%zu: %s",
               size, err.text);
-    json_free(&json);
 }
 
 /* ---- What json_write.c writes ---------------------------------------------*/
@@ -296,7 +275,7 @@ static void random_bytes(char *bytes, unsigned size, uint64_t *state)
 
 TEST(round_trip)
 {
-    struct json_text json = { 0 };
+    owned_json json = { 0 };
     uint64_t state = 1;
     for (unsigned i = 0; i < 20000; i++) {
         char name[41], key[41], *text = NULL;
@@ -322,5 +301,4 @@ TEST(round_trip)
         free(text);
     }
     CHECK(true, "all came back");
-    json_free(&json);
 }
