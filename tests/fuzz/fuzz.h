@@ -8,7 +8,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codecs/base/thread_pool.h"
+#include "tests/support/must.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A number by which the ways of an input are chosen. */
+static inline unsigned fuzz_way(const uint8_t *data, size_t size)
+{
+    unsigned way = 0;
+    for (size_t i = 0; i < size; i++)
+        way = way * 31 + data[i];
+    return way;
+}
+
+/* A pool of so many threads, for all inputs of a target. */
+static inline struct thread_pool *fuzz_pool(unsigned threads)
+{
+    static struct thread_pool *pool;
+    if (!pool)
+        pool = thread_pool_open(threads);
+    must(pool != NULL);
+    return pool;
+}
 
 #ifndef FUZZING
 /* The whole file, in memory of exactly its size. */

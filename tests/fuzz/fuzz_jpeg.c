@@ -25,15 +25,6 @@ static void claim_turn(struct image *img, enum xform t)
     *img = dst;
 }
 
-static struct thread_pool *two_threads(void)
-{
-    static struct thread_pool *pool;
-    if (!pool)
-        pool = thread_pool_open(2);
-    must(pool != NULL);
-    return pool;
-}
-
 /* Two threads write what one does. */
 static void write_side_by_side(const struct image *img, struct save_opts save,
                                struct bytes one)
@@ -41,7 +32,7 @@ static void write_side_by_side(const struct image *img, struct save_opts save,
     struct warnings warnings = { 0 };
     owned_bytes two = { 0 };
     struct err err = { .text = "" };
-    save.pool = two_threads();
+    save.pool = fuzz_pool(2);
     save.warnings = &warnings;
     must(encode_as(&codec_jpeg, &two, img, &save, &err) == 0);
     must(two.size == one.size && !memcmp(two.data, one.data, one.size));
@@ -132,7 +123,7 @@ static void side_by_side(struct bytes file, unsigned way)
     struct err err[2] = { 0 };
     int status =
         codec_decode_file(&codec_jpeg, &one, file, &load, &plan, &err[0]);
-    load.pool = two_threads();
+    load.pool = fuzz_pool(2);
     load.warnings = &warnings[1];
     must(codec_decode_file(&codec_jpeg, &two, file, &load, &plan, &err[1]) ==
          status);
@@ -186,9 +177,7 @@ static void as_coded(struct bytes file, unsigned way)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes file = { .data = (uint8_t *)(uintptr_t)data, .size = size };
-    unsigned way = 0;
-    for (size_t i = 0; i < size; i++)
-        way = way * 31 + data[i];
+    const unsigned way = fuzz_way(data, size);
     fuzz_picture(&codec_jpeg, data, size);
     as_coded(file, way);
     side_by_side(file, way);

@@ -39,9 +39,7 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
 static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
                                 size_t size)
 {
-    unsigned way = 0;
-    for (size_t i = 0; i < size; i++)
-        way = way * 31 + data[i];
+    const unsigned way = fuzz_way(data, size);
     for (int i = 0; i < 4; i++) {
         struct warnings warnings = { 0 };
         struct load_opts load = { .limits = { .pixels = 1 << 18,
