@@ -341,10 +341,6 @@ int setters_background(const struct parser_option *option, void *field,
     struct options *opts = field;
     uint32_t value;
     (void)option;
-    if (strcasecmp(text, "transparent") == 0)
-        return fail(err,
-                    "'transparent' is not a background; expected an opaque "
-                    "color");
     if (!read_color(&value, text) &&
         !read_digits(&value, text + (*text == '#')))
         return fail(err,

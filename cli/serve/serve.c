@@ -335,25 +335,24 @@ static struct scheduled_job *begin(void *context, const char *text, size_t size)
 static enum outcome work(void *context, const struct worker_start *start)
 {
     struct server *server = context;
-    struct served_task *task = calloc(1, sizeof *task);
+    static struct served_task task; /* of this process */
     const struct worker_opts worker = {
         .opts = server->opts,
         .backend = server->backend,
         .jobs = SIZE_MAX,
         .begin = begin,
-        .context = task,
+        .context = &task,
     };
     close(server->answers.fd);
-    if (!task || !file_put_null(STDIN_FILENO)) {
-        report_error(task ? "/dev/null" : NULL, strerror(errno));
+    if (!file_put_null(STDIN_FILENO)) {
+        report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }
-    task->server = server;
+    task.server = server;
     sandbox_enter_for_jobs(server->root ? server->root->path : NULL,
                            server->opts, server->backend != &backend_cpu);
     const enum outcome outcome = worker_run(&worker, start);
-    free_job(&task->asked);
-    free(task);
+    free_job(&task.asked);
     return outcome;
 }
 
@@ -554,13 +553,12 @@ enum outcome serve_run(const struct options *opts, const char *backend)
         report_error(NULL, text.text);
         return OUTCOME_NOT_BEGUN;
     }
+    enum outcome outcome = OUTCOME_FAILED;
     server.answers.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (server.answers.fd < 0 || !file_put_null(STDOUT_FILENO)) {
-        report_error(server.answers.fd < 0 ? NULL : "/dev/null",
-                     strerror(errno));
-        return OUTCOME_FAILED;
-    }
-    const enum outcome outcome = run(&server);
+    if (server.answers.fd < 0 || !file_put_null(STDOUT_FILENO))
+        report_error("standard output", strerror(errno));
+    else
+        outcome = run(&server);
     if (opts->root)
         close_root(&root);
     if (server.answers.error == EPIPE)
