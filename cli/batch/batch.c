@@ -58,8 +58,7 @@
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
 
-/* ---- A task ---------------------------------------------------------------
- */
+/* ---- A task -------------------------------------------------------------- */
 
 struct batch_task {
     struct scheduled_job scheduled;
@@ -401,8 +400,7 @@ static enum outcome run_isolated(struct batch *batch)
     return worker_pool_close(pool);
 }
 
-/* ---- The whole
- * -------------------------------------------------------------*/
+/* ---- The whole ----------------------------------------------------------- */
 
 /* Prints what would be done. */
 static void show_plan(struct batch *batch)

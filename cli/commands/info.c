@@ -8,8 +8,7 @@
 #include "cli/json/json.h"
 #include "cli/report/report.h"
 
-/* ---- In words -------------------------------------------------------------
- */
+/* ---- In words ------------------------------------------------------------ */
 
 /* What a picture without metadata has beside its pixels. */
 static const struct meta nothing = { .nblocks = 0 };
@@ -198,8 +197,7 @@ static void print_picture(const char *file,
     }
 }
 
-/* ---- In JSON --------------------------------------------------------------
- */
+/* ---- In JSON ------------------------------------------------------------- */
 
 static void json_arrays(struct json_writer *json, const struct meta *meta)
 {
@@ -314,8 +312,7 @@ static void json_picture(const char *file,
     putchar('\n');
 }
 
-/* ---- Every file -----------------------------------------------------------
- */
+/* ---- Every file ---------------------------------------------------------- */
 
 struct info_task {
     struct each_input input;

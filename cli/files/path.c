@@ -97,8 +97,7 @@ void string_arena_free(struct string_arena *arena)
     }
 }
 
-/* ---- Hashes ---------------------------------------------------------------
- */
+/* ---- Hashes -------------------------------------------------------------- */
 
 uint64_t hash_bytes(const void *data, size_t size)
 {

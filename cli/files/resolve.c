@@ -386,8 +386,7 @@ bool resolve_stat(struct root *root, const char *name, bool follow,
     return found;
 }
 
-/* ---- Canonical names ------------------------------------------------------
- */
+/* ---- Canonical names ----------------------------------------------------- */
 
 /* Appends components to a canonical name, which are none of links. */
 static void add_components(struct path_text *path, const char *name)

@@ -226,8 +226,7 @@ static void bury_job(struct job_queue *queue, struct request *request,
     end_job(queue, request);
 }
 
-/* ---- Processes ------------------------------------------------------------
- */
+/* ---- Processes ----------------------------------------------------------- */
 
 /* This end of a process. */
 struct worker {

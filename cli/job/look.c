@@ -9,8 +9,7 @@
 #include "cli/job/stages.h"
 #include "codecs/compare/compare.h"
 
-/* ---- Whether the output is the input, turned ------------------------------
- */
+/* ---- Whether the output is the input, turned ----------------------------- */
 
 /* Returns whether samples of another format or depth are made. */
 static bool converts(const struct job_state *state)

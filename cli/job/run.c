@@ -163,8 +163,7 @@ struct load_opts job_load_opts(struct job_state *state, uint64_t files,
     return load;
 }
 
-/* ---- The output: its format, whether it may be written, and writing it ----
- */
+/* ---- The output: its format, whether it may be written, and writing it --- */
 
 int job_choose_format(struct job *job, struct err *err)
 {
@@ -296,8 +295,7 @@ static int write_output(struct job_state *state, struct err *err)
     return written == WRITTEN_NOT ? -1 : 0;
 }
 
-/* ---- Stages ---------------------------------------------------------------
- */
+/* ---- Stages -------------------------------------------------------------- */
 
 /* Does the stages from `first` to `last`, as far as they succeed. */
 static int run_stages(struct job_state *state, enum stage first,

@@ -138,8 +138,7 @@ static int take_flushed(struct job_state *state, struct err *err)
     return scratch_file_map(&state->scratch.early, output, err);
 }
 
-/* ---- The backend of a job as codecs see it --------------------------------
- */
+/* ---- The backend of a job as codecs see it ------------------------------- */
 
 /* What a turner of turner_of() turns with. */
 struct turner_context {
@@ -193,8 +192,7 @@ static struct turner turner_of(struct turner_context *context)
     };
 }
 
-/* ---- Outputs --------------------------------------------------------------
- */
+/* ---- Outputs ------------------------------------------------------------- */
 
 static struct save_opts save_opts_of(struct job_state *state,
                                      const struct turner *turner)

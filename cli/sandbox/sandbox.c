@@ -250,8 +250,7 @@ static void allow_driver(struct file_rules *rules)
     allow_compiled(rules);
 }
 
-/* ---- A sandbox ------------------------------------------------------------
- */
+/* ---- A sandbox ----------------------------------------------------------- */
 
 struct sandbox {
     const struct options *opts;

@@ -23,8 +23,7 @@ void resource_limits_end(struct resource_limits *limits)
     pthread_mutex_destroy(&limits->lock);
 }
 
-/* ---- Giving: the lock is held ---------------------------------------------
- */
+/* ---- Giving: the lock is held -------------------------------------------- */
 
 /* Replaces what a job has, unless others hold too much. No job has more than
  * there is, so that `used` never passes `most`. */

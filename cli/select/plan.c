@@ -104,8 +104,7 @@ static int find_folder(const char *template, struct path_text *folder,
     return 0;
 }
 
-/* ---- Expanding it ---------------------------------------------------------
- */
+/* ---- Expanding it -------------------------------------------------------- */
 
 struct suffix {
     const char *text;

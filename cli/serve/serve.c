@@ -286,8 +286,7 @@ static void free_job(struct serve_job *job)
     json_free(&job->json);
 }
 
-/* ---- The server -----------------------------------------------------------
- */
+/* ---- The server ---------------------------------------------------------- */
 
 /* A job in this process. */
 struct served_job {
