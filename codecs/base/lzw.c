@@ -5,6 +5,79 @@
 
 #include "codecs/base/byte_order.h"
 
+/* ---- Reading ------------------------------------------------------------ */
+
+/* A string is what it was when it came first: a place among the bytes. */
+struct lzw_string {
+    uint32_t at, length;
+};
+
+/* Copies a string to the bytes right behind it or later: those of the last one
+ * and their first byte, where it is used before it is there. */
+static inline void copy_string(uint8_t *bytes, size_t at, size_t to, size_t n,
+                               size_t room)
+{
+    uint64_t eight;
+    if (n <= sizeof eight && room >= sizeof eight && at + n <= to) {
+        memcpy(&eight, bytes + at, sizeof eight);
+        memcpy(bytes + to, &eight, sizeof eight);
+    } else if (at + n <= to) {
+        memcpy(bytes + to, bytes + at, n);
+    } else {
+        memcpy(bytes + to, bytes + at, n - 1);
+        bytes[to + n - 1] = bytes[at + n - 1];
+    }
+}
+
+/* For bytes of 1 bit codes get wider right behind a clear code. What begins
+ * without one is no TIFF of today. */
+enum lzw_end lzw_read(uint8_t *to, size_t n, struct bytes codes, unsigned bits,
+                      bool tiff, size_t *got, size_t *left)
+{
+    struct lzw_string strings[LZW_CODES], last = { 0, 0 }; /* none at first */
+    const unsigned clear = 1u << bits;
+    unsigned next = clear + 2, width = bits + 1;
+    size_t done = 0, at = 0; /* bytes and bits */
+    *left = 0;
+    for (*got = 0; done < n; *got = done) {
+        const uint8_t *p = codes.data + at / 8;
+        const unsigned code =
+            tiff ? read_be32(p) << at % 8 >> (32 - width)
+                 : read_le32(p) >> at % 8 & ((1u << width) - 1);
+        if (tiff && at == 0 && code != clear)
+            return LZW_WRONG;
+        at += width;
+        if (at > 8 * codes.size || code == clear + 1)
+            return LZW_SHORT;
+        if (code == clear) {
+            next = clear + 2;
+            width = bits + 1;
+            last.length = 0;
+            continue;
+        }
+        if (last.length && next < LZW_CODES)
+            strings[next++] = (struct lzw_string){ last.at, last.length + 1 };
+        if (code >= next || (code < clear && code > UINT8_MAX))
+            return LZW_WRONG;
+        const size_t length = code > clear ? strings[code].length : 1,
+                     fits = length < n - done ? length : n - done;
+        if (to && code < clear)
+            to[done] = (uint8_t)code;
+        else if (to)
+            copy_string(to, strings[code].at, done, fits, n - done);
+        last = (struct lzw_string){ (uint32_t)done, (uint32_t)fits };
+        done += fits;
+        if ((next + tiff) >> width && width < LZW_CODE_BITS)
+            width++;
+    }
+    /* The end code may follow, and what fills its byte. */
+    const size_t used = (at + LZW_CODE_BITS + 7) / 8;
+    *left = codes.size > used ? codes.size - used : 0;
+    return LZW_WHOLE;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
 enum { NO_CODE = LZW_CODES };
 
 static inline uint8_t *put_code(struct lzw_writer *w, uint8_t *to,

@@ -1,11 +1,24 @@
-/* The encoder of LZW, as GIF and TIFF have it. It is our own: libtiff's is
- * slower, and a library for GIF would be driven by more code than this. */
+/* LZW as GIF and TIFF have it: they differ in the order of bits, and TIFF's
+ * codes get wider one code early. It is our own: libtiff's is slower, and a
+ * library for GIF would be driven by more code than this. */
 #ifndef CODECS_BASE_LZW_H
 #define CODECS_BASE_LZW_H
 
 #include "codecs/base/bytes.h"
 
-enum { LZW_CODES = 4096, LZW_HASH_BITS = 15 };
+enum { LZW_CODES = 4096, LZW_CODE_BITS = 12, LZW_HASH_BITS = 15 };
+
+enum lzw_end {
+    LZW_WHOLE, /* all bytes are there */
+    LZW_SHORT, /* they end before */
+    LZW_WRONG, /* a code stands for nothing */
+};
+
+/* Fills `to`, of bytes of so many bits, with `n` of them, or counts them if it
+ * is NULL. Behind the codes 4 bytes can be read. *got is how many bytes there
+ * are, and *left how many of the codes are behind those that were needed. */
+enum lzw_end lzw_read(uint8_t *to, size_t n, struct bytes codes, unsigned bits,
+                      bool tiff, size_t *got, size_t *left);
 
 struct lzw_writer {
     bool high_first; /* bits of codes in bytes, as in TIFF; else the low ones */

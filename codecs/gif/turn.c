@@ -8,88 +8,8 @@
 #include "codecs/gif/gif.h"
 #include "codecs/image/interleave.h"
 
-/* ---- Codes of LZW --------------------------------------------------------*/
-
-/* The most codes, their bits, and the most bits of a pixel, of which 8 say
- * something. */
-enum { CODES = 4096, CODE_BITS = 12, PIXEL_BITS = 11 };
-
-/* A string is what it was when it came first: a place among the pixels. */
-struct code_string {
-    uint32_t at, length;
-};
-
-/* Copies a string to the pixels right behind it or later: those of the last one
- * and their first pixel, where it is used before it is there. */
-static inline void copy_string(uint8_t *pixels, size_t at, size_t to, size_t n,
-                               size_t room)
-{
-    uint64_t eight;
-    if (n <= sizeof eight && room >= sizeof eight && at + n <= to) {
-        memcpy(&eight, pixels + at, sizeof eight);
-        memcpy(pixels + to, &eight, sizeof eight);
-    } else if (at + n <= to) {
-        memcpy(pixels + to, pixels + at, n);
-    } else {
-        memcpy(pixels + to, pixels + at, n - 1);
-        pixels[to + n - 1] = pixels[at + n - 1];
-    }
-}
-
-enum codes_end {
-    CODES_WHOLE, /* all pixels are there */
-    CODES_SHORT, /* they end before */
-    CODES_WRONG, /* a code stands for nothing */
-};
-
-/* Fills `pixels`, of 1 to PIXEL_BITS bits, with `n` of them, or counts them if
- * it is NULL. Behind the codes 4 bytes can be read. *got is how many pixels
- * there are, and *left how many bytes are behind those that were needed.
- *
- * Codes, as those of appendix F, the low bits first, get wider when the next
- * one would not fit; for pixels of 1 bit that is so right behind a clear code.
- */
-static enum codes_end read_codes(uint8_t *pixels, size_t n, struct bytes codes,
-                                 unsigned bits, size_t *got, size_t *left)
-{
-    struct code_string strings[CODES],
-        last = { 0, 0 }; /* none behind a clear */
-    const unsigned clear = 1u << bits;
-    unsigned next = clear + 2, width = bits + 1;
-    size_t done = 0, at = 0; /* pixels and bits */
-    *left = 0;
-    for (*got = 0; done < n; *got = done) {
-        const uint32_t four = read_le32(codes.data + at / 8) >> at % 8;
-        const unsigned code = four & ((1u << width) - 1);
-        at += width;
-        if (at > 8 * codes.size || code == clear + 1)
-            return CODES_SHORT;
-        if (code == clear) {
-            next = clear + 2;
-            width = bits + 1;
-            last.length = 0;
-            continue;
-        }
-        if (last.length && next < CODES)
-            strings[next++] = (struct code_string){ last.at, last.length + 1 };
-        if (code >= next || (code < clear && code > UINT8_MAX))
-            return CODES_WRONG;
-        const size_t length = code > clear ? strings[code].length : 1,
-                     fits = length < n - done ? length : n - done;
-        if (pixels && code < clear)
-            pixels[done] = (uint8_t)code;
-        else if (pixels)
-            copy_string(pixels, strings[code].at, done, fits, n - done);
-        last = (struct code_string){ (uint32_t)done, (uint32_t)fits };
-        done += fits;
-        if (next >> width && width < CODE_BITS)
-            width++;
-    }
-    /* The end code may follow, and what fills its byte. */
-    const size_t used = (at + CODE_BITS + 7) / 8;
-    *left = codes.size > used ? codes.size - used : 0;
-    return CODES_WHOLE;
-}
+/* The most bits of a pixel, of which 8 say something. */
+enum { PIXEL_BITS = 11 };
 
 /* ---- The pixels of a frame -----------------------------------------------*/
 
@@ -155,13 +75,14 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
         (img && !bytes_reserve(&pixels, n)))
         status =
             fail_memory(err, "no memory for %u x %u pixels", r.width, r.height);
-    const enum codes_end end =
-        n && status == 0 ? read_codes(pixels.data, n, codes, bits, &got, &left)
-                         : CODES_WHOLE;
-    if (end != CODES_WHOLE) {
+    const enum lzw_end end =
+        n && status == 0
+            ? lzw_read(pixels.data, n, codes, bits, false, &got, &left)
+            : LZW_WHOLE;
+    if (end != LZW_WHOLE) {
         struct err why;
         fail(&why, "%zu of its %zu pixels are there%s", got, n,
-             end == CODES_WRONG ? "; a code behind them is damaged" : "");
+             end == LZW_WRONG ? "; a code behind them is damaged" : "");
         if (opts->tolerant)
             warn(opts->warnings, "%s", why.text);
         else
@@ -277,7 +198,6 @@ static bool put_until(struct gif_work *work, size_t end)
 {
     const struct bytes file = work->gif->file;
     const struct meta *meta = work->meta;
-    const struct metadata_block *block = &meta->block[work->block];
     struct gif_part part;
     struct err none;
     bool put = true;
@@ -287,10 +207,10 @@ static bool put_until(struct gif_work *work, size_t end)
             part.kind == GIF_ZEROS) {
             put = bytes_append(work->out, file.data + part.begin,
                                part.end - part.begin);
-        } else if (work->block < meta->nblocks && block->begin == part.begin) {
-            put = bytes_append(work->out, block->data, block->size);
-            block++;
-            work->block++;
+        } else if (work->block < meta->nblocks &&
+                   meta->block[work->block].begin == part.begin) {
+            const struct metadata_block *kept = &meta->block[work->block++];
+            put = bytes_append(work->out, kept->data, kept->size);
         }
     }
     return put;

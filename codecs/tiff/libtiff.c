@@ -21,6 +21,8 @@
     F(TIFFGetFieldDefaulted)                                                   \
     F(TIFFSetField)                                                            \
     F(TIFFIsTiled)                                                             \
+    F(TIFFGetStrileOffset)                                                     \
+    F(TIFFGetStrileByteCount)                                                  \
     F(TIFFIsCODECConfigured)                                                   \
     F(TIFFReadEncodedStrip)                                                    \
     F(TIFFReadEncodedTile)                                                     \
@@ -319,6 +321,16 @@ int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
         .tiled = h->tiled,
     };
     return 0;
+}
+
+struct bytes tiff_handle_coded(struct tiff_handle *h, uint32_t part)
+{
+    const uint64_t at = lib_TIFFGetStrileOffset(h->tif, part),
+                   size = lib_TIFFGetStrileByteCount(h->tif, part),
+                   left = at < h->file.size ? h->file.size - at : 0;
+    return left > 4 && size <= left - 4
+               ? (struct bytes){ h->file.data + at, (size_t)size, 0 }
+               : (struct bytes){ 0 };
 }
 
 /* Reads a part to bytes that are all `fill` before. */

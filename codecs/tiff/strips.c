@@ -305,6 +305,30 @@ static uint8_t *row_at(const struct strips_reading *r, unsigned plane,
     return r->rows + ((size_t)plane * r->room + (y - r->begin)) * r->row;
 }
 
+/* Returns whether our own LZW takes such samples: bytes. */
+static bool is_plain_lzw(const struct coding *c)
+{
+    return c->compression == CODED_LZW && c->fill_order == 1 &&
+           (c->predictor == 1 ? c->bits <= 8
+                              : c->predictor == 2 && c->bits == 8);
+}
+
+/* Reads a part by our own LZW. What is not sound is left to libtiff. */
+static bool read_lzw(const struct tiff_strips *s, struct bytes codes,
+                     uint8_t *to, size_t size)
+{
+    const struct coding *c = &s->coding;
+    const size_t row = s->cut.row, step = c->separate ? 1 : c->samples;
+    size_t got, left;
+    if (!codes.size ||
+        lzw_read(to, size, codes, 8, true, &got, &left) != LZW_WHOLE)
+        return false;
+    for (size_t at = 0; at < size && c->predictor == 2; at += row)
+        for (size_t i = step; i < row; i++)
+            to[at + i] = (uint8_t)(to[at + i] + to[at + i - step]);
+    return true;
+}
+
 /* Reads a part to its place among the rows. */
 static void read_part(void *context, size_t i)
 {
@@ -322,7 +346,11 @@ static void read_part(void *context, size_t i)
         return;
     uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
     const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
-    const int status = tiff_handle_read(worker->handle, part, to, size, &err);
+    const bool done =
+        is_plain_lzw(&r->s->coding) &&
+        read_lzw(r->s, tiff_handle_coded(worker->handle, part), to, size);
+    const int status =
+        done ? 0 : tiff_handle_read(worker->handle, part, to, size, &err);
     if (status < 0 && !r->s->opts->tolerant)
         note_failure(&r->workers, &err);
     else if (status && atomic_fetch_add(&r->workers.damaged, 1) == 0)
@@ -504,14 +532,6 @@ static size_t fill_part(const struct strips_writing *w,
                  unit->bits);
     }
     return size;
-}
-
-/* Returns whether our own encoder of LZW takes such samples: bytes. */
-static bool is_plain_lzw(const struct coding *c)
-{
-    return c->compression == CODED_LZW && c->fill_order == 1 &&
-           (c->predictor == 1 ? c->bits <= 8
-                              : c->predictor == 2 && c->bits == 8);
 }
 
 static int write_lzw(const struct strips_writing *w, uint8_t *part, size_t size,

@@ -137,6 +137,10 @@ void tiff_handle_close(struct tiff_handle *handle);
 int tiff_handle_describe(struct tiff_handle *handle, struct tiff_strips *s,
                          struct err *err);
 
+/* Returns the coded bytes of a part, borrowed from the file, in which 4 others
+ * follow; none if that is not so. */
+struct bytes tiff_handle_coded(struct tiff_handle *handle, uint32_t part);
+
 /* Reads a part of so many bytes; what is missing at its end is 0. Returns 1,
  * with the reason, if it is damaged but was read all the same, as other
  * programs do. */
