@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/base/memory.h"
 #include "codecs/image/limit.h"
 #include "codecs/npy/header.h"
 #include "codecs/npy/zip.h"
@@ -104,7 +103,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
     for (size_t i = 0; status == 0 && i < w.zip.count; i++) {
         const struct zip_member *m = &w.zip.member[i];
         struct bytes content;
-        status = zip_extract(&content, m, err);
+        status = zip_extract(&content, m, SIZE_MAX, err);
         if (status == 0)
             status = turn_member(&w, m, content, err);
         bytes_free(&content);
@@ -128,25 +127,23 @@ static int note_arrays(struct meta *meta, const struct zip *zip,
 {
     struct npy_header header;
     struct err unheard;
-    uint8_t *head = memory_alloc(HEAD);
-    int status = head ? 0 : fail(err, "no memory for the decoder");
-    for (size_t i = 0; status == 0 && i < zip->count; i++) {
+    for (size_t i = 0; i < zip->count; i++) {
         const struct zip_member *m = &zip->member[i];
-        struct bytes some = { head, zip_extract_head(head, HEAD, m), 0 };
-        if (!npy_is(some.data, some.size) ||
-            npy_read_header(&header, some, &unheard))
+        struct bytes head;
+        const bool array = zip_extract(&head, m, HEAD, &unheard) == 0 &&
+                           npy_is(head.data, head.size) &&
+                           npy_read_header(&header, head, &unheard) == 0;
+        struct array_note *note = array ? meta_note_array(meta) : NULL;
+        bytes_free(&head);
+        if (!array)
             continue;
-        struct array_note *note = meta_note_array(meta);
-        if (!note) {
-            status = fail(err, "no memory for the decoder");
-            break;
-        }
+        if (!note)
+            return fail(err, "no memory for the decoder");
         npy_note(note, &header, layout);
         snprintf(note->name, sizeof note->name, "%.*s", (int)m->name_size,
                  (const char *)m->name);
     }
-    memory_free(head);
-    return status;
+    return 0;
 }
 
 /* Lists the arrays. An archive is not read in any other way. */

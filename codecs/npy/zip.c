@@ -265,55 +265,32 @@ void zip_close(struct zip *zip)
 
 /* ---- The content of a member ----------------------------------------------*/
 
-/* Inflates a member to `to`, which has room for a byte more than it holds. */
-static int inflate_member(uint8_t *to, const struct zip_member *m,
-                          struct err *err)
-{
-    struct flate_io io = { m->data.data, m->data.size, to, m->size + 1 };
-    void *inflater = flate_zlib.inflate_open(true);
-    if (!inflater)
-        return fail_memory(err, "no memory for the decoder");
-    const enum flate_status status = flate_zlib.inflate(inflater, &io);
-    flate_zlib.inflate_close(inflater);
-    return status == FLATE_END && io.in_size == 0 && io.out_size == 1
-               ? 0
-               : zip_fail_member(err, m, "its data are damaged");
-}
-
-int zip_extract(struct bytes *content, const struct zip_member *m,
+int zip_extract(struct bytes *content, const struct zip_member *m, size_t most,
                 struct err *err)
 {
-    const size_t size = (size_t)m->size;
+    const bool all = most == SIZE_MAX;
+    const size_t size = m->size < most ? (size_t)m->size : most;
     *content = (struct bytes){ m->data.data, size, 0 };
     if (m->method == ZIP_DEFLATED) {
         *content = (struct bytes){ 0 };
+        /* There is room for a byte more than it should hold. */
         if (!bytes_reserve(content, size + 1))
             return zip_fail_member(err, m, "no memory for what it holds");
-        if (inflate_member(content->data, m, err))
-            return -1;
-        content->size = size;
+        struct flate_io io = { m->data.data, m->data.size, content->data,
+                               size + all };
+        void *inflater = flate_zlib.inflate_open(true);
+        if (!inflater)
+            return fail_memory(err, "no memory for the decoder");
+        const enum flate_status status = flate_zlib.inflate(inflater, &io);
+        flate_zlib.inflate_close(inflater);
+        if (all && (status != FLATE_END || io.in_size != 0 || io.out_size != 1))
+            return zip_fail_member(err, m, "its data are damaged");
+        content->size = size + all - io.out_size;
     }
-    return flates[0]->crc32(0, content->data, size) == m->crc
+    return !all || flates[0]->crc32(0, content->data, size) == m->crc
                ? 0
                : zip_fail_member(err, m,
                                  "its data are damaged: the CRC is wrong");
-}
-
-size_t zip_extract_head(uint8_t *head, size_t size, const struct zip_member *m)
-{
-    struct flate_io io = { m->data.data, m->data.size, head, size };
-    if (size > m->size)
-        io.out_size = size = (size_t)m->size;
-    if (m->method == ZIP_DEFLATED) {
-        void *inflater = flate_zlib.inflate_open(true);
-        if (inflater)
-            flate_zlib.inflate(inflater, &io);
-        flate_zlib.inflate_close(inflater);
-        return size - io.out_size;
-    }
-    if (size)
-        memcpy(head, m->data.data, size);
-    return size;
 }
 
 /* ---- DEFLATE, by several threads ------------------------------------------*/

@@ -51,18 +51,14 @@ void zip_close(struct zip *zip);
 /* Puts the content of a member, whose size the caller has checked, into
  * `content`, which borrows it if it is stored, else owns it; bytes_free() is
  * right for both, also on failure. Fails if the member is damaged, or without
- * memory. */
+ * memory. Unless `most` is SIZE_MAX, that is up to so many first bytes, which
+ * are not checked. */
 int zip_extract(struct bytes *content, const struct zip_member *member,
-                struct err *err);
+                size_t most, struct err *err);
 
 /* Fails with what is wrong with a member, behind its name. */
 int zip_fail_member(struct err *err, const struct zip_member *member,
                     const char *what);
-
-/* Copies up to `size` first bytes of the content, without checking them.
- * Returns how many; 0 also on failure. */
-size_t zip_extract_head(uint8_t *head, size_t size,
-                        const struct zip_member *member);
 
 /* An archive that is being written. */
 struct zip_writer {
