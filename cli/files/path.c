@@ -109,9 +109,3 @@ uint64_t hash_bytes(const void *data, size_t size)
     h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     return h ^ h >> 33;
 }
-
-uint64_t hash_pair(uint64_t a, uint64_t b)
-{
-    const uint64_t pair[2] = { a, b };
-    return hash_bytes(pair, sizeof pair);
-}

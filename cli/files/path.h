@@ -45,9 +45,6 @@ void path_text_add(struct path_text *name, const char *text, size_t length);
  * share the work may have different versions of the program. */
 uint64_t hash_bytes(const void *data, size_t size);
 
-/* Hashes two numbers, in this order. */
-uint64_t hash_pair(uint64_t a, uint64_t b);
-
 /* Very many strings, such as names of files, that are freed together. {0} is
  * empty. */
 struct string_arena {

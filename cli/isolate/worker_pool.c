@@ -89,8 +89,10 @@ static struct file_keys find_keys(const char *root, const char *name)
     path_text_add(&path, name, strlen(name));
     if (resolve_canonical(&canonical, path.text, path.length, &err) == 0)
         keys.name = hash_bytes(canonical.text, canonical.length);
-    if (stat(path.text, &st) == 0)
-        keys.inode = hash_pair(st.st_dev, st.st_ino);
+    if (stat(path.text, &st) == 0) {
+        const uint64_t inode[] = { st.st_dev, st.st_ino };
+        keys.inode = hash_bytes(inode, sizeof inode);
+    }
     return keys;
 }
 
