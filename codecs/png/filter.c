@@ -214,8 +214,12 @@ void filter_row_with(unsigned type, uint8_t *out, const uint8_t *row,
     best()->apply(type, out + 1, row, prior, size, pixel);
 }
 
-void filter_row(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                size_t size, unsigned pixel)
+/* ---- Which filter a row gets ----------------------------------------------*/
+
+/* By the filter whose bytes, taken as signed, have the smallest sum of absolute
+ * values; of several, by the first. */
+static void filter_least_sum(uint8_t *out, const uint8_t *row,
+                             const uint8_t *prior, size_t size, unsigned pixel)
 {
     const struct filters *f = best();
     uint64_t sums[FILTER_TYPES];
@@ -227,8 +231,6 @@ void filter_row(uint8_t *out, const uint8_t *row, const uint8_t *prior,
     out[0] = (uint8_t)type;
     f->apply(type, out + 1, row, prior, size, pixel);
 }
-
-/* ---- Which filter a row gets ----------------------------------------------*/
 
 static uint64_t entropy(const uint8_t *bytes, size_t size)
 {
@@ -276,7 +278,7 @@ void filter_row_by(unsigned choice, uint8_t *out, const uint8_t *row,
     if (choice < FILTER_TYPES)
         filter_row_with(choice, out, row, prior, size, pixel);
     else if (choice == FILTER_LEAST_SUM)
-        filter_row(out, row, prior, size, pixel);
+        filter_least_sum(out, row, prior, size, pixel);
     else
         filter_least(choice == FILTER_LEAST_ENTROPY ? entropy : different_pairs,
                      out, row, prior, size, pixel, spare);

@@ -33,12 +33,6 @@ bool filter_undo_row(unsigned type, uint8_t *row, const uint8_t *prior,
 void filter_row_with(unsigned type, uint8_t *out, const uint8_t *row,
                      const uint8_t *prior, size_t size, unsigned pixel);
 
-/* Filters a row as section 12.7 proposes: by the filter whose bytes, taken as
- * signed, have the smallest sum of absolute values; of several, by the first.
- */
-void filter_row(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                size_t size, unsigned pixel);
-
 /* ---- The same functions for several kinds of CPU --------------------------*/
 
 /* `type` is one of the five. */
@@ -87,7 +81,8 @@ void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
 
 /* Behind the five types. */
 enum {
-    FILTER_LEAST_SUM = FILTER_TYPES, /* of absolute values: see filter_row() */
+    FILTER_LEAST_SUM = FILTER_TYPES, /* of absolute values: as section 12.7
+                                        proposes */
     FILTER_LEAST_ENTROPY,            /* of bytes */
     FILTER_FEWEST_PAIRS, /* of bytes side by side that differ from others: few
                             where letters and lines repeat */

@@ -40,38 +40,41 @@ static bool is_quick(const struct idat_bands *b)
     return b->level < IDAT_LZ77_FROM;
 }
 
+/* Rows that are filtered, and the bytes before them that matches may refer to.
+ */
+struct filtered {
+    const uint8_t *rows;
+    size_t before, size;
+};
+
 /* Deflates by a coder, in the way that is fast enough for the level. */
 static size_t deflate_by(const struct idat_bands *b,
                          struct idat_scratch *scratch, enum coder coder,
-                         uint8_t *out, const uint8_t *data, size_t before,
-                         size_t size, bool final)
+                         struct filtered f, uint8_t *out, bool final)
 {
     if (coder == CODER_LITERALS)
         return is_quick(b)
-                   ? literal_block_deflate_quickly(out, data, size, final)
-                   : literal_block_deflate(out, data, size, final);
+                   ? literal_block_deflate_quickly(out, f.rows, f.size, final)
+                   : literal_block_deflate(out, f.rows, f.size, final);
     if (!is_quick(b))
-        return lz77_deflate(scratch->lz77, out, data, before, size, final,
+        return lz77_deflate(scratch->lz77, out, f.rows, f.before, f.size, final,
                             searches[coder]);
-    return b->flate->deflate(scratch->deflater, out, flate_bound(size), data,
-                             before, size, final);
+    return b->flate->deflate(scratch->deflater, out, flate_bound(f.size),
+                             f.rows, f.before, f.size, final);
 }
 
 /* Returns how many bits that would be, without the headers of blocks, if they
  * can be told apart. */
 static size_t try_coder(const struct idat_bands *b,
                         struct idat_scratch *scratch, enum coder coder,
-                        const uint8_t *data, size_t before, size_t size,
-                        struct symbol_costs *costs)
+                        struct filtered f, struct symbol_costs *costs)
 {
     if (coder == CODER_LITERALS)
-        return literal_block_estimate(data, size);
+        return literal_block_estimate(f.rows, f.size);
     if (!is_quick(b))
-        return lz77_estimate(scratch->lz77, data, before, size, searches[coder],
-                             costs);
-    const size_t made =
-        b->flate->deflate(scratch->deflater, scratch->trial, flate_bound(size),
-                          data, before, size, true);
+        return lz77_estimate(scratch->lz77, f.rows, f.before, f.size,
+                             searches[coder], costs);
+    const size_t made = deflate_by(b, scratch, coder, f, scratch->trial, true);
     return made ? 8 * made : SIZE_MAX;
 }
 
@@ -170,6 +173,8 @@ static void try_filter(struct idat_bands *b, unsigned coders, unsigned strip,
     struct idat_scratch *scratch = coders ? idat_bands_take(b) : NULL;
     if (!scratch)
         return;
+    const struct filtered f = { scratch->filtered + before, before,
+                                n * b->row };
     idat_bands_filter(b, scratch, tried[k], y - above, above + n,
                       scratch->filtered);
     for (unsigned coder = 0; coder < CODERS; coder++) {
@@ -179,8 +184,7 @@ static void try_filter(struct idat_bands *b, unsigned coders, unsigned strip,
         if (strip >= FEW)
             costs = b->costs[k][coder];
         b->strip[strip].of[k][coder] =
-            try_coder(b, scratch, (enum coder)coder, scratch->filtered + before,
-                      before, n * b->row, &costs);
+            try_coder(b, scratch, (enum coder)coder, f, &costs);
         if (strip == 0)
             b->costs[k][coder] = costs;
     }
@@ -336,33 +340,23 @@ struct row_range {
     uint32_t y, n;
 };
 
-/* Returns about how many bytes rows become by Huffman codes alone once they are
- * filtered. */
-static size_t try_literals(const struct idat_bands *b,
-                           struct idat_scratch *scratch, int filter,
-                           struct row_range rows)
+/* Returns about how many bytes rows become once they are filtered, by Huffman
+ * codes alone or with matches. */
+static size_t try_rows(const struct idat_bands *b, struct idat_scratch *scratch,
+                       int filter, struct row_range rows, enum coder coder)
 {
-    idat_bands_filter(b, scratch, filter, rows.y, rows.n, scratch->filtered);
-    return literal_block_estimate(scratch->filtered, rows.n * b->row) / 8;
-}
-
-/* The same with matches. */
-static size_t try_optimal(const struct idat_bands *b,
-                          struct idat_scratch *scratch, int filter,
-                          struct row_range rows)
-{
-    const uint32_t most = (uint32_t)(PART_BEFORE / b->row + 1);
+    const uint32_t most =
+        coder == CODER_LITERALS ? 0 : (uint32_t)(PART_BEFORE / b->row + 1);
     const uint32_t above = rows.y < most ? rows.y : most;
+    const size_t before = above * b->row, size = rows.n * b->row;
+    uint8_t *filtered = scratch->filtered;
     idat_bands_filter(b, scratch, filter, rows.y - above, above + rows.n,
-                      scratch->filtered);
-    return optimal_estimate(scratch->optimal,
-                            scratch->filtered + above * b->row, above * b->row,
-                            rows.n * b->row);
+                      filtered);
+    return coder == CODER_LITERALS
+               ? literal_block_estimate(filtered, size) / 8
+               : optimal_estimate(scratch->optimal, filtered + before, before,
+                                  size);
 }
-
-typedef size_t try_function(const struct idat_bands *b,
-                            struct idat_scratch *scratch, int filter,
-                            struct row_range rows);
 
 /* What becomes of a band by each filter, as far as that was tried. */
 struct filter_sizes {
@@ -391,52 +385,35 @@ static struct row_range part_of(const struct idat_bands *b, uint32_t band,
     };
 }
 
-/* Returns whether matches help where each row has the simplest filter. */
-static bool do_matches_help(const struct idat_bands *b,
-                            struct idat_scratch *scratch, struct row_range rows)
-{
-    size_t with = try_optimal(b, scratch, FILTER_LEAST_ENTROPY, rows);
-    size_t without = try_literals(b, scratch, FILTER_LEAST_ENTROPY, rows);
-    return with < without - without / 10;
-}
-
-/* Adds what becomes of rows by each filter, but for those that are much worse
- * than the best so far. */
-static void try_filters(const struct idat_bands *b,
-                        struct idat_scratch *scratch, try_function *try,
-                        struct row_range rows, struct filter_sizes *sizes)
-{
-    const size_t least = sizes->of[best_filter(sizes)];
-    const size_t most = least + least / HOPELESS + HOPELESS_LEAST;
-    for (int filter = 0; filter < FILTER_CHOICES; filter++) {
-        if (sizes->of[filter] > most)
-            sizes->of[filter] = SIZE_MAX;
-        else
-            sizes->of[filter] += try(b, scratch, filter, rows);
-    }
-}
-
-/* Chooses the filter of a band by what matches make of parts of it. If they
- * help little, Huffman codes alone show which is best, and are quick to try on
- * the whole. */
+/* Chooses the filter of a band by what becomes of parts of it, but for those
+ * that are much worse than the best so far. If matches help little, Huffman
+ * codes alone show which is best, and are quick to try. */
 static void choose_for_band(void *context, size_t i)
 {
     struct idat_bands *b = context;
-    const uint32_t band = (uint32_t)i;
     struct idat_scratch *scratch = idat_bands_take(b);
     struct filter_sizes sizes = { 0 };
+    struct row_range part = part_of(b, (uint32_t)i, 0);
     if (!scratch)
         return;
+    const size_t literals =
+        try_rows(b, scratch, FILTER_LEAST_ENTROPY, part, CODER_LITERALS);
+    const size_t matches =
+        try_rows(b, scratch, FILTER_LEAST_ENTROPY, part, CODER_ALL);
+    const enum coder coder =
+        matches < literals - literals / 10 ? CODER_ALL : CODER_LITERALS;
     sizes.of[FILTER_LEAST_SUM] = SIZE_MAX; /* hardly ever the best */
-    if (do_matches_help(b, scratch, part_of(b, band, 0)))
-        for (uint32_t number = 0; number < PARTS; number++)
-            try_filters(b, scratch, try_optimal, part_of(b, band, number),
-                        &sizes);
-    else
-        try_filters(
-            b, scratch, try_literals,
-            (struct row_range){ band * b->per_band, idat_bands_rows(b, band) },
-            &sizes);
+    for (uint32_t number = 0; number < PARTS; number++) {
+        const size_t least = sizes.of[best_filter(&sizes)];
+        const size_t most = least + least / HOPELESS + HOPELESS_LEAST;
+        part = part_of(b, (uint32_t)i, number);
+        for (int filter = 0; filter < FILTER_CHOICES; filter++) {
+            if (sizes.of[filter] > most)
+                sizes.of[filter] = SIZE_MAX;
+            else
+                sizes.of[filter] += try_rows(b, scratch, filter, part, coder);
+        }
+    }
     b->filter[i] = (uint8_t)best_filter(&sizes);
     idat_bands_give(b, scratch);
 }
@@ -453,15 +430,14 @@ int idat_choice_make(struct idat_bands *b, struct err *err)
 
 /* Returns whether matches are worth it for a band, by a part of it. */
 static bool is_worth_matches(const struct idat_bands *b,
-                             struct idat_scratch *scratch, const uint8_t *rows,
-                             size_t before, size_t size)
+                             struct idat_scratch *scratch, struct filtered f)
 {
-    size_t sample = smaller(size, SAMPLE), at = (size - sample) / 2;
+    size_t sample = smaller(f.size, SAMPLE), at = (f.size - sample) / 2;
     at -= at % b->row; /* a row's beginning */
     struct symbol_costs costs = b->costs[b->best][b->coder];
-    size_t matches =
-        try_coder(b, scratch, b->coder, rows + at, before + at, sample, &costs);
-    return is_worth_it(b, matches, literal_block_estimate(rows + at, sample));
+    f = (struct filtered){ f.rows + at, f.before + at, sample };
+    return is_worth_it(b, try_coder(b, scratch, b->coder, f, &costs),
+                       literal_block_estimate(f.rows, sample));
 }
 
 size_t idat_choice_deflate(const struct idat_bands *b,
@@ -469,23 +445,24 @@ size_t idat_choice_deflate(const struct idat_bands *b,
                            uint8_t *out, const uint8_t **filtered)
 {
     const bool final = i + 1 == b->count;
+    const bool optimal = b->level >= IDAT_SIZE_FROM;
     const uint32_t y = i * b->per_band, n = idat_bands_rows(b, i);
     const uint32_t above = i > 0 ? b->before : 0;
     const size_t before = above * b->row, size = n * b->row;
     uint8_t *rows = scratch->filtered + b->before * b->row;
-    enum coder coder = b->coder;
+    const struct filtered f = { rows, before, size };
     *filtered = rows;
     idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y, n, rows);
     if (b->level == 0)
         return b->flate->deflate(scratch->deflater, out, flate_bound(size),
                                  rows, 0, size, final);
-    if (b->level >= IDAT_SIZE_FROM || coder != CODER_LITERALS)
+    if (optimal || b->coder != CODER_LITERALS)
         idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y - above, above,
                           rows - before);
-    if (b->level >= IDAT_SIZE_FROM)
+    if (optimal)
         return optimal_deflate(scratch->optimal, out, rows, before, size,
                                final);
-    if (b->mixed && !is_worth_matches(b, scratch, rows, before, size))
-        coder = CODER_LITERALS;
-    return deflate_by(b, scratch, coder, out, rows, before, size, final);
+    const bool match = !b->mixed || is_worth_matches(b, scratch, f);
+    return deflate_by(b, scratch, match ? b->coder : CODER_LITERALS, f, out,
+                      final);
 }

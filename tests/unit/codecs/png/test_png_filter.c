@@ -352,10 +352,6 @@ static unsigned check_choice(const struct choice *c, const uint8_t *row,
           measure[type], least);
     for (unsigned i = 0; i < type && c->slack == 0; i++)
         CHECK(measure[i] > least, "filter %u, not %u", type, i);
-    if (c->choice == FILTER_LEAST_SUM) {
-        filter_row(want, row, prior, size, pixel);
-        CHECK(memcmp(got, want, 1 + size) == 0, "as by itself");
-    }
     free(got);
     return type;
 }
