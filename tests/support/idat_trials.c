@@ -227,7 +227,8 @@ static double sample_of(const struct picture *p, const uint8_t *pixel,
                       : pixel[at] / 255.0;
 }
 
-static bool is_array(const struct picture *p, const uint8_t *array)
+static bool is_array(const struct picture *p, const uint8_t *pixels,
+                     const uint8_t *array)
 {
     const struct scan_pixels *made = &p->made;
     const size_t size = cell_size(made->cell);
@@ -242,7 +243,7 @@ static bool is_array(const struct picture *p, const uint8_t *array)
                                : (unsigned)(pixel / made->width / made->height);
         turn_source(p->turn, p->of.width, p->of.height, x, y, &sx, &sy);
         const double want = sample_of(
-            p, p->pixels + ((size_t)sy * p->of.width + sx) * p->of.pixel, c);
+            p, pixels + ((size_t)sy * p->of.width + sx) * p->of.pixel, c);
         const uint8_t byte = (uint8_t)(want * 255 + 0.5);
         const uint16_t two = (uint16_t)(want * 65535 + 0.5);
         const float one = (float)want;
@@ -269,8 +270,11 @@ static bool check(const struct picture *p, const struct scan_job *job,
         p->of.x_step ? NULL : decode(p->coded, p->size, h, row_of(p), n);
     CHECK(pixels || p->of.x_step, "picture %u is damaged, and was turned",
           number);
+    /* Damage may leave a sound stream of other pixels. */
+    const uint8_t *from = pixels ? pixels : p->pixels;
     if (p->made.size) {
-        CHECK(job->out_size == p->made.size && is_array(p, out + job->out),
+        CHECK(job->out_size == p->made.size &&
+                  is_array(p, from, out + job->out),
               "picture %u of %u x %u, %u bytes, turn %d, to %u channels of %d",
               number, w, h, n, p->turn, p->made.channels, p->made.cell);
         free(pixels);
@@ -279,7 +283,7 @@ static bool check(const struct picture *p, const struct scan_job *job,
     uint8_t *turned = decode(out + job->out, job->out_size, exchanges ? w : h,
                              (size_t)(exchanges ? h : w) * n, n);
     CHECK(turned, "what picture %u became is no stream", number);
-    CHECK(!turned || is_right(p, p->pixels, turned),
+    CHECK(!turned || is_right(p, from, turned),
           "picture %u of %u x %u, %u bytes, turn %d", number, w, h, n, p->turn);
     free(pixels);
     free(turned);
