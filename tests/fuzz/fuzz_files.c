@@ -185,9 +185,9 @@ static struct load_opts tag_opts(int how)
 
 /* What says the orientation of a picture says what is wanted. */
 static void check_tag(struct bytes made, const struct stream_info *was,
-                      unsigned wanted)
+                      unsigned wanted, int how)
 {
-    const struct load_opts load = tag_opts(0);
+    const struct load_opts load = tag_opts(how);
     struct stream_info is;
     struct err err = { .text = "" };
     if (codec_look(codec, &is, made, &load, &err)) {
@@ -220,7 +220,7 @@ static unsigned tag(retagger *retag, struct bytes *to, struct bytes from,
         must(to->size >= from.size && to->size - from.size <= pages * ifd);
         must(t != XFORM_NONE || same_bytes(*to, from));
     } else {
-        check_tag(*to, &info, wanted);
+        check_tag(*to, &info, wanted, how);
     }
     return wanted;
 }
