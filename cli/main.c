@@ -1,10 +1,8 @@
 /* main(): options, the backend, the work, the exit status. */
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
@@ -145,29 +143,13 @@ static int turn_many(const struct options *opts)
     return (int)batch_run(opts, backend, why);
 }
 
-/* Returns whether a name is a terminal's: "-", if standard output is one, or
- * such as /dev/tty. */
-static bool is_terminal(const char *name)
-{
-    struct stat st;
-    if (strcmp(name, "-") == 0)
-        return isatty(STDOUT_FILENO);
-    if (stat(name, &st) || !S_ISCHR(st.st_mode))
-        return false;
-    int fd = open(name, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    bool terminal = fd >= 0 && isatty(fd);
-    if (fd >= 0)
-        close(fd);
-    return terminal;
-}
-
 /* Refuses to read a picture from a terminal or to write one to it. Returns
  * what is wrong, or NULL. */
 static const char *refuse_terminal(const struct options *opts)
 {
     bool turns = opts->command == COMMAND_TURN;
     bool reads = turns || (opts->command == COMMAND_INFO && opts->nfiles == 1);
-    if (turns && is_terminal(opts->file[1]))
+    if (turns && strcmp(opts->file[1], "-") == 0 && isatty(STDOUT_FILENO))
         return "a picture is not written to a terminal; give a file or a pipe, "
                "e.g. gimgxf rotate90 in.png - | display";
     if (reads && strcmp(opts->file[0], "-") == 0 && isatty(STDIN_FILENO))
