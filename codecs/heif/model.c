@@ -164,26 +164,27 @@ static int add_reference(struct heif *heif, const char *type,
     return heif_add(heif, &heif->table.reference, &one, sizeof one);
 }
 
+static int read_references(struct heif *heif, const struct box *box)
+{
+    const unsigned version = heif_open(heif, &heif->box[HEIF_IREF]).version;
+    struct heif_cursor c = { heif->file.data, box->body, box->end,
+                             .bad = false };
+    struct heif_item *from = heif_find_item(heif, take_id(&c, version));
+    for (size_t n = heif_take(&c, 2); n > 0 && !c.bad; n--) {
+        const uint32_t to = take_id(&c, version);
+        if (!c.bad &&
+            add_reference(heif, box->type, from, heif_find_item(heif, to)))
+            return -1;
+    }
+    return c.bad ? fail_box(heif, "iref") : 0;
+}
+
 static int read_iref(struct heif *heif)
 {
-    const struct box *box = &heif->box[HEIF_IREF];
-    struct heif_cursor c = heif_open(heif, box);
-    struct box one;
-    bool good = !c.bad && c.version <= 1;
-    for (size_t at = c.at; good && at < box->end; at = one.end) {
-        if (!box_read(&one, heif->file, at, box->end) || one.open)
-            return fail_box(heif, "iref");
-        struct heif_cursor in = { c.data, one.body, one.end, .bad = false };
-        struct heif_item *from = heif_find_item(heif, take_id(&in, c.version));
-        for (size_t n = heif_take(&in, 2); n > 0 && !in.bad; n--) {
-            const uint32_t to = take_id(&in, c.version);
-            if (!in.bad &&
-                add_reference(heif, one.type, from, heif_find_item(heif, to)))
-                return -1;
-        }
-        good = !in.bad;
-    }
-    return good ? 0 : fail_box(heif, "iref");
+    const struct heif_cursor c = heif_open(heif, &heif->box[HEIF_IREF]);
+    return c.bad || c.version > 1
+               ? fail_box(heif, "iref")
+               : each_box(heif, c.at, &heif->box[HEIF_IREF], read_references);
 }
 
 /* Pictures of the same: each refers to the first one. */
