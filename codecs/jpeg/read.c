@@ -296,7 +296,6 @@ static void pass_over_scans(struct jpeg_reader *r)
  * to be made of it here. */
 static bool read_coded(struct jpeg_reader *r)
 {
-    enum sequential_verdict verdict = SEQUENTIAL_OTHER;
     struct sequential_reading reading = {
         .img = r->img,
         .file = r->file,
@@ -307,8 +306,7 @@ static bool read_coded(struct jpeg_reader *r)
     };
     if (r->opts->libraries || r->d.progressive_mode || r->d.arith_code)
         return false;
-    verdict = r->blocks ? read_sequential(&reading, r->err)
-                        : read_sequential_pixels(&reading, r->err);
+    const enum sequential_verdict verdict = read_sequential(&reading, r->err);
     r->behind = reading.behind;
     if (verdict == SEQUENTIAL_FAILED)
         leave(r);

@@ -225,77 +225,47 @@ static int check_limits(const struct sequential_reading *r, bool reserve,
     return image_check_planes(r->img, &limits, err);
 }
 
-/* Finds what a device is to turn. Returns false if that is not to be. */
-static bool find(const struct sequential_reading *r, size_t *end)
+/* Offers the picture to the device of the plan, which turns it if it suits. */
+static bool offer(struct sequential_reading *r)
 {
     struct jpeg_parameters *p = parameters_of(r->img->meta);
+    const struct decode_plan *plan = r->plan;
     struct err why;
-    if (!r->plan->scan_turner)
+    size_t end;
+    if (!plan->scan_turner)
         return false;
     p->turned = memory_alloc_zeroed(1, sizeof *p->turned);
-    return p->turned && sequential_find(p->coded, r->file, end, &why) == 0;
-}
-
-enum sequential_verdict read_sequential(struct sequential_reading *r,
-                                        struct err *err)
-{
-    struct image *img = r->img;
-    struct jpeg_parameters *p = parameters_of(img->meta);
-    const bool planes = r->plan->representation == REPRESENTATION_PLANES,
-               fused = r->plan->turner && !planes;
-    const enum xform turn = fused ? r->plan->turn : XFORM_NONE;
-    struct err why = { .memory = false };
-    size_t end;
-    if (check_limits(r, false, err))
-        return SEQUENTIAL_FAILED;
-    p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
-    if (!p->coded) {
-        fail_memory(err, "no memory for the decoder");
-        return SEQUENTIAL_FAILED;
+    bool offered =
+        p->turned && sequential_find(p->coded, r->file, &end, &why) == 0;
+    if (offered && plan->width && plan->height)
+        sequential_trim(p->coded, plan->width, plan->height);
+    if (offered && plan->representation == REPRESENTATION_SAMPLES) {
+        offered = offer_samples(r->img, r->to_rgb, plan);
+    } else if (offered && (offered = read_sequential_offer(p, plan))) {
+        r->img->turned = plan->turn;
+        r->img->pixels.kind = PIXELS_CODED;
     }
-    bool offered = find(r, &end);
-    if (offered && r->plan->width && r->plan->height)
-        sequential_trim(p->coded, r->plan->width, r->plan->height);
-    if (offered && read_sequential_offer(p, r->plan)) {
-        img->turned = r->plan->turn;
-        img->pixels.kind = PIXELS_CODED;
+    if (offered) {
         r->behind = r->file.size - end;
-        return SEQUENTIAL_READ;
+        return true;
     }
     memory_free(p->turned);
     p->turned = NULL;
-    if (check_limits(r, true, err))
-        return SEQUENTIAL_FAILED;
-    if (sequential_read(p->coded, r->file, xform_transposes(turn),
-                        r->opts->pool, &end, &why)) {
-        parameters_forget_coded(p);
-        if (why.memory)
-            *err = why;
-        return why.memory ? SEQUENTIAL_FAILED : SEQUENTIAL_OTHER;
-    }
-    img->turned = turn;
-    r->behind = r->file.size - end;
-    img->pixels.kind = PIXELS_CODED;
-    if (fused || planes)
-        return SEQUENTIAL_READ;
-    if (image_alloc(img, r->opts->mem, err))
-        return SEQUENTIAL_FAILED;
-    sequential_give_planes(p->coded, img, r->opts->pool);
-    for (unsigned i = 0; i < p->coded->scans; i++)
-        entropy_blocks_free(&p->coded->scan[i].blocks);
-    return SEQUENTIAL_READ;
+    return false;
 }
 
 static enum sequential_verdict make_pixels(const struct sequential_reading *r,
-                                           const struct sequential *s,
                                            struct err *err)
 {
     const struct image stored = *r->img;
+    const struct sequential *s = parameters_of(stored.meta)->coded;
     struct row_sink rows;
     bool exact = false;
     const struct row_sink_opts opts = { .t = r->plan->turn,
                                         .turner = r->plan->turner,
                                         .mem = r->opts->mem };
+    if (!pixels_suit(s))
+        return SEQUENTIAL_OTHER;
     int status = row_sink_open(&rows, r->img, &opts, err);
     if (status == 0)
         status = pixels_read(&rows, s, r->to_rgb, &exact, r->opts->pool, err);
@@ -309,37 +279,53 @@ static enum sequential_verdict make_pixels(const struct sequential_reading *r,
     return SEQUENTIAL_OTHER;
 }
 
-enum sequential_verdict read_sequential_pixels(struct sequential_reading *r,
-                                               struct err *err)
+enum sequential_verdict read_sequential(struct sequential_reading *r,
+                                        struct err *err)
 {
-    struct jpeg_parameters *p = parameters_of(r->img->meta);
-    struct sequential s = { 0 };
+    struct image *img = r->img;
+    struct jpeg_parameters *p = parameters_of(img->meta);
+    const enum representation representation = r->plan->representation;
+    const bool pixels = representation == REPRESENTATION_SAMPLES,
+               planes = representation == REPRESENTATION_PLANES,
+               fused = r->plan->turner && !planes && !pixels,
+               here = !pixels || thread_pool_threads(r->opts->pool) > 1;
+    const enum xform turn = fused ? r->plan->turn : XFORM_NONE;
     struct err why = { .memory = false };
-    enum sequential_verdict verdict = SEQUENTIAL_OTHER;
     size_t end;
-    if (r->plan->scan_turner) {
-        if (check_limits(r, false, err))
-            return SEQUENTIAL_FAILED;
-        p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
-        if (p->coded && find(r, &end) &&
-            offer_samples(r->img, r->to_rgb, r->plan)) {
-            r->behind = r->file.size - end;
-            return SEQUENTIAL_READ;
-        }
-        parameters_forget_coded(p);
-    }
-    if (thread_pool_threads(r->opts->pool) == 1)
+    if (!here && !r->plan->scan_turner)
         return SEQUENTIAL_OTHER;
-    if (check_limits(r, true, err))
+    if (check_limits(r, false, err))
         return SEQUENTIAL_FAILED;
-    if (sequential_read(&s, r->file, false, r->opts->pool, &end, &why) == 0) {
-        r->behind = r->file.size - end;
-        if (pixels_suit(&s))
-            verdict = make_pixels(r, &s, err);
-    } else if (why.memory) {
-        *err = why;
-        verdict = SEQUENTIAL_FAILED;
+    p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
+    if (!p->coded) {
+        fail_memory(err, "no memory for the decoder");
+        return SEQUENTIAL_FAILED;
     }
-    sequential_free(&s);
-    return verdict;
+    if (offer(r))
+        return SEQUENTIAL_READ;
+    if (here && check_limits(r, true, err))
+        return SEQUENTIAL_FAILED;
+    if (!here || sequential_read(p->coded, r->file, xform_transposes(turn),
+                                 r->opts->pool, &end, &why)) {
+        parameters_forget_coded(p);
+        if (why.memory)
+            *err = why;
+        return why.memory ? SEQUENTIAL_FAILED : SEQUENTIAL_OTHER;
+    }
+    r->behind = r->file.size - end;
+    if (pixels) {
+        const enum sequential_verdict verdict = make_pixels(r, err);
+        parameters_forget_coded(p);
+        return verdict;
+    }
+    img->turned = turn;
+    img->pixels.kind = PIXELS_CODED;
+    if (fused || planes)
+        return SEQUENTIAL_READ;
+    if (image_alloc(img, r->opts->mem, err))
+        return SEQUENTIAL_FAILED;
+    sequential_give_planes(p->coded, img, r->opts->pool);
+    for (unsigned i = 0; i < p->coded->scans; i++)
+        entropy_blocks_free(&p->coded->scan[i].blocks);
+    return SEQUENTIAL_READ;
 }

@@ -28,16 +28,14 @@ enum sequential_verdict {
     SEQUENTIAL_FAILED, /* without memory, or beyond the limits */
 };
 
-/* Reads the samples of the pixels, which are those of libjpeg; on one thread
- * that is left to it, which is faster. Where the plan has a turner they are
- * turned on their way. If the plan has a device that takes the picture, that
- * makes the samples, packed as the plan says: then img has PIXELS_DEVICE. */
-enum sequential_verdict read_sequential_pixels(struct sequential_reading *r,
-                                               struct err *err);
-
-/* Reads the coefficients, as the plan says. Where the picture may be turned on
- * its way they stay coded, or blocks, which are turned as they are written, and
- * where samples are made of them, blocks; else they become planes. */
+/* Reads a picture as the plan says. Where it may be turned on its way it stays
+ * coded, or blocks, which are turned as they are written, and where samples are
+ * made of them, blocks; else these become planes.
+ *
+ * The samples of pixels are those of libjpeg; on one thread that is left to it,
+ * which is faster. Where the plan has a turner they are turned on their way. If
+ * a device takes the picture it makes the samples, packed as the plan says:
+ * then img has PIXELS_DEVICE. */
 enum sequential_verdict read_sequential(struct sequential_reading *r,
                                         struct err *err);
 
