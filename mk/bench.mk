@@ -41,6 +41,7 @@ bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)
 bench-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs files
+	@BUILD=$(BUILD) tests/bench/programs tiff
 bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
 	@BUILD=$(BUILD) tests/bench/programs png
 	@BUILD=$(BUILD) tests/bench/programs classes
