@@ -112,6 +112,9 @@ static int judge(struct job_state *state, const struct relation *relation,
     char why[64] = "its size is another one";
     if (relation->unlike)
         return refuse(state, "its samples are of another kind", err);
+    if (relation->first)
+        warn(&state->result->warnings, "--verify looks only at the first frame "
+                                       "of an animation");
     verified->same = relation->same != 0;
     verified->done =
         verified->same || (may_differ(state) && is_near(relation, state));

@@ -325,14 +325,16 @@ static int relate_samples(struct relation *relation, struct relating *r,
         return -1;
     int status = make_alike(relation, pair, r, err);
     const unsigned i = pair[0].meta->animation.frames <= 1;
-    if (status == 0 && pair[i].meta->animation.frames > 1 &&
-        (!r->load.portable || r->coded[i]->codec != &codec_png))
+    const bool first = pair[i].meta->animation.frames > 1 &&
+                       (!r->load.portable || r->coded[i]->codec != &codec_png);
+    if (status == 0 && first)
         warn(r->load.warnings,
              "of an animation in %s only the first frames are compared",
              r->coded[i]->codec->title);
     if (status == 0)
         status =
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
+    relation->first = first;
     image_free(&pair[0]);
     image_free(&pair[1]);
     return status;

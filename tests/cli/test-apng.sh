@@ -186,7 +186,8 @@ still short-actl 'acTL is malformed'
 while read -r kind warnings; do
     gimgxf -f --tolerant --verify upright $kind.png out.png 2>said
     check "$kind: status" [ $? = 0 ]
-    check "$kind: $(cat said)" [ "$(wc -l <said)" = "$warnings" ]
+    check "$kind: $(cat said)" \
+        [ "$(grep -vc 'verify looks only' said)" = "$warnings" ]
     check "$kind: the damage" grep -q 'warning: damaged, read as far as it goes' said
     gimgxf -q --tolerant --ignore-orientation copy $kind.png stored.ppm
     gimgxf -q copy out.png out.ppm

@@ -216,7 +216,7 @@ gives 2 'gimgxf: --strip: gimgxf relate writes no pictures, so the option '\
 # ---- --verify ----
 
 for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
-    f-sideways.jpg f.ppm f.bmp f.tga f.qoi f.gif f.pfm f.hdr; do
+    f-sideways.jpg f.ppm f.bmp f.tga f.qoi f.pfm f.hdr; do
     for op in rotate90 fliph transpose copy; do
         gives 0 "$(gimgxf -f "$op" "$samples/$file" "o.${file##*.}" 2>&1)" \
             --verify "$op" "$samples/$file" "o.${file##*.}"
@@ -260,7 +260,9 @@ mkdir special
 python3 "$ROOT/tests/support/apng.py" special special
 mv special/*.png .
 first='gimgxf: warning: of an animation in PNG only the first frames are compared'
-gives 0 '' --verify --png-level 4 rotate90 sound.png turned.png
+verified='warning: --verify looks only at the first frame of an animation'
+gives 0 "gimgxf: sound.png: $verified" --verify --png-level 4 rotate90 sound.png turned.png
+gives 0 "gimgxf: $samples/f.gif: $verified" --verify rotate90 "$samples/f.gif" o.gif
 says "$first
 rotate90: the same samples" 0 sound.png turned.png
 says "$first
