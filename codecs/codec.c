@@ -18,14 +18,24 @@ const struct codec *const codecs[CODECS_MAX + 1] = {
     &codec_tga,  &codec_heic, &codec_avif,
 };
 
-void codec_load(const struct codec *codec)
+void codec_load_quick(void)
 {
     struct err unheard;
     for (size_t i = 0; codecs[i]; i++)
-        if (codecs[i]->load && (!codec || codec == codecs[i]))
+        if (codecs[i]->load)
             codecs[i]->load(&unheard);
-    if (codec && codec->load_slow)
-        codec->load_slow(&unheard);
+}
+
+void codec_load(const struct codec *codec)
+{
+    struct err unheard;
+    for (size_t i = 0; codecs[i]; i++) {
+        const struct codec *one = codecs[i];
+        if (one->load && (!codec || codec == one))
+            one->load(&unheard);
+        if (one->load_slow && (!codec || codec == one))
+            one->load_slow(&unheard);
+    }
 }
 
 const struct codec *codec_probe(struct bytes file)

@@ -296,9 +296,10 @@ struct codec {
 enum { CODECS_MAX = 31 };
 extern const struct codec *const codecs[CODECS_MAX + 1];
 
-/* Loads the libraries of a codec, or of all for NULL, but for slow ones. What
- * is missing is said where it is needed. */
+/* Loads the libraries of a codec, or of all for NULL; or of all but for those
+ * that take long. What is missing is said where it is needed. */
 void codec_load(const struct codec *codec);
+void codec_load_quick(void);
 
 /* Returns the codec of a file by its first bytes; NULL if no codec reads it. */
 const struct codec *codec_probe(struct bytes file);

@@ -450,29 +450,46 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 /* What tells the format of a file. */
 enum { HEAD = 64 };
 
+/* Reads the beginning of what comes through a pipe, and leaves it there. */
+static ssize_t peek(int fd, uint8_t *head)
+{
+    int copy[2];
+    if (pipe2(copy, O_CLOEXEC))
+        return -1;
+    ssize_t size = tee(fd, copy[1], HEAD, 0);
+    if (size > 0)
+        size = read(copy[0], head, (size_t)size);
+    close(copy[0]);
+    close(copy[1]);
+    return size;
+}
+
 /* Returns the codec of a file; NULL if that is not known. */
 static const struct codec *codec_of(const char *name)
 {
     uint8_t head[HEAD];
-    int fd = strcmp(name, "-") == 0
-                 ? -1
-                 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    const ssize_t size = pread(fd, head, sizeof head, 0);
-    close(fd);
+    const bool given = strcmp(name, "-") == 0;
+    const int fd =
+        given ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t size = pread(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
+    if (given && size < 0 && (size = peek(fd, head)) < HEAD)
+        return NULL; /* more may come */
+    if (!given && fd >= 0)
+        close(fd);
     return size > 0 ? codec_probe(
                           (struct bytes){ .data = head, .size = (size_t)size })
                     : NULL;
 }
 
+/* A library that takes long is loaded for files whose names say that they need
+ * it, or nothing. */
 static void load_for(const struct inputs *inputs)
 {
     const struct codec *codec;
-    codec_load(NULL);
+    codec_load_quick();
     for (uint32_t i = 0; i < inputs->count; i++) {
         codec = codec_by_name(path_suffix(inputs->list[i].name));
-        if (codec && codec->load_slow)
+        if (!codec || codec->load_slow)
             codec_load(codec);
     }
 }
@@ -560,7 +577,6 @@ void sandbox_enter_for_jobs(const char *root, const struct options *opts,
 {
     struct sandbox sandbox;
     codec_load(NULL);
-    codec_load(&codec_jxl);
     if (begin(&sandbox, opts, calls_to_write(device)))
         allow(&sandbox, root ? root : "/", IN_OUTPUTS);
     enter(&sandbox);

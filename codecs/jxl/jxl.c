@@ -265,13 +265,17 @@ static int check_type(struct bytes file, struct err *err)
 
 /* Boxes have sizes, but a codestream that is cut short looks whole. Without
  * libjxl it counts as that. */
-static int check_frames(const struct jxl *jxl, struct err *err)
+static int check_frames(const struct jxl *jxl, const struct load_opts *opts,
+                        struct err *err)
 {
     struct box box = { .end = 0 };
     struct bytes all = { 0 };
-    struct err unheard;
-    if (jxl_load(&unheard))
+    struct err why;
+    if (jxl_load(&why)) {
+        warn(opts->warnings, "whether it is cut short cannot be told: %s",
+             why.text);
         return 0;
+    }
     bool room = bytes_reserve(&all, jxl->file.size + 1);
     while (room && next_box(jxl, &box)) {
         const size_t lead = box_is(&box, "jxlp") ? 4 : 0;
@@ -322,7 +326,7 @@ static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
                     jxl->pieces > 1 ? " in the first part of its codestream, "
                                       "where all of it is expected"
                                     : "");
-    if (!opts->tolerant && check_frames(jxl, err))
+    if (!opts->tolerant && check_frames(jxl, opts, err))
         return -1;
     orientation_note(&jxl->tags, TAG_CODESTREAM, jxl->header.orientation);
     for (box.end = 0; next_box(jxl, &box);)
@@ -480,7 +484,6 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 {
     struct jxl jxl;
     struct box box = { .end = 0 };
-    struct err why;
     if (look(&jxl, file, NULL, opts, err))
         return -1;
     const unsigned orientation = xform_retag(jxl.header.orientation, op);
@@ -495,9 +498,6 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     info->orientation = jxl.tags;
     jxl.unpacked = 0;
     warn_of_lost(&turn);
-    if (!opts->tolerant && jxl_load(&why))
-        warn(opts->warnings, "whether it is cut short cannot be told: %s",
-             why.text);
     if (!bytes_reserve(out, file.size + jxl.header.grows))
         return fail_memory(err, "no memory for the file");
     while (next_box(&jxl, &box))

@@ -128,6 +128,21 @@ END
 damaged.jxl no.jxl | damaged.jxl: its codestream is damaged
 profile.jxl no.jxl | profile.jxl: its color profile is larger than any real one
 END
+    # Nothing is said to be whole in silence that was not looked at.
+    head -c -1 made.jxl >one.jpg
+    cp one.jpg two.jpg
+    check 'cut, and called JPEG' [ "$(gimgxf check one.jpg two.jpg 2>&1 |
+        grep -c 'cut short')" = 2 ]
+    # What no name tells is known all the same before libjxl can be loaded no more.
+    head -c -1 made.jxl >one
+    cp one two
+    for from in 'check one two' 'check -' 'rotate90 - -'; do
+        want=$(gimgxf --version | grep -c libjxl)
+        [ "$from" = 'check one two' ] && want=$((2 * want))
+        check "$from <one" [ "$(gimgxf $from <one 2>&1 | grep -ac ': cut short')" = $want ]
+        check "cat one | $from" \
+            [ "$(cat one | gimgxf $from 2>&1 | grep -ac ': cut short')" = $want ]
+    done
 else
     echo 'skipped: what the reference programs show, as there is no cjxl or djxl'
 fi
