@@ -131,7 +131,7 @@ END
     # Nothing is said to be whole in silence that was not looked at.
     head -c -1 made.jxl >one.jpg
     cp one.jpg two.jpg
-    check 'cut, and called JPEG' [ "$(gimgxf check one.jpg two.jpg 2>&1 |
+    check 'cut, and called JPEG' [ "$(gimgxf check -v one.jpg two.jpg 2>&1 |
         grep -c 'cut short')" = 2 ]
     # What no name tells is known all the same before libjxl can be loaded no more.
     head -c -1 made.jxl >one
