@@ -42,6 +42,17 @@ static const char *word_of_letter(int letter, char **argv)
     return is_current ? current : before;
 }
 
+/* Returns whether a word with one dash is a long option, as -dry-run, which is
+ * not meant as -d ry-run. */
+static bool is_long(const char *word, const struct option *longs)
+{
+    const size_t length = strcspn(++word, "=");
+    while (longs->name && (strlen(longs->name) != length ||
+                           strncmp(longs->name, word, length) != 0))
+        longs++;
+    return longs->name != NULL;
+}
+
 /* Says what is wrong with a word that getopt refused: optopt is the option, or
  * 0 if it is not known. */
 static int refuse_word(const struct parser_table *table, int found, char **argv,
@@ -100,6 +111,10 @@ int parser_read(const struct parser_table *table, void *opts, int argc,
         const struct parser_option *option = option_of(table, found);
         if (!option)
             return refuse_word(table, found, argv, getopts.longs, err);
+        const char *word =
+            found < FIRST_OPTION ? word_of_letter(found, argv) : NULL;
+        if (word && optarg != argv[optind - 1] && is_long(word, getopts.longs))
+            return hint_option(word, getopts.longs, err);
         if (value_is_optional(option) && !optarg &&
             is_its_value(option, opts, argv[optind]))
             return fail(err, "--%s: a value is joined by '=': --%s=%s",

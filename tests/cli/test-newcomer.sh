@@ -86,6 +86,8 @@ rotate90 in.png out.psd | out.psd: gimgxf does not write PSD; write PNG, and con
 --frobnicate | unknown option '--frobnicate'; see --help
 --fromat png rotate90 in.png o | unknown option '--fromat'; did you mean '--format'?
 rotate90 --inplace in.png | unknown option '--inplace'; did you mean '--in-place'?
+rotate90 -dry-run in.png | unknown option '-dry-run'; a long option has two dashes: --dry-run
+rotate90 -directory=new in.png | unknown option '-directory'; a long option has two dashes: --directory
 rotate90 in.png -quality 90 out.jpg | unknown option '-quality'; a long option has two dashes: --quality
 rotate90 --outdir=out in.png | unknown option '--outdir'; did you mean '--directory'?
 rotate90 --no in.png o.png | --no: could be one of no-clobber, no-restart
