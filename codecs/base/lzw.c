@@ -38,8 +38,10 @@ enum lzw_end lzw_read(uint8_t *to, size_t n, struct bytes codes, unsigned bits,
     const unsigned clear = 1u << bits;
     unsigned next = clear + 2, width = bits + 1;
     size_t done = 0, at = 0; /* bytes and bits */
-    *left = 0;
-    for (*got = 0; done < n; *got = done) {
+    *left = *got = 0;
+    if (n > UINT32_MAX) /* strings are not found there */
+        return LZW_WRONG;
+    for (; done < n; *got = done) {
         const uint8_t *p = codes.data + at / 8;
         const unsigned code =
             tiff ? read_be32(p) << at % 8 >> (32 - width)

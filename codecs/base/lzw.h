@@ -11,7 +11,7 @@ enum { LZW_CODES = 4096, LZW_CODE_BITS = 12, LZW_HASH_BITS = 15 };
 enum lzw_end {
     LZW_WHOLE, /* all bytes are there */
     LZW_SHORT, /* they end before */
-    LZW_WRONG, /* a code stands for nothing */
+    LZW_WRONG, /* a code stands for nothing, or there are 4 GiB of bytes */
 };
 
 /* Fills `to`, of bytes of so many bits, with `n` of them, or counts them if it
