@@ -163,8 +163,9 @@ static bool is_operation(const char *name)
 static bool is_angle(const char *word)
 {
     const size_t n = strcspn(word, "0123456789");
-    return word[n] && (n < 2 || (strncasecmp(word, "rot", 3) == 0 &&
-                                 strtoul(word + n, NULL, 10) % 90));
+    return (n < 2 || (strncasecmp(word, "rot", 3) == 0 &&
+                      strtoul(word + n, NULL, 10) % 90)) &&
+           word[n];
 }
 
 bool hint_is_file(const char *word)

@@ -108,7 +108,7 @@ static int encode(struct bytes *file, const struct image *img,
         return -1;
     for (uint32_t y = 0; y < img->height; y++) {
         uint32_t *to = plane_row(argb.plane, y);
-        const uint8_t *from[4];
+        const uint8_t *from[4] = { NULL };
         for (unsigned i = 0; i < img->nplanes; i++)
             from[i] = plane_row(&img->plane[i], y);
         for (uint32_t x = 0; x < img->width; x++)
