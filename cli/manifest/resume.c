@@ -244,6 +244,9 @@ static int take_line(struct resume *resume, struct json_text *json,
         return 0;
     if (json_read(json, (const char *)line.data, line.size, err))
         return json->cut && line.data[0] == '{' ? 0 : -1;
+    const char *status = json_get_string(json_find(json_root(json), "status"));
+    if (status && strcmp(status, "passed_over") == 0)
+        return 0; /* of a file that was no picture, as 0.9.0 noted it */
     return read_record(json_root(json), &record, err) ||
                    enter_record(resume, &record, err)
                ? -1

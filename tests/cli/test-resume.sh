@@ -230,6 +230,8 @@ check 'none is made' absent none
 check 'what is no manifest stays' diff sums <(cksum d.jpg; cksum picture.ppm; cksum script)
 gives 0 '' -q rotate90 -d out --resume new --manifest ./new d.jpg
 check 'unless it is the one that is written' [ "$(grep -c '"done"' new)" = 1 ]
+(echo '{"input":"x.psd","status":"passed_over","format":"PSD"}'; cat new) >older
+gives 0 '' -q rotate90 -d out --resume older d.jpg
 gimgxf rotate90 -d out --resume <(cat new) d.jpg 2>said
 check 'a pipe' grep -q 'not a regular file' said
 gimgxf rotate90 -d out --manifest log --resume <(cat new) d.jpg 2>said
