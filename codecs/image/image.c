@@ -294,7 +294,7 @@ void image_free_pixels(struct image *img)
         memory_free(pixels->bands->converter);
         memory_free(pixels->bands);
     }
-    *pixels = (struct pixels){ PIXELS_NONE };
+    *pixels = (struct pixels){ .kind = PIXELS_NONE };
 }
 
 void image_free(struct image *img)

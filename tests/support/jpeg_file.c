@@ -371,7 +371,8 @@ int image_distance(const struct image *img, const struct decoded *was,
                    enum xform t)
 {
     const size_t row = (size_t)img->width * img->nplanes;
-    owned_decoded is = { .coding = { img->width, img->height },
+    owned_decoded is = { .coding = { .width = img->width,
+                                     .height = img->height },
                          .channels = img->nplanes,
                          .samples = malloc(row * img->height + 1) };
     must(is.samples);

@@ -391,7 +391,8 @@ TEST(steps)
         for (uint32_t x = 0; x < plane->width; x++, block += DCTSIZE2)
             block[0] = x == 0 || (plane->width - 1 - x) / 2 % 2 ? 70 : 3;
     }
-    owned_bytes one = check_written(&img, save);
+    struct bytes one = check_written(&img, save);
+    bytes_free(&one);
 }
 
 /* ---- Samples --------------------------------------------------------------*/
@@ -486,6 +487,7 @@ TEST(planes)
             test_case("%s, way %u", kinds[k].name, way);
             owned_bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
             owned_image img = read_as(file, REPRESENTATION_PLANES, NULL);
-            owned_bytes one = check_written(&img, save);
+            struct bytes one = check_written(&img, save);
+            bytes_free(&one);
         }
 }
