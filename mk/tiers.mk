@@ -114,7 +114,7 @@ check-analyze:
 	    tests/support/unanswered tests/support/tidy-answers <$(BUILD)/tidy-found
 # Machines of 32 bits, with the high byte first, and without x86's vectors, by qemu.
 # Their libraries are unpacked below the build, and nothing is installed but what
-# deps-ports names.
+# deps-ports names. A test's clock_gettime() takes the place of that of libc.
 check-i386: TRIPLET := i686-linux-gnu
 check-i386: TARGET_CFLAGS := -msse2 -mfpmath=sse
 check-s390x: TRIPLET := s390x-linux-gnu
@@ -124,7 +124,7 @@ check-arm64: EMULATOR := qemu-aarch64
 check-i386 check-s390x check-arm64: check-%:
 	tests/support/port-libraries $* build-$*/deps
 	@$(MAKE) BUILD=build-$* DEPS=build-$*/deps CC=$(TRIPLET)-gcc \
-	    AR=$(TRIPLET)-ar CUDA=0 ISAL=0 HARDEN=0 LDFLAGS=-static \
+	    AR=$(TRIPLET)-ar CUDA=0 ISAL=0 HARDEN=0 LDFLAGS='-static -z muldefs' \
 	    CFLAGS='-O2 -g -Werror $(TARGET_CFLAGS)' all tests
 	@BUILD=build-$* EMULATOR='$(EMULATOR)' tests/run test_ fuzz_ corpus
 # On a machine with a GPU.
