@@ -67,8 +67,7 @@ TEST(four_gigabytes_are_refused)
     encode(&codes, one, 1, 8, true);
     CHECK(lzw_read(NULL, UINT32_MAX, codes, 8, true, &got, &left) == LZW_SHORT,
           "%zu", got);
-    const size_t more =
-        UINT32_MAX + (size_t)1; /* 0 where addresses have 32 bits */
+    const size_t more = UINT32_MAX + (size_t)1; /* of 32 bits: none */
     CHECK(!more ||
               lzw_read(NULL, more, codes, 8, true, &got, &left) == LZW_WRONG,
           "%zu", got);
