@@ -109,8 +109,8 @@ enum { WORTH_THREADS = 1 << 16 };
 static void take_processors(struct scheduled_job *s)
 {
     bool large = s->share.held[RESOURCE_FILE] >= WORTH_THREADS;
-    unsigned threads = resource_limits_take_processors(
-        &s->share, large ? (s->left ? *s->left : 0) : SIZE_MAX);
+    unsigned threads =
+        resource_limits_take_processors(&s->share, large ? *s->left : SIZE_MAX);
     s->job.tools.pool = threads > 1 ? thread_pool_open(threads) : NULL;
 }
 

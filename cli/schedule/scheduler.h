@@ -63,8 +63,8 @@ struct scheduled_job {
     struct result result;
     int status; /* 0; or -1: err says why */
     struct err err;
-    /* How many jobs are not done, this one included; or NULL. If they are fewer
-     * than the processors, each keeps several busy. */
+    /* How many jobs are not done, this one included. If they are fewer than the
+     * processors, each keeps several busy. */
     const atomic_size_t *left;
     bool first; /* others wait for it: it is done here, not on a device */
     /* Is called when the output is made and about to be written; may be NULL.
