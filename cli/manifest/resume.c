@@ -173,13 +173,12 @@ static int read_member(const struct member *member,
     return read ? 0 : fail(err, "%s is not what it must be", member->key);
 }
 
-/* Reads a line into a record, whose strings are those of `root`. Sizes and
- * times matter only if an output was written. Returns 0, or -1 with the reason.
- */
-static int read_record(const struct json_value *root, struct record *r,
-                       struct err *err)
+/* Reads a line of this status into a record, whose strings are those of `root`.
+ * Sizes and times matter only if an output was written. Returns 0, or -1 with
+ * the reason. */
+static int read_record(const struct json_value *root, const char *status,
+                       struct record *r, struct err *err)
 {
-    const char *status = json_get_string(json_find(root, "status"));
     int i = STATUS_SKIPPED;
     while (status && i <= STATUS_DONE &&
            strcmp(status, manifest_status_name[i]) != 0)
@@ -244,10 +243,11 @@ static int take_line(struct resume *resume, struct json_text *json,
         return 0;
     if (json_read(json, (const char *)line.data, line.size, err))
         return json->cut && line.data[0] == '{' ? 0 : -1;
-    const char *status = json_get_string(json_find(json_root(json), "status"));
+    const struct json_value *root = json_root(json);
+    const char *status = json_get_string(json_find(root, "status"));
     if (status && strcmp(status, "passed_over") == 0)
         return 0; /* of a file that was no picture, as 0.9.0 noted it */
-    return read_record(json_root(json), &record, err) ||
+    return read_record(root, status, &record, err) ||
                    enter_record(resume, &record, err)
                ? -1
                : 0;
