@@ -10,14 +10,6 @@
 
 enum { SUB_BLOCK = 255 };
 
-/* Returns where they end, behind the empty one; 0 if that is missing. */
-static size_t chain_end(struct bytes file, size_t at)
-{
-    while (at < file.size && file.data[at])
-        at += 1u + file.data[at];
-    return at < file.size ? at + 1 : 0;
-}
-
 bool gif_join(struct bytes *to, struct bytes file, size_t at)
 {
     bool kept = bytes_reserve(to, 4);
@@ -56,47 +48,22 @@ static void make_magic(uint8_t magic[MAGIC])
     magic[MAGIC - 1] = 0;
 }
 
-/* Those of which something is known. */
-static const char loops[] = "NETSCAPE2.0", other_loops[] = "ANIMEXTS1.0",
-                  icc[] = "ICCRGBG1012", xmp[] = "XMP DataXMP";
+static const char icc[] = "ICCRGBG1012", xmp[] = "XMP DataXMP";
 
-/* Finds what an application's block is, and how often frames are played. */
-static void note_application(struct metadata_block *block,
-                             struct animation *animation)
-{
-    const uint8_t *said = block->data + LEAD;
-    uint8_t magic[MAGIC];
-    if (block->size < LEAD || block->data[2] != NAME)
-        return;
-    memcpy(block->name, block->data + 3, NAME);
-    block->name[NAME] = '\0';
-    make_magic(magic);
-    if (strcmp(block->name, icc) == 0) {
-        block->kind = BLOCK_ICC;
-        block->drop = DROP_ICC;
-    } else if (strcmp(block->name, xmp) == 0) {
-        block->drop = DROP_XMP;
-        if (block->size >= LEAD + MAGIC &&
-            memcmp(block->data + block->size - MAGIC, magic, MAGIC) == 0)
-            block->kind = BLOCK_XMP;
-    } else if (strcmp(block->name, loops) == 0 ||
-               strcmp(block->name, other_loops) == 0) {
-        block->kind = BLOCK_ESSENTIAL;
-        block->portable = true;
-        /* So many times it begins again. */
-        if (block->size >= LEAD + 5 && said[0] == 3 && said[1] == 1)
-            animation->plays =
-                read_le16(said + 2) ? read_le16(said + 2) + 1 : 0;
-    }
-}
-
-/* Adds an extension, which begins at `begin` in its file. */
+/* Adds an extension, which begins at `begin` in its file. An application's may
+ * say how often frames are played: so many times they begin again. */
 static int note_extension(struct meta *meta, const uint8_t *data, size_t size,
                           size_t begin, struct err *err)
 {
     const unsigned kind = GIF_EXTENSION << 8 | data[1];
+    const uint8_t *said = data + LEAD;
     char name[32] = "comment";
-    if (kind != GIF_COMMENT)
+    uint8_t magic[MAGIC];
+    const bool named =
+        kind == GIF_APPLICATION && size >= LEAD && data[2] == NAME;
+    if (named)
+        snprintf(name, sizeof name, "%.*s", NAME, (const char *)data + 3);
+    else if (kind != GIF_COMMENT)
         snprintf(name, sizeof name, "extension %02x", data[1]);
     if (meta_is_full(meta))
         return fail(err, "it has more than %zu blocks of metadata",
@@ -104,11 +71,26 @@ static int note_extension(struct meta *meta, const uint8_t *data, size_t size,
     struct metadata_block *block = meta_add(meta, name, 0, data, size);
     if (!block)
         return fail_memory(err, "no memory for metadata");
+    make_magic(magic);
     block->begin = begin;
-    if (kind == GIF_COMMENT)
+    if (kind == GIF_COMMENT) {
         block->kind = BLOCK_COMMENT;
-    else if (kind == GIF_APPLICATION)
-        note_application(block, &meta->animation);
+    } else if (named && strcmp(name, icc) == 0) {
+        block->kind = BLOCK_ICC;
+        block->drop = DROP_ICC;
+    } else if (named && strcmp(name, xmp) == 0) {
+        block->drop = DROP_XMP;
+        if (size >= LEAD + MAGIC &&
+            memcmp(data + size - MAGIC, magic, MAGIC) == 0)
+            block->kind = BLOCK_XMP;
+    } else if (named && (strcmp(name, "NETSCAPE2.0") == 0 ||
+                         strcmp(name, "ANIMEXTS1.0") == 0)) {
+        block->kind = BLOCK_ESSENTIAL;
+        block->portable = true;
+        if (size >= LEAD + 5 && said[0] == 3 && said[1] == 1)
+            meta->animation.plays =
+                read_le16(said + 2) ? read_le16(said + 2) + 1 : 0;
+    }
     return 0;
 }
 
@@ -187,23 +169,11 @@ const struct block_format gif_blocks = {
 
 /* ---- Parts ---------------------------------------------------------------*/
 
-static int fail_cut(struct err *err, const char *what, size_t at)
-{
-    return fail(err, "the file is cut short in %s that begins at byte %zu",
-                what, at);
-}
-
-/* What a control has said of the frame that comes next. */
-struct gif_control {
-    int transparent;
-    unsigned delay; /* in hundredths of a second */
-};
-static const struct gif_control no_control = { .transparent = -1 };
-
 int gif_find_part(struct gif_part *part, struct bytes file, size_t at,
                   struct err *err)
 {
     const uint8_t *p = file.data + at;
+    const bool is_frame = at < file.size && *p == GIF_FRAME;
     *part = (struct gif_part){ .begin = at };
     part->kind = at < file.size ? *p : GIF_NOTHING;
     switch (part->kind) {
@@ -215,21 +185,21 @@ int gif_find_part(struct gif_part *part, struct bytes file, size_t at,
             part->end++;
         return 0;
     case GIF_FRAME:
-        part->body = at + GIF_IMAGE;
-        if (part->body < file.size)
-            part->body += gif_palette_size(p[9]);
-        if (part->body + 1 >= file.size)
-            return fail_cut(err, "a frame", at);
-        part->end = chain_end(file, part->body + 1);
-        part->cut = part->end == 0;
-        part->end = part->cut ? file.size : part->end;
-        return 0;
     case GIF_EXTENSION:
-        part->body = at + 2;
-        part->end = chain_end(file, part->body);
-        if (part->end == 0)
-            return fail_cut(err, "an extension", at);
-        part->kind = GIF_EXTENSION << 8 | p[1];
+        part->body = at + (is_frame ? GIF_IMAGE : 2);
+        if (is_frame && part->body < file.size)
+            part->body += gif_palette_size(p[9]);
+        at = part->body + is_frame;
+        part->cut = at >= file.size;
+        while (at < file.size && file.data[at])
+            at += 1u + file.data[at];
+        part->end = at < file.size ? at + 1 : file.size;
+        if (part->cut || (at >= file.size && !is_frame))
+            return fail(err,
+                        "the file is cut short in %s that begins at byte %zu",
+                        is_frame ? "a frame" : "an extension", part->begin);
+        part->cut = at >= file.size;
+        part->kind = is_frame ? GIF_FRAME : GIF_EXTENSION << 8 | p[1];
         return 0;
     default:
         return fail(err, "at byte %zu stands %02x, with which no block begins",
@@ -245,50 +215,50 @@ struct frame_place gif_place_of(const struct gif *gif,
                                  read_le16(p + 4), read_le16(p + 6) };
 }
 
-struct frame_place gif_place_shown(const struct gif *gif,
-                                   const struct gif_part *frame)
-{
-    struct frame_place r = gif_place_of(gif, frame);
-    if (r.x >= gif->width || r.y >= gif->height) {
-        r.x = UINT32_MAX;
-        return r;
-    }
-    const uint32_t right = gif->width - r.x, below = gif->height - r.y;
-    r.width = r.width < right ? r.width : right;
-    r.height = r.height < below ? r.height : below;
-    return r;
-}
+/* What a control has said of the frame that comes next. */
+struct gif_control {
+    int transparent;
+    unsigned delay; /* in hundredths of a second */
+};
+static const struct gif_control no_control = { .transparent = -1 };
 
-/* The first frame makes the screen larger, as for browsers. Others do not. */
-static int note_frame(struct gif *gif, const struct gif_part *part,
-                      const struct load_opts *opts, struct err *err)
+/* The screen is made large enough for all frames. */
+static int add_frame(struct gif *gif, const struct gif_part *part,
+                     const struct load_opts *opts, struct err *err)
 {
+    /* No string is longer than there are codes, and where one is long each has
+     * 12 bits. */
+    enum { PIXELS_OF_BYTE = 4096 * 8 / 12 + 1 };
     const struct frame_place r = gif_place_of(gif, part);
     const uint32_t right = r.x + r.width, below = r.y + r.height;
     const uint64_t pixels = (uint64_t)r.width * r.height;
     const size_t coded = part->end - part->body;
     const struct image indices = { .cell = CELL_U8, .nplanes = 1 };
+    struct gif_part *more =
+        memory_extend(gif->frame, gif->size.frames, sizeof *more);
+    if (!more)
+        return fail_memory(err, "no memory for so many frames");
+    gif->frame = more;
+    more[gif->size.frames] = *part;
     frames_add(&gif->size, &indices, r.width, r.height, 1, coded);
-    if (gif->size.frames == 1 && pixels) {
+    if (pixels && (right > gif->width || below > gif->height)) {
+        gif->outside += gif->size.frames > 1;
         gif->width = gif->width < right ? right : gif->width;
         gif->height = gif->height < below ? below : gif->height;
-        if (gif->width > UINT16_MAX || gif->height > UINT16_MAX)
-            return fail(err,
-                        "its first frame reaches to %u, %u; no screen is "
-                        "larger than 65535",
-                        right, below);
     }
-    const struct frame_place shown = gif_place_shown(gif, part);
-    gif->outside += pixels && (shown.width < r.width ||
-                               shown.height < r.height || shown.x > UINT16_MAX);
-    if (pixels <= GIF_PIXELS_OF_BYTE * coded)
-        return 0;
-    if (!opts->tolerant)
+    if (gif->width > UINT16_MAX || gif->height > UINT16_MAX)
         return fail(err,
-                    "frame %u is cut short: its %zu bytes are too few for "
-                    "%u x %u pixels",
-                    gif->size.frames, coded, r.width, r.height);
-    return limit_check_cut(coded, pixels, &opts->limits, err);
+                    "frame %u reaches to %u, %u; no screen is larger than "
+                    "65535",
+                    gif->size.frames, right, below);
+    if (pixels <= PIXELS_OF_BYTE * coded)
+        return 0;
+    return opts->tolerant
+               ? limit_check_cut(coded, pixels, &opts->limits, err)
+               : fail(err,
+                      "frame %u is cut short: its %zu bytes are too few for "
+                      "%u x %u pixels",
+                      gif->size.frames, coded, r.width, r.height);
 }
 
 /* Takes the next part. */
@@ -296,9 +266,7 @@ static int take_part(struct gif *gif, struct gif_part *part,
                      struct gif_control *control, struct meta *meta,
                      const struct load_opts *opts, struct err *err)
 {
-    const uint8_t *begin = gif->file.data + part->begin,
-                  *p = gif->file.data + part->body;
-    struct gif_part *more;
+    const uint8_t *p = gif->file.data + part->body;
     switch (part->kind) {
     case GIF_ZEROS:
         return 0;
@@ -309,38 +277,18 @@ static int take_part(struct gif *gif, struct gif_part *part,
         return 0;
     case GIF_FRAME:
         part->transparent = control->transparent;
-        if (meta)
-            animation_add(&meta->animation, control->delay / 100.0,
-                          gif->size.frames == 0);
+        animation_add(&meta->animation, control->delay / 100.0,
+                      gif->size.frames == 0);
         *control = no_control;
-        more = memory_extend(gif->frame, gif->size.frames, sizeof *more);
-        if (!more)
-            return fail_memory(err, "no memory for so many frames");
-        gif->frame = more;
-        more[gif->size.frames] = *part;
-        return note_frame(gif, part, opts, err);
+        return add_frame(gif, part, opts, err);
     case GIF_TEXT:
         gif->texts = true;
         *control = no_control;
         return 0;
     default:
-        return meta ? note_extension(meta, begin, part->end - part->begin,
-                                     part->begin, err)
-                    : 0;
+        return note_extension(meta, gif->file.data + part->begin,
+                              part->end - part->begin, part->begin, err);
     }
-}
-
-static int read_head(struct gif *gif, struct bytes file, struct err *err)
-{
-    const uint8_t *p = file.data;
-    *gif = (struct gif){ .file = file };
-    if (file.size >= GIF_HEAD)
-        gif->begin = gif->end = GIF_HEAD + gif_palette_size(p[10]);
-    if (file.size < GIF_HEAD || gif->end > file.size)
-        return fail(err, "the file is cut short");
-    gif->width = read_le16(p + 6);
-    gif->height = read_le16(p + 8);
-    return 0;
 }
 
 int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
@@ -349,10 +297,14 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
     struct gif_control control = no_control;
     struct gif_part part;
     struct err why;
-    if (read_head(gif, file, err))
-        return -1;
-    if (meta)
-        meta->animation.plays = 1;
+    *gif = (struct gif){ .file = file };
+    if (file.size >= GIF_HEAD)
+        gif->begin = gif->end = GIF_HEAD + gif_palette_size(file.data[10]);
+    if (file.size < GIF_HEAD || gif->end > file.size)
+        return fail(err, "the file is cut short");
+    gif->width = read_le16(file.data + 6);
+    gif->height = read_le16(file.data + 8);
+    meta->animation.plays = 1;
     for (;; gif->end = part.end) {
         gif->cut = gif_find_part(&part, file, gif->end, &why);
         if (gif->cut || part.kind == GIF_TRAILER || part.kind == GIF_NOTHING)
@@ -361,10 +313,8 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
             return -1;
     }
     const uint32_t frames = gif->size.frames;
-    if (gif->cut && (!opts->tolerant || frames == 0)) {
-        *err = why;
-        return -1;
-    }
+    if (gif->cut && (!opts->tolerant || frames == 0))
+        return fail(err, "%s", why.text);
     if (frames == 0)
         return fail(err, "it holds no picture");
     if (gif->cut)
@@ -373,14 +323,7 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
         warn(opts->warnings,
              "its end is missing: there may have been more than %u frame%s",
              frames, frames > 1 ? "s" : "");
-    if (meta) {
-        meta->animation.frames = frames > 1 ? frames : 0;
-        meta->interlaced = file.data[gif->frame->begin + 9] & 0x40;
-    }
+    meta->animation.frames = frames > 1 ? frames : 0;
+    meta->interlaced = file.data[gif->frame->begin + 9] & 0x40;
     return 0;
-}
-
-void gif_free(struct gif *gif)
-{
-    memory_free(gif->frame);
 }

@@ -30,13 +30,22 @@ static const uint8_t *colors_of(const struct gif *gif, unsigned *n)
 /* Indices behind the palette are black. Where the frame leaves some of the
  * screen free that is transparent, by an index of its own or, if there is none
  * to be had, by alpha. */
-static void read_palette(struct image *img, struct gif *gif)
+static int open(struct reader *reader, struct err *err)
 {
+    struct image *img = &reader->img;
     struct meta *meta = img->meta;
-    unsigned n, bits = gif->file.data[gif->frame->body];
-    const uint8_t *colors = colors_of(gif, &n);
-    const struct frame_place r = gif_place_shown(gif, gif->frame);
+    const uint8_t *file = reader->file.data, *colors;
+    struct gif *gif = memory_alloc_zeroed(1, sizeof *gif);
+    unsigned n;
+    if (!gif)
+        return fail_memory(err, "no memory for the decoder");
+    reader->state = gif;
+    if (gif_scan(gif, meta, reader->file, reader->opts, err))
+        return -1;
+    colors = colors_of(gif, &n);
+    const struct frame_place r = gif_place_of(gif, gif->frame);
     const bool all = r.width == gif->width && r.height == gif->height;
+    const unsigned bits = file[gif->frame->body];
     int *clear = &gif->frame->transparent;
     meta->ncolors = bits <= 8 && 1u << bits > n ? 1u << bits : n;
     *clear = *clear < (int)meta->ncolors ? *clear : -1;
@@ -48,73 +57,50 @@ static void read_palette(struct image *img, struct gif *gif)
         meta->palette[i][3] = (int)i == *clear ? 0 : 255;
     }
     meta->nalphas = (unsigned)(*clear + 1);
-    img->color = all || *clear >= 0 ? COLOR_INDEXED : COLOR_RGB;
-    img->alpha = img->color == COLOR_RGB;
-}
-
-static int open(struct reader *reader, struct err *err)
-{
-    struct image *img = &reader->img;
-    struct gif *gif = memory_alloc_zeroed(1, sizeof *gif);
-    if (!gif)
-        return fail_memory(err, "no memory for the decoder");
-    reader->state = gif;
-    if (gif_scan(gif, img->meta, reader->file, reader->opts, err))
-        return -1;
-    const uint8_t aspect = reader->file.data[12];
-    read_palette(img, gif);
+    img->alpha = !all && *clear < 0;
+    img->color = img->alpha ? COLOR_RGB : COLOR_INDEXED;
     img->width = gif->width;
     img->height = gif->height;
     img->nplanes = img->alpha ? 4 : 1;
-    img->maxval = img->alpha || img->meta->ncolors > 16 ? 255
-                  : img->meta->ncolors > 4              ? 15
-                  : img->meta->ncolors > 2              ? 3
-                                                        : 1;
-    if (aspect)
-        img->meta->density =
-            (struct density){ DENSITY_ASPECT, 64, aspect + 15 };
+    img->maxval = img->alpha || meta->ncolors > 16 ? 255
+                  : meta->ncolors > 4              ? 15
+                  : meta->ncolors > 2              ? 3
+                                                   : 1;
+    if (file[12])
+        meta->density = (struct density){ DENSITY_ASPECT, 64, file[12] + 15 };
     return image_check(img->width, img->height, img->nplanes, CELL_U8,
                        &reader->opts->limits, err);
 }
 
 /* Lays the frame on the screen. */
-static void compose(const struct image *img, const struct image *frame,
-                    const struct gif *gif)
-{
-    const struct frame_place r = gif_place_shown(gif, gif->frame);
-    const int clear = gif->frame->transparent;
-    for (unsigned c = 0; c < img->nplanes; c++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            uint8_t *to = plane_row(&img->plane[c], y);
-            memset(to, clear < 0 ? 0 : clear, img->width);
-            if (y < r.y || y - r.y >= frame->height)
-                continue;
-            const uint8_t *from = plane_row(&frame->plane[0], y - r.y);
-            if (!img->alpha)
-                memcpy(to + r.x, from, r.width);
-            for (uint32_t x = 0; img->alpha && x < r.width; x++)
-                to[r.x + x] = img->meta->palette[from[x]][c];
-        }
-}
-
 static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img, frame = { 0 };
     const struct gif *gif = reader->state;
     const struct load_opts *opts = reader->opts;
-    const struct frame_place r = gif_place_shown(gif, gif->frame);
+    const struct frame_place r = gif_place_of(gif, gif->frame);
+    const int clear = gif->frame->transparent;
     struct err why;
     unsigned n;
-    bool mended = false;
+    bool anew = true;
     if (!colors_of(gif, &n))
         return fail(err, "its first frame has no palette, so that it can be "
                          "turned, but not converted");
     if (r.width && r.height &&
-        gif_read_frame(&frame, &mended, gif, gif->frame, opts, &why))
+        gif_read_frame(&frame, &anew, gif, gif->frame, opts, &why))
         return fail_with(err, &why, "frame 1: %s", why.text);
     int status = image_alloc(img, opts->mem, err);
-    if (status == 0)
-        compose(img, &frame, gif);
+    for (unsigned c = 0; c < img->nplanes && status == 0; c++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            uint8_t *to = plane_row(&img->plane[c], y);
+            memset(to, clear < 0 ? 0 : clear, img->width);
+            if (y < r.y || y - r.y >= frame.height)
+                continue;
+            const uint8_t *from = plane_row(&frame.plane[0], y - r.y);
+            for (uint32_t x = 0; x < r.width; x++)
+                to[r.x + x] =
+                    img->alpha ? img->meta->palette[from[x]][c] : from[x];
+        }
     image_free(&frame);
     if (status == 0 && opts->portable)
         status = metadata_read_portable(img->meta, &gif_blocks, opts, err);
@@ -123,9 +109,10 @@ static int decode(struct reader *reader, struct err *err)
 
 static void close(struct reader *reader)
 {
-    if (reader->state)
-        gif_free(reader->state);
-    memory_free(reader->state);
+    struct gif *gif = reader->state;
+    if (gif)
+        memory_free(gif->frame);
+    memory_free(gif);
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -138,66 +125,46 @@ struct color_table {
     int clear;           /* the index of what is transparent, or -1 */
 };
 
-/* Returns the index of a color; 256 if there is no room for it. */
-static unsigned index_of(struct color_table *table, uint32_t color)
+/* Finds the indices of a row. What is transparent has no color. */
+static int index_row(uint8_t *row, struct color_table *table,
+                     const struct image *img, uint32_t y, struct err *err)
 {
-    uint32_t i = color * 0x9e3779b1u >> 22;
-    while (table->slot[i] && table->color[table->slot[i] - 1] != color)
-        i = (i + 1) % 1024;
-    if (table->slot[i])
-        return table->slot[i] - 1u;
-    if (table->n == 256)
-        return 256;
-    if (color >> 24 == 0)
-        table->clear = (int)table->n;
-    table->color[table->n] = color;
-    table->slot[i] = (uint16_t)++table->n;
-    return table->n - 1;
-}
-
-/* Returns the color of a pixel. What is transparent has none. */
-static uint32_t color_at(const struct image *img, uint32_t x, uint32_t y)
-{
-    uint8_t p[4] = { 0, 0, 0, 255 };
     const unsigned colors = img->nplanes - img->alpha;
+    const uint8_t *from[4];
     for (unsigned c = 0; c < 3; c++)
-        p[c] = ((uint8_t *)plane_row(&img->plane[c < colors ? c : 0], y))[x];
-    if (img->alpha)
-        p[3] = ((uint8_t *)plane_row(&img->plane[colors], y))[x];
-    if (img->color == COLOR_INDEXED)
-        memcpy(p, img->meta->palette[p[0]], sizeof p);
-    return p[3] ? (uint32_t)p[3] << 24 | (uint32_t)p[0] << 16 |
-                      (uint32_t)p[1] << 8 | p[2]
-                : 0;
-}
-
-static int index_pixels(struct image *indices, struct color_table *table,
-                        const struct image *img, struct err *err)
-{
-    for (uint32_t y = 0; y < img->height; y++) {
-        uint8_t *row = plane_row(&indices->plane[0], y);
-        uint32_t last = 0;
-        unsigned index = 256;
-        for (uint32_t x = 0; x < img->width; x++) {
-            const uint32_t color = color_at(img, x, y);
-            if (index == 256 || color != last)
-                index = index_of(table, color);
-            if (index == 256)
-                return fail(err, "a GIF holds 256 colors, and this picture has "
-                                 "more; PNG keeps them");
-            if (color && color >> 24 < 255)
-                return fail(err, "a GIF holds no half transparent colors; PNG "
-                                 "keeps them, and --background COLOR lays them "
-                                 "on a color");
-            row[x] = (uint8_t)index;
-            last = color;
+        from[c] = plane_row(&img->plane[c < colors ? c : 0], y);
+    from[3] = img->alpha ? plane_row(&img->plane[colors], y) : NULL;
+    for (uint32_t x = 0; x < img->width; x++) {
+        const uint8_t own[4] = { from[0][x], from[1][x], from[2][x],
+                                 from[3] ? from[3][x] : 255 };
+        const uint8_t *p =
+            img->color == COLOR_INDEXED ? img->meta->palette[own[0]] : own;
+        const uint32_t color = p[3] ? (uint32_t)p[3] << 24 |
+                                          (uint32_t)p[0] << 16 |
+                                          (uint32_t)p[1] << 8 | p[2]
+                                    : 0;
+        uint32_t i = color * 0x9e3779b1u >> 22;
+        while (table->slot[i] && table->color[table->slot[i] - 1] != color)
+            i = (i + 1) % 1024;
+        if (!table->slot[i] && table->n == 256)
+            return fail(err, "a GIF holds 256 colors, and this picture has "
+                             "more; PNG keeps them");
+        if (color && color >> 24 < 255)
+            return fail(err, "a GIF holds no half transparent colors; PNG "
+                             "keeps them, and --background COLOR lays them on "
+                             "a color");
+        if (!table->slot[i]) {
+            table->clear = color ? table->clear : (int)table->n;
+            table->color[table->n] = color;
+            table->slot[i] = (uint16_t)++table->n;
         }
+        row[x] = (uint8_t)(table->slot[i] - 1);
     }
     return 0;
 }
 
 static bool put_head(struct bytes *file, const struct image *img,
-                     const struct color_table *table, unsigned bits)
+                     const struct color_table *table)
 {
     const struct meta *meta = img->meta;
     uint8_t head[GIF_HEAD] = "GIF89a", colors[256][GIF_COLOR] = { { 0 } };
@@ -205,6 +172,9 @@ static bool put_head(struct bytes *file, const struct image *img,
         GIF_EXTENSION, GIF_CONTROL & 0xff, 4, 1, 0, 0, (uint8_t)table->clear, 0
     };
     uint8_t image[GIF_IMAGE] = { GIF_FRAME };
+    unsigned bits = 1;
+    while (1u << bits < table->n)
+        bits++;
     write_le16(head + 6, img->width);
     write_le16(head + 8, img->height);
     write_le16(image + 5, img->width);
@@ -232,17 +202,15 @@ static int encode(struct bytes *file, const struct image *img,
                              .nplanes = 1,
                              .width = img->width,
                              .height = img->height };
-    unsigned bits = 1;
     (void)opts;
     if (img->width > UINT16_MAX || img->height > UINT16_MAX)
         return fail(err, "a side of a GIF has 65535 pixels at most; PNG holds "
                          "more");
-    if (image_alloc(&indices, mem_plain, err))
-        return -1;
-    int status = index_pixels(&indices, &table, img, err);
-    while (1u << bits < table.n)
-        bits++;
-    if (status == 0 && !(put_head(file, img, &table, bits) &&
+    int status = image_alloc(&indices, mem_plain, err);
+    for (uint32_t y = 0; y < img->height && status == 0; y++)
+        status =
+            index_row(plane_row(&indices.plane[0], y), &table, img, y, err);
+    if (status == 0 && !(put_head(file, img, &table) &&
                          gif_write_frame(file, &indices.plane[0], false) &&
                          bytes_append(file, ";", 1)))
         status = fail_memory(err, "no memory for the file");

@@ -11,8 +11,6 @@
 #include "codecs/image/frames.h"
 #include "codecs/metadata/metadata.h"
 
-/* ---- The parts of a file: blocks.c ---------------------------------------*/
-
 /* Bytes of the head, of a palette's entry, and of what begins an image. */
 enum { GIF_HEAD = 13, GIF_COLOR = 3, GIF_IMAGE = 10 };
 
@@ -40,32 +38,27 @@ struct gif_part {
 
 struct gif {
     struct bytes file;       /* borrowed */
-    uint32_t width, height;  /* of the screen, which holds the first frame */
+    uint32_t width, height;  /* of the screen, which holds all frames */
     struct gif_part *frame;  /* all else stays as it is, but for metadata */
     struct frames_size size; /* of the frames */
     size_t begin, end;       /* of all blocks, without a trailer */
     bool cut;                /* what follows `end` is lost */
     bool texts;              /* it has plain text */
-    uint32_t outside;        /* frames that are not wholly on the screen */
+    uint32_t outside;        /* frames behind the first that enlarge it */
 };
 
 /* Finds the part that begins at `at`. */
 int gif_find_part(struct gif_part *part, struct bytes file, size_t at,
                   struct err *err);
 
-/* Finds the frames; and, unless meta is NULL, the metadata, which it gets, and
- * what it says of the animation. Tolerant, it ends before a damaged block. The
- * caller calls gif_free(), also on failure. */
+/* Finds the frames and the metadata, which meta gets, and what it says of the
+ * animation. Tolerant, it ends before a damaged block. The caller frees
+ * gif->frame, also on failure. */
 int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
              const struct load_opts *opts, struct err *err);
-void gif_free(struct gif *gif);
 
-/* Returns where a frame lies, and, of that, what is on the screen; if that is
- * nothing, all of it, with x beyond all screens. */
 struct frame_place gif_place_of(const struct gif *gif,
                                 const struct gif_part *frame);
-struct frame_place gif_place_shown(const struct gif *gif,
-                                   const struct gif_part *frame);
 
 /* Returns the bytes of the palette that flags tell of. */
 static inline size_t gif_palette_size(unsigned flags)
@@ -81,17 +74,11 @@ bool gif_split(struct bytes *to, const struct bytes *from);
 
 extern const struct block_format gif_blocks;
 
-/* The most pixels that a byte of codes is: no string is longer than there are
- * codes, and where one is long each has 12 bits. */
-enum { GIF_PIXELS_OF_BYTE = 4096 * 8 / 12 + 1 };
-
-/* ---- Frames: turn.c ------------------------------------------------------*/
-
-/* Reads the pixels of a frame that are on the screen, which are some, into img,
- * which is {0}; or finds only whether all of the frame are there, if that is
- * NULL. Tolerant, those that are missing are transparent, or have index 0, and
- * *mended is set. */
-int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
+/* Reads the pixels of a frame, which may be none, into img, which is {0}; or
+ * finds only whether all are there, if that is NULL. Tolerant, those that are
+ * missing are transparent, or have index 0, and *anew is set, which the caller
+ * has set if the frame is to be coded anew in any case. */
+int gif_read_frame(struct image *img, bool *anew, const struct gif *gif,
                    const struct gif_part *frame, const struct load_opts *opts,
                    struct err *err);
 
@@ -100,6 +87,7 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
 bool gif_write_frame(struct bytes *out, const struct plane *pixels,
                      bool interlaced);
 
+/* struct codec.turn. */
 int gif_turn(struct bytes *out, struct image *img, struct bytes file,
              enum xform t, const struct load_opts *opts, struct err *err);
 

@@ -5,6 +5,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/base/lzw.h"
+#include "codecs/base/memory.h"
 #include "codecs/gif/gif.h"
 #include "codecs/image/interleave.h"
 
@@ -32,33 +33,7 @@ static bool is_interlaced(const struct gif *gif, const struct gif_part *frame)
     return gif->file.data[frame->begin + 9] & 0x40;
 }
 
-/* Makes img the part that is shown of a frame of these pixels. */
-static int take_pixels(struct image *img, const uint8_t *pixels,
-                       const struct gif *gif, const struct gif_part *frame,
-                       struct err *err)
-{
-    const struct frame_place all = gif_place_of(gif, frame),
-                             shown = gif_place_shown(gif, frame);
-    *img = (struct image){
-        .cell = CELL_U8,
-        .color = COLOR_INDEXED,
-        .nplanes = 1,
-        .width = shown.width,
-        .height = shown.height,
-        .maxval = (1u << gif->file.data[frame->body]) - 1,
-    };
-    if (image_alloc(img, mem_plain, err))
-        return -1;
-    for (uint32_t i = 0; i < all.height; i++, pixels += all.width) {
-        const uint32_t y =
-            is_interlaced(gif, frame) ? row_of(i, all.height) : i;
-        if (y < img->height)
-            memcpy(plane_row(&img->plane[0], y), pixels, img->width);
-    }
-    return 0;
-}
-
-int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
+int gif_read_frame(struct image *img, bool *anew, const struct gif *gif,
                    const struct gif_part *frame, const struct load_opts *opts,
                    struct err *err)
 {
@@ -66,7 +41,9 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
     const struct bytes file = { gif->file.data, frame->end, 0 };
     const unsigned bits = file.data[frame->body];
     const size_t n = (size_t)r.width * r.height;
+    const int fill = frame->transparent;
     struct bytes codes = { 0 }, pixels = { 0 };
+    enum lzw_end end = LZW_WHOLE;
     size_t got = 0, left = 0;
     int status = 0;
     if (n && (bits < 1 || bits > PIXEL_BITS))
@@ -75,32 +52,38 @@ int gif_read_frame(struct image *img, bool *mended, const struct gif *gif,
         (img && !bytes_reserve(&pixels, n)))
         status =
             fail_memory(err, "no memory for %u x %u pixels", r.width, r.height);
-    const enum lzw_end end =
-        n && status == 0
-            ? lzw_read(pixels.data, n, codes, bits, false, &got, &left)
-            : LZW_WHOLE;
+    else if (n)
+        end = lzw_read(pixels.data, n, codes, bits, false, &got, &left);
     if (end != LZW_WHOLE) {
-        struct err why;
-        fail(&why, "%zu of its %zu pixels are there%s", got, n,
+        fail(err, "%zu of its %zu pixels are there%s", got, n,
              end == LZW_WRONG ? "; a code behind them is damaged" : "");
         if (opts->tolerant)
-            warn(opts->warnings, "%s", why.text);
+            warn(opts->warnings, "%s", err->text);
         else
-            status = fail_with(err, &why, "%s", why.text);
-        *mended = true;
+            status = -1;
+        *anew = true;
     } else if (status == 0) {
-        if (left && img)
+        if (left && *anew)
             warn(opts->warnings, "%zu bytes behind its last pixel are not kept",
                  left);
         if (frame->cut)
             warn(opts->warnings, "the file is cut short behind its last pixel");
     }
-    if (status == 0 && img) {
-        const int fill = frame->transparent;
+    if (status == 0 && img && n) {
+        *img = (struct image){ .cell = CELL_U8,
+                               .color = COLOR_INDEXED,
+                               .nplanes = 1,
+                               .width = r.width,
+                               .height = r.height,
+                               .maxval = (1u << bits) - 1 };
         memset(pixels.data + got, fill > 0 && !(fill >> bits) ? fill : 0,
                n - got);
-        status = take_pixels(img, pixels.data, gif, frame, err);
+        status = image_alloc(img, mem_plain, err);
     }
+    for (uint32_t i = 0; status == 0 && img && n && i < r.height; i++)
+        memcpy(plane_row(&img->plane[0],
+                         is_interlaced(gif, frame) ? row_of(i, r.height) : i),
+               pixels.data + (size_t)i * r.width, r.width);
     bytes_free(&codes);
     bytes_free(&pixels);
     return status;
@@ -131,7 +114,7 @@ bool gif_write_frame(struct bytes *out, const struct plane *pixels,
     return written;
 }
 
-/* ---- One frame -----------------------------------------------------------*/
+/* ---- All frames ----------------------------------------------------------*/
 
 /* What is done with all frames. */
 struct gif_work {
@@ -151,46 +134,24 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
 {
     const struct gif_work *work = context;
     const struct gif_part *frame = &work->gif->frame[i];
-    const struct frame_place shown = gif_place_shown(work->gif, frame);
-    const bool empty = shown.width == 0 || shown.height == 0,
-               turns = work->t != XFORM_NONE && !empty;
+    const struct frame_place r = gif_place_of(work->gif, frame);
+    const bool empty = r.width == 0 || r.height == 0;
     struct load_opts opts = *work->opts;
     struct image img = { 0 };
-    bool mended = false;
+    bool anew = work->t != XFORM_NONE && !empty;
     opts.warnings = warnings;
     if (empty && work->t != XFORM_NONE)
         warn(warnings, "it has no pixels, and its codes stay");
-    int status = gif_read_frame(turns ? &img : NULL, &mended, work->gif, frame,
-                                &opts, err);
-    if (status == 0 && mended && !turns && opts.turner && !empty)
-        status = gif_read_frame(&img, &mended, work->gif, frame, &opts, err);
-    if (status == 0 && img.nplanes)
+    int status =
+        gif_read_frame(opts.turner && (anew || opts.tolerant) ? &img : NULL,
+                       &anew, work->gif, frame, &opts, err);
+    if (status == 0 && anew && img.nplanes)
         status = frame_turn(&img, opts.turner, work->t, err);
-    if (status == 0 && img.nplanes &&
+    if (status == 0 && anew && img.nplanes &&
         !gif_write_frame(made, &img.plane[0], is_interlaced(work->gif, frame)))
         status = fail_memory(err, "no memory for the coded frame");
     image_free(&img);
     return status;
-}
-
-/* ---- What is written -----------------------------------------------------*/
-
-static bool put_head(const struct gif_work *work)
-{
-    const struct gif *gif = work->gif;
-    if (!bytes_append(work->out, gif->file.data, gif->begin))
-        return false;
-    uint8_t *p = work->out->data;
-    if (work->t == XFORM_NONE)
-        return true;
-    write_le16(p + 6, work->width);
-    write_le16(p + 8, work->height);
-    if (xform_transposes(work->t) &&
-        p[12]) { /* the shape of a pixel: (it + 15) / 64 */
-        const int other = (64 * 64 + (p[12] + 15) / 2) / (p[12] + 15) - 15;
-        p[12] = (uint8_t)(other < 1 ? 1 : other);
-    }
-    return true;
 }
 
 /* Writes the parts between frames up to `end`: of the metadata what is left. */
@@ -226,16 +187,12 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
         return 0;
     bool put = put_until(work, frame->begin);
     const size_t at = out->size;
-    const uint8_t *from = work->gif->file.data;
     put = put &&
-          bytes_append(out, from + frame->begin,
+          bytes_append(out, work->gif->file.data + frame->begin,
                        (made->size ? frame->body : frame->end) - frame->begin);
-    if (put && (work->t != XFORM_NONE || made->size)) {
-        struct frame_place r = gif_place_shown(work->gif, frame);
-        const bool beyond = r.x > UINT16_MAX; /* it still is */
-        r = frame_place_turn(r, work->t, work->width, work->height);
-        r.x = beyond ? work->width : r.x;
-        r.y = beyond ? 0 : r.y;
+    if (put) {
+        const struct frame_place r = frame_place_turn(
+            gif_place_of(work->gif, frame), work->t, work->width, work->height);
         write_le16(out->data + at + 1, r.x);
         write_le16(out->data + at + 3, r.y);
         write_le16(out->data + at + 5, r.width);
@@ -247,112 +204,85 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
                : fail_memory(err, "no memory for the file");
 }
 
-/* What is behind the end stays where nothing is stripped. */
-static bool put_end(struct gif_work *work)
-{
-    const struct gif *gif = work->gif;
-    const size_t left = gif->file.size - gif->end;
-    const bool strips = work->opts->save->strip != STRIP_NOTHING;
-    if (!put_until(work, gif->end))
-        return false;
-    if (gif->cut)
-        return bytes_append(work->out, ";", 1);
-    return bytes_append(work->out, gif->file.data + gif->end,
-                        strips && left ? 1 : left);
-}
-
-/* ---- All -----------------------------------------------------------------*/
-
-/* Says what cannot stay as it is. */
-static int warn_of_frames(const struct gif_work *work, struct err *err)
-{
-    const struct gif *gif = work->gif;
-    const struct load_opts *opts = work->opts;
-    if (work->t == XFORM_NONE)
-        return 0;
-    if (gif->outside && opts->save->lossless)
-        return fail(err,
-                    "what is beyond the screen of %u x %u pixels in %u frame%s "
-                    "would be cropped, which --lossless refuses",
-                    gif->width, gif->height, gif->outside,
-                    gif->outside > 1 ? "s" : "");
-    if (gif->outside)
-        warn(opts->warnings,
-             "%u frame%s beyond the screen of %u x %u pixels: what browsers do "
-             "not show is cropped, or stays beyond it",
-             gif->outside, gif->outside > 1 ? "s reach" : " reaches",
-             gif->width, gif->height);
-    if (gif->texts)
-        warn(opts->warnings, "plain text blocks, which no viewer shows, stay "
-                             "as they are: text cannot be turned");
-    return 0;
-}
-
-/* Returns threads of which each may have a frame. */
-static struct thread_pool *pool_of(const struct load_opts *opts)
-{
-    return !opts->turner || opts->turner->parallel ? opts->pool : NULL;
-}
-
-static int check_size(struct gif *gif, const struct load_opts *opts,
-                      struct err *err)
-{
-    const uint64_t most = gif->size.most;
-    if (opts->turner && most > opts->limits.bytes)
-        return limit_refuse_memory("its largest frame needs", most,
-                                   &opts->limits, err);
-    return frames_check(&gif->size, &opts->limits, pool_of(opts), err);
-}
-
+/* Writes all, but without a turner. What is behind the end stays where nothing
+ * is stripped. */
 static int turn_frames(struct gif_work *work, struct err *err)
 {
+    const struct gif *gif = work->gif;
     const struct load_opts *opts = work->opts;
+    struct thread_pool *pool =
+        !opts->turner || opts->turner->parallel ? opts->pool : NULL;
+    struct frames_size size = gif->size;
     const struct frame_maker maker = { .make = make_frame,
                                        .take = take_frame,
                                        .context = work,
                                        .account = opts->limits.account };
-    work->at = work->gif->begin;
-    if (opts->turner && !put_head(work))
-        return fail_memory(err, "no memory for the file");
-    if (frames_make(&maker, &work->gif->size, pool_of(opts), opts->warnings,
-                    err))
+    if (opts->turner && size.most > opts->limits.bytes)
+        return limit_refuse_memory("its largest frame needs", size.most,
+                                   &opts->limits, err);
+    if (frames_check(&size, &opts->limits, pool, err))
         return -1;
-    return opts->turner && !put_end(work)
-               ? fail_memory(err, "no memory for the file")
-               : 0;
+    work->at = gif->begin;
+    if (opts->turner && !bytes_append(work->out, gif->file.data, gif->begin))
+        return fail_memory(err, "no memory for the file");
+    if (opts->turner && work->t != XFORM_NONE) {
+        uint8_t *p = work->out->data;
+        write_le16(p + 6, work->width);
+        write_le16(p + 8, work->height);
+        /* The shape of a pixel: (it + 15) / 64. */
+        const int other = (64 * 64 + (p[12] + 15) / 2) / (p[12] + 15) - 15;
+        if (xform_transposes(work->t) && p[12])
+            p[12] = (uint8_t)(other < 1 ? 1 : other);
+    }
+    if (frames_make(&maker, &size, pool, opts->warnings, err))
+        return -1;
+    const size_t left = gif->file.size - gif->end;
+    return !opts->turner ||
+                   (put_until(work, gif->end) &&
+                    (gif->cut
+                         ? bytes_append(work->out, ";", 1)
+                         : bytes_append(work->out, gif->file.data + gif->end,
+                                        opts->save->strip && left ? 1 : left)))
+               ? 0
+               : fail_memory(err, "no memory for the file");
 }
 
 int gif_turn(struct bytes *out, struct image *img, struct bytes file,
              enum xform t, const struct load_opts *opts, struct err *err)
 {
-    struct meta *meta = opts->turner ? codec_new_meta(&codec_gif) : NULL;
+    struct meta *meta = codec_new_meta(&codec_gif);
     struct gif gif = { .frame = NULL };
     struct gif_work work = {
         .gif = &gif, .t = t, .opts = opts, .out = out, .meta = meta
     };
     struct image turned = { .meta = meta, .turned = t, .orientation = 1 };
-    int status = opts->turner && !meta
-                     ? fail_memory(err, "no memory for metadata")
-                     : gif_scan(&gif, meta, file, opts, err) ||
-                           check_size(&gif, opts, err);
+    int status = meta ? gif_scan(&gif, meta, file, opts, err)
+                      : fail_memory(err, "no memory for metadata");
     work.width = xform_transposes(t) ? gif.height : gif.width;
     work.height = xform_transposes(t) ? gif.width : gif.height;
     img->width = turned.width = work.width;
     img->height = turned.height = work.height;
-    if (status == 0 && meta) {
+    if (status == 0 && opts->turner) {
         struct save_opts save = *opts->save;
         save.orientation = 0; /* that in XMP turns a GIF nowhere */
         meta->account = opts->limits.account;
         meta->animation.frames = 0; /* they are turned here */
-        status = warn_of_frames(&work, err) ||
-                 metadata_turn(&turned, &codec_gif, &save, err);
+        status = metadata_turn(&turned, &codec_gif, &save, err);
     }
+    if (status == 0 && gif.outside && t != XFORM_NONE)
+        warn(opts->warnings,
+             "%u frame%s beyond the screen, which has %u x %u pixels now",
+             gif.outside, gif.outside > 1 ? "s reach" : " reaches", work.width,
+             work.height);
+    if (status == 0 && gif.texts && t != XFORM_NONE)
+        warn(opts->warnings, "plain text blocks, which no viewer shows, stay "
+                             "as they are: text cannot be turned");
     if (status == 0)
         status = turn_frames(&work, err);
     if (status == 0 && out->size == file.size &&
         memcmp(out->data, file.data, file.size) == 0)
         bytes_free(out);
-    gif_free(&gif);
+    memory_free(gif.frame);
     meta_free(meta);
-    return status ? -1 : 0;
+    return status;
 }

@@ -315,10 +315,10 @@ class Gif:
                 continue
             self.parts.append(data[begin:at])
         self.parts.append(data[at:])
-        if self.frames:
-            f = self.frames[0]
-            self.width = max(self.width, f.x + f.width)
-            self.height = max(self.height, f.y + f.height)
+        for f in self.frames:
+            if f.width and f.height:
+                self.width = max(self.width, f.x + f.width)
+                self.height = max(self.height, f.y + f.height)
 
     @staticmethod
     def size(flags):
@@ -356,8 +356,8 @@ class Gif:
         for f in self.frames:
             before = [list(row) for row in screen]
             colors = f.own or self.colors
-            area = [(x, y) for y in range(f.y, min(f.y + f.height, self.height))
-                    for x in range(f.x, min(f.x + f.width, self.width))]
+            area = [(x, y) for y in range(f.y, f.y + f.height)
+                    for x in range(f.x, f.x + f.width)]
             for x, y in area:
                 index = f.rows[y - f.y][x - f.x]
                 if index != f.clear:
@@ -388,10 +388,7 @@ def compare(op, a, b):
         if turn(f, op) != g:
             return 'frame %d is shown otherwise' % (i + 1)
     for i, (f, g) in enumerate(zip(first.frames, second.frames)):
-        rows = f.rows
-        if op != 'copy' and f.x < first.width and f.y < first.height:
-            rows = [row[:first.width - f.x] for row in rows[:first.height - f.y]]
-        if turn(rows, op) != [list(row) for row in g.rows]:
+        if turn(f.rows, op) != [list(row) for row in g.rows]:
             return 'the pixels of frame %d differ' % (i + 1)
     return None
 
