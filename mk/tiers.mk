@@ -8,8 +8,6 @@
 #   make check-gpu     on a machine with a GPU, also under compute-sanitizer
 #   make check-i386 check-s390x check-arm64
 #                      on 32 bits, big endian and ARM, after make deps-ports
-#   make check-engines the scripts for many machines, on Slurm, sshd and GNU
-#                      parallel, which it installs and starts; as root
 #   make check-bare    in fresh Debians, as root and others; as root
 #   make tiers         all of these one after the other, and check-dist, and the table
 #                      of TESTING.md; TIERS="man deb": only some
@@ -18,7 +16,7 @@
 
 .PHONY: check-all check-whole check-faults check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze \
-        check-i386 check-s390x check-arm64 check-gpu check-engines check-man \
+        check-i386 check-s390x check-arm64 check-gpu check-man \
         check-bare check-locale tiers fuzz fuzz-coverage
 
 # All that check does, over the whole corpus; then with gcc and clang, with and
@@ -134,10 +132,6 @@ check-gpu: $(BUILD)/gimgxf tests
 	    compute-sanitizer --tool $$tool --error-exitcode 9 \
 	        --target-processes all $(BUILD)/tests/test_stage || exit; \
 	done
-# The samples for many machines. Not among the others, as it installs daemons and
-# starts them.
-check-engines: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/engines
 # A fresh Debian: as root, as another user, and without Landlock. Not among the
 # others, as it takes an archive of Debian.
 check-bare:
