@@ -1,8 +1,6 @@
 # What measures, and what draws the pictures of the README:
 #
 #   make bench         on a GPU where there is one; BENCH="OPTION..."
-#   make bench-cpu     the CPU beside OpenCV and libyuv, where they are installed, as
-#                      make deps-bench does
 #   make bench-files   whole processes beside other programs, which make deps-bench
 #                      installs; bench-png, bench-jpeg: on these
 #   make bench-batch   batches, beside other programs and by processors
@@ -21,7 +19,7 @@
 #                      the pictures of the README; the second also those of all
 #                      kernels, on a GPU
 
-.PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
+.PHONY: turns chart-kernels chart-files bench bench-files bench-png \
         bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard \
         bench-family bench-tables figures
 
@@ -42,12 +40,9 @@ bench: $(BUILD)/gimgxf
 bench-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs files
 	@BUILD=$(BUILD) tests/bench/programs tiff
-bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
+bench-png: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs png
 	@BUILD=$(BUILD) tests/bench/programs classes
-	@BUILD=$(BUILD) tests/bench/png-levels
-$(BUILD)/tests/bench/png_encode: $(call object,tests/bench/png_encode.c) $(LIB)
-	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
@@ -58,11 +53,10 @@ bench-sandbox: $(BUILD)/gimgxf
 bench-tables: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/tables
 # The tables, and what those of BENCHMARKS.md that no script writes are made of.
-FIGURES := $(BUILD)/tests/bench/rivals $(addprefix tests/bench/,png-levels bad-files)
-figures: bench-tables turns $(BUILD)/tests/bench/rivals $(BUILD)/tests/bench/png_encode
+figures: bench-tables turns
 	@mkdir -p $(BUILD)/figures; failed=0; export BUILD=$(BUILD); \
 	gpu=$$($(BUILD)/gimgxf --version | grep '^GPU [0-9]'); \
-	for command in $(FIGURES) '$(BUILD)/gimgxf bench' '$(MAKE) bench-sandbox' \
+	for command in '$(BUILD)/gimgxf bench' '$(MAKE) bench-sandbox' \
 	    $${gpu:+'$(MAKE) bench-batch-gpu'}; do \
 	    out=$(BUILD)/figures/$$(basename "$${command#* }"); \
 	    { date +%Y-%m-%d; nproc; sed -n 's/^model name.*: //p' /proc/cpuinfo | sort -u; \
@@ -79,25 +73,3 @@ bench-family: $(BUILD)/gimgxf
 bench-batch-gpu: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) PLACE=$${PLACE:-/dev/shm/gimgxf-bench} tests/bench/batch \
 	    gpu $(addprefix gpu-,optimized 12mp odd mixed)
-
-# The CPU beside other libraries, each where its header is; Debian's libyuv tells
-# pkg-config nothing. What is installed may change, so that is asked each time.
-INCLUDES := $(DEPS:%=%/usr/include) /usr/include /usr/local/include
-OPENCV := $(firstword $(wildcard $(INCLUDES:%=%/opencv4)))
-LIBYUV := $(firstword $(wildcard $(INCLUDES:%=%/libyuv.h)))
-RIVALS := tests/bench/rivals.c $(if $(OPENCV),tests/bench/rivals_opencv.cc) \
-          $(if $(LIBYUV),tests/bench/rivals_libyuv.c)
-RIVALS_LIBS := $(if $(OPENCV),-lopencv_core) $(if $(LIBYUV),-lyuv)
-bench-cpu: $(BUILD)/tests/bench/rivals
-	$(BUILD)/tests/bench/rivals $(BENCH)
-$(BUILD)/tests/bench/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
-    -DHAVE_LIBYUV=$(if $(LIBYUV),1,0)
-$(BUILD)/tests/bench/rivals.c.o: FORCE
-$(BUILD)/tests/bench/rivals: $(call object,$(RIVALS)) $(LIB)
-	$(call say,LD)$(if $(OPENCV),$(CXX),$(CC)) $(LINK_FLAGS) -o $@ $^ \
-	    $(RIVALS_LIBS) $(ALL_LIBS) $(CUDA_LIBS)
-$(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
-
--include $(patsubst %.o,%.d,$(call object,$(RIVALS) tests/bench/png_encode.c))

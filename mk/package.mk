@@ -21,8 +21,7 @@ PACKAGES_PORTS := gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu \
                   libc6-dev-s390x-cross gcc-aarch64-linux-gnu \
                   libc6-dev-arm64-cross qemu-user
 PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
-PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
-                  libvips-tools netpbm graphicsmagick openimageio-tools
+PACKAGES_BENCH := imagemagick libvips-tools netpbm graphicsmagick openimageio-tools
 deps:
 	@tests/support/deps $(PACKAGES)
 deps-all: deps

@@ -1,5 +1,5 @@
 """Classes of pictures that a PNG encoder meets, from photographs to noise of two
-values: what tests/bench/png-levels and tests/bench/guard measure. Each is an array
+values: what tests/bench/programs and tests/bench/guard measure. Each is an array
 of numpy, H x W x channels, and always the same."""
 import math
 import random

@@ -28,21 +28,9 @@ unmeasured() {
 }
 check 'nothing else changes' \
     cmp <(unmeasured "$ROOT/BENCHMARKS.md") <(unmeasured tables.md)
-for part in short files png jpeg batch large; do
+for part in short files png jpeg batch; do
     check "the table $part" [ "$(grep -c "^<!-- tables: $part -->$" tables.md)" = 1 ]
 done
-
-# The classes of PNGs and their levels, where what measures them was built.
-if [ -x "${program%/*}/tests/bench/png_encode" ]; then
-    BUILD=${program%/*} SIZE=128x64 ROUNDS=1 \
-        "$ROOT/tests/bench/png-levels" >out 2>err
-    status=$?
-    check "status $status of the levels: $(tail -n 1 err)" [ $status = 0 ]
-    check 'each class at each level' \
-        [ "$(grep -cE '^  (fast|default|small) .* MB/s' out)" = 42 ]
-else
-    echo 'skipped: the levels of PNG, as bench-png was not built'
-fi
 
 # The chart of whole files, and the picture of the turns.
 if has_tool cjpeg && has_tool jpegtran; then

@@ -1,6 +1,5 @@
-"""Small files that would cost much, for the tests and a benchmark.
+"""Small files that would cost much.
 
-    costly_files.py make DIRECTORY       makes all of them
     costly_files.py check PROGRAM PLACE  turns each, and sound ones that may look
                                          like them
 
@@ -541,14 +540,5 @@ def check(program, place):
     return failed == 0
 
 
-def main():
-    if sys.argv[1] == 'check':
-        sys.exit(not check(*sys.argv[2:]))
-    os.makedirs(sys.argv[2], exist_ok=True)
-    for name, make in FILES.items():
-        with open(os.path.join(sys.argv[2], name), 'wb') as file:
-            file.write(make())
-
-
 if __name__ == '__main__':
-    main()
+    sys.exit(not check(*sys.argv[2:]))
