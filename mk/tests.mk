@@ -55,14 +55,8 @@ $(FAKE_GPU): $(call object,cli/main.c tests/fake_gpu/backend_choose.c \
 	@ln -sfn ../tests $(@D)/tests
 	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CXX_LIB)
 $(BUILD)/tests/fake_gpu/cuda_runtime.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
-
-# What leaves others little of a GPU's memory.
-FILL_GPU := $(BUILD)/tests/fill_gpu
-$(FILL_GPU): $(call object,tests/gpu/fill_gpu.c)
-	$(call say,LD)$(CC) $(LINK_FLAGS) -o $@ $^ $(CUDA_LIBS)
-$(BUILD)/tests/gpu/fill_gpu.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 endif
 
-tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(FAKE_GPU) $(FILL_GPU) $(BROKEN)
+tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(FAKE_GPU) $(BROKEN)
 
 -include $(patsubst %.o,%.d,$(call object,$(TEST_SRC) $(wildcard tests/*/*.c)))
