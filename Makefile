@@ -240,7 +240,6 @@ $(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
-$(BUILD)/codecs/jpeg/pixels.c.o \
 $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when what decides about the objects does, so that all is built anew. What

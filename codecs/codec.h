@@ -96,8 +96,6 @@ struct decode_plan {
     uint32_t width, height; /* the most columns and rows to take of planes or
                                coefficients, of these whole multiples of the
                                alignment; 0: all */
-    unsigned *scans; /* how many scans of a JPEG may still be read, counted
-                        down; NULL: as many as a sound one may have */
     /* Turns the picture by `turn` while it is read; NULL: it stays as stored.
      * A codec may ignore it: img->turned says what was done. */
     const struct turner *turner;
@@ -154,9 +152,6 @@ struct save_opts {
     const struct turner *turner;   /* turns embedded JPEG files */
     const struct account *account; /* whose time `encode` looks at, and gives up
                                     when it is over; NULL: it has no end */
-    /* How many pixels of these may still be read, as
-     * codecs/metadata/blocks.h counts; NULL: as many as is usual. */
-    uint64_t *allowance;
     struct warnings *warnings;
 };
 

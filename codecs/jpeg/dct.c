@@ -96,33 +96,7 @@ JPEG_INLINE void load_samples(dct_lanes v[8], const uint8_t *samples,
         v[x] = (half[x / 4] >> (x % 4 * 8) & 255) - DCT_MIDDLE;
 }
 
-/* Returns whether no pair of columns is above DCT_EXACT. */
-JPEG_INLINE bool is_exact(const dct_lanes v[8])
-{
-    dct_lanes sum = { 0 };
-    uint32_t column[8];
-    DCT_UNROLL
-    for (int y = 0; y < 8; y++) {
-        const dct_lanes sign = (dct_lanes)((dct_signed)v[y] >> 31);
-        sum += (v[y] ^ sign) - sign;
-    }
-    sum += SHUFFLE(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
-    memcpy(column, &sum, sizeof column);
-    return column[0] <= DCT_EXACT && column[1] <= DCT_EXACT &&
-           column[2] <= DCT_EXACT && column[3] <= DCT_EXACT;
-}
-
-/* Returns whether no number is beyond DCT_LIMIT. */
-JPEG_INLINE bool is_in_range(const dct_lanes v[8])
-{
-    dct_lanes beyond;
-    uint64_t bits[4];
-    dct_find_beyond(&beyond, v);
-    memcpy(bits, &beyond, sizeof bits);
-    return (bits[0] | bits[1] | bits[2] | bits[3]) == 0;
-}
-
-FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
+FOR_EACH_CPU void dct_inverse(uint8_t *samples, size_t stride,
                               const int16_t coefficient[64],
                               const uint16_t step[64])
 {
@@ -134,12 +108,10 @@ FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
         load_steps(&steps, step + 8 * y);
         v[y] *= steps;
     }
-    const bool exact = is_exact(v);
     dct_inverse_pass(v, DCT_FIRST_PASS);
     transpose(v);
     dct_inverse_pass(v, DCT_INVERSE_LAST_PASS);
     store_samples(samples, stride, v);
-    return exact && is_in_range(v);
 }
 
 /* Numbers below 2^24 are exact as float, and a correctly rounded quotient of

@@ -8,14 +8,11 @@
 #ifndef CODECS_JPEG_DCT_H
 #define CODECS_JPEG_DCT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Computes 8 rows of 8 samples, each `stride` bytes behind the last one.
- * Returns whether they are exact: decoders that compute with 16 bits, or look
- * samples up in a table, give the same. */
-bool dct_inverse(uint8_t *samples, size_t stride, const int16_t coefficient[64],
+/* Computes 8 rows of 8 samples, each `stride` bytes behind the last one. */
+void dct_inverse(uint8_t *samples, size_t stride, const int16_t coefficient[64],
                  const uint16_t step[64]);
 
 /* How coefficients are rounded: to the nearest multiple of their steps, which

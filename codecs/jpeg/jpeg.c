@@ -85,58 +85,32 @@ static int check(struct bytes file, const struct image *img,
 
 /* ---- Another orientation, and not another byte changed ------------------- */
 
-/* Takes the segments before the first scan that may hold an orientation as
- * blocks. *exif_at: where one of EXIF comes to stand, behind those of JFIF. */
-static int read_headers(struct meta *meta, struct bytes file, size_t *exif_at,
-                        struct err *err)
+/* One of EXIF that is added comes to stand behind those of JFIF. */
+static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
 {
-    const uint8_t *end = file.data + file.size;
-    struct marker m;
+    struct retag retag = { .op = op, .exif_at = 2, .warnings = opts->warnings };
+    struct reader reader = { 0 };
     bool found = false;
-    *exif_at = 2;
-    for (const uint8_t *p = marker_first(file);
-         p && marker_read(&m, p, end) && m.code != MARKER_SOS; p = m.behind) {
-        if (!marker_is_metadata(m.code))
-            continue;
-        if (segments_add(meta, m.code, m.data, m.size, err))
-            return -1;
-        struct metadata_block *block = &meta->block[meta->nblocks - 1];
-        block->begin = (size_t)(m.at - file.data);
-        block->end = (size_t)(m.behind - file.data);
+    if (codec_open(&reader, &codec_jpeg, file, opts, err))
+        return -1;
+    struct meta *meta = reader.img.meta;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
         block->dropped = block->kind != BLOCK_EXIF &&
                          block->kind != BLOCK_XMP &&
                          block->kind != BLOCK_XMP_EXTENDED;
         if (!found)
-            *exif_at = m.code == MARKER_APP0 ? block->end : block->begin;
-        found = found || m.code != MARKER_APP0;
+            retag.exif_at =
+                block->where == MARKER_APP0 ? block->end : block->begin;
+        found = found || block->where != MARKER_APP0;
     }
     meta_remove_dropped(meta);
-    return 0;
-}
-
-static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
-{
-    struct meta *meta = meta_new(&codec_jpeg);
-    struct image img = { .meta = meta };
-    struct reader reader = { 0 };
-    struct retag retag = { .op = op, .warnings = opts->warnings };
-    int status = -1;
-    if (!meta)
-        return fail_memory(err, "no memory for the decoder");
-    meta->account = opts->limits.account;
-    if (codec_open(&reader, &codec_jpeg, file, opts, err) == 0 &&
-        read_headers(meta, file, &retag.exif_at, err) == 0 &&
-        metadata_read_orientation(&img, &segments_format, err) == 0) {
-        *info = reader.info;
-        img.width = info->width;
-        img.height = info->height;
-        status = metadata_retag(out, file, &img, &retag, err);
-    }
+    *info = reader.info;
+    const int status = metadata_retag(out, file, &reader.img, &retag, err);
     if (status == 0)
         segments_follow_trailer(out, file);
     codec_close(&reader);
-    meta_free(meta);
     return status;
 }
 

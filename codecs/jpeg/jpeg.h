@@ -12,12 +12,9 @@
  *                                            stay so until they are written
  *   all others: progressive, arithmetic,     libjpeg, to planes of blocks
  *   damaged, or odd
- *   pixels for another format                libjpeg, to rows; of sequential
- *                                            files, where several threads may
- *                                            work, entropy/ and pixels.c
- *   samples, where blocks lie elsewhere      samples.c, of either blocks; of
- *   after the turn                           unfinished progressive files
- *                                            libjpeg, which smooths them
+ *   pixels for another format                libjpeg, to rows
+ *   samples, where blocks lie elsewhere      samples.c, of either blocks
+ *   after the turn
  *   what a device takes                      as it is coded: read_sequential.c
  *
  * Ways out; write.c chooses:
@@ -28,10 +25,8 @@
  *   samples, pixels of other formats         samples.c makes blocks of them
  *
  * What ours buy: 12 megapixels of 4:2:0 are turned in 34 ms by one thread and
- * in 24 by two, of which jpegtran takes 108 (BENCHMARKS.md). To become a PPM
- * they take 105 ms of processors, of which two take one half each, and 84 by
- * libjpeg, all of which but the turn are those of one. What libjpeg buys: no
- * rare kind needs a second decoder, and what is wrong with a file is said as
+ * in 24 by two, of which jpegtran takes 108 (BENCHMARKS.md). What libjpeg buys:
+ * no rare kind needs a second decoder, and what is wrong with a file is said as
  * other programs say it.
  *
  * The room knows nothing of how pictures are turned, and of metadata only where
@@ -48,11 +43,6 @@ int describe_jpeg(struct reader *reader, struct err *err);
 void close_jpeg(struct reader *reader);
 int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err);
-
-/* A small file can ask for thousands of passes over a large picture.
- * Progressive files have about ten scans; one for each coefficient of a
- * component is 64. */
-enum { SCANS_MAX = 200 };
 
 /* The most bytes that one segment holds after its length (T.81, B.1.1.4). */
 enum { SEGMENT_MAX = 65533 };

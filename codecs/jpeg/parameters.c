@@ -135,7 +135,7 @@ static uint32_t mcu_columns(const jpeg_component_info *info, int components,
 
 /* ---- Noting -------------------------------------------------------------- */
 
-void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
+void parameters_note(struct meta *meta, j_decompress_ptr d)
 {
     struct jpeg_parameters *p = parameters_of(meta);
     const int components =
@@ -144,7 +144,6 @@ void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
     p->space = d->jpeg_color_space;
     meta->progressive = d->progressive_mode;
     p->arithmetic = d->arith_code;
-    p->extended = frame == MARKER_SOF1;
     p->restart = d->restart_interval;
     p->columns = mcu_columns(d->comp_info, d->num_components, d->image_width);
     for (int i = 0; i < components; i++) {

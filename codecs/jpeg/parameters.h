@@ -77,9 +77,8 @@ void parameters_refine(uint16_t step[4][64], unsigned divisor[4],
  * components; 0: all. What is left out of the planes stays in memory. */
 void parameters_trim(struct image *img, uint32_t width, uint32_t height);
 
-/* Notes what the headers before the first scan say, whose frame has this
- * marker. */
-void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame);
+/* Notes what the headers before the first scan say. */
+void parameters_note(struct meta *meta, j_decompress_ptr d);
 
 /* Notes the scan that has just begun. Returns false without memory. */
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d);

@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "codecs/base/memory.h"
-#include "codecs/image/rows.h"
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/sequential.h"
-#include "codecs/jpeg/parameters.h"
 
 enum { SIDE = 8 };
 
@@ -29,6 +27,18 @@ static bool set_steps(struct scan_samples *to, const struct sequential *s,
     return fit;
 }
 
+/* Sets how component i becomes pixels. Returns false if libjpeg knows no way.
+ */
+static bool set_upsampling(struct upsampling *u, const struct sequential *s,
+                           unsigned i)
+{
+    const struct sampling own = { s->component[i].across,
+                                  s->component[i].down };
+    struct sampling most;
+    entropy_most(s->component, s->components, &most.across, &most.down);
+    return upsample_set(u, s->width, s->height, own, most);
+}
+
 /* A component of which `factor` / `most` samples a pixel are stored, and that
  * gets `size` of them for `pixels`. */
 static struct chroma_axis axis_of(uint32_t pixels, unsigned factor,
@@ -39,29 +49,6 @@ static struct chroma_axis axis_of(uint32_t pixels, unsigned factor,
     if (axis.count >= size)
         axis.factor = 0;
     return axis;
-}
-
-/* A component all of which is made anew. */
-static bool set_anew(struct scan_samples *to, const struct sequential *s,
-                     unsigned i, const struct jpeg_parameters *p,
-                     enum xform turn)
-{
-    const struct sequential_component *from = &s->component[i];
-    const struct sampling own = { from->across, from->down };
-    unsigned across, down;
-    struct sampling most;
-    struct upsampling u;
-    entropy_most(p->component, COMPONENTS, &across, &down);
-    entropy_most(s->component, s->components, &most.across, &most.down);
-    const bool smooth = upsample_set(&u, s->width, s->height, own, most) &&
-                        upsample_is_smooth(&u);
-    *to =
-        (struct scan_samples){ .wanted = true, .refines = true, .turn = turn };
-    to->width = entropy_samples(s->width, p->component[i].across, across);
-    to->height = entropy_samples(s->height, p->component[i].down, down);
-    to->x = axis_of(s->width, from->across, most.across, to->width, smooth);
-    to->y = axis_of(s->height, from->down, most.down, to->height, smooth);
-    return set_steps(to, s, i, xform_transposes(turn));
 }
 
 /* Offers all scans to become those of turned->to. Of some `samples` are made,
@@ -137,16 +124,31 @@ static bool offer_anew(const struct jpeg_parameters *p, enum xform turn,
     const bool exchanges = xform_transposes(turn),
                colored = p->space == JCS_YCbCr || p->space == JCS_YCCK;
     struct entropy_scan *scan = &to->scan[0].coding;
+    unsigned across, down, most_across, most_down;
+    entropy_most(p->component, COMPONENTS, &across, &down);
+    entropy_most(s->component, s->components, &most_across, &most_down);
     sequential_turn(to, s, turn);
     bool suit = s->scans == 1 && scan->components == s->components &&
                 s->scan[0].coding.restart == p->restart;
     for (unsigned c = 0; suit && c < scan->components; c++) {
         const unsigned i = s->scan[0].component[c];
-        suit = set_anew(&turned->samples[0][c], s, i, p, turn);
-        to->component[i].across =
-            exchanges ? p->component[i].down : p->component[i].across;
-        to->component[i].down =
-            exchanges ? p->component[i].across : p->component[i].down;
+        const struct sequential_component *from = &s->component[i],
+                                          *is = &p->component[i];
+        struct scan_samples *of = &turned->samples[0][c];
+        struct upsampling u;
+        const bool smooth = set_upsampling(&u, s, i) && upsample_is_smooth(&u);
+        *of = (struct scan_samples){
+            .wanted = true,
+            .refines = true,
+            .turn = turn,
+            .width = entropy_samples(s->width, is->across, across),
+            .height = entropy_samples(s->height, is->down, down),
+        };
+        of->x = axis_of(s->width, from->across, most_across, of->width, smooth);
+        of->y = axis_of(s->height, from->down, most_down, of->height, smooth);
+        suit = set_steps(of, s, i, exchanges);
+        to->component[i].across = exchanges ? is->down : is->across;
+        to->component[i].down = exchanges ? is->across : is->down;
         /* The tables of chroma are as libjpeg chooses them. */
         scan->component[c].dc = scan->component[c].ac =
             colored && (i == 1 || i == 2);
@@ -172,9 +174,10 @@ bool read_sequential_offer(const struct jpeg_parameters *p,
 
 /* ---- Samples for a device ------------------------------------------------ */
 
-/* Offers a picture of one scan, which is to become samples, those of pixels.c:
- * the plan says how they are packed. Returns whether it is turned there: then
- * img has its shape after the turn, and its pixels are PIXELS_DEVICE. */
+/* Offers a picture of one scan, which is to become the samples that libjpeg
+ * makes of it: the plan says how they are packed. Returns whether it is turned
+ * there: then img has its shape after the turn, and its pixels are
+ * PIXELS_DEVICE. */
 static bool offer_samples(struct image *img, bool to_rgb,
                           const struct decode_plan *plan)
 {
@@ -190,15 +193,15 @@ static bool offer_samples(struct image *img, bool to_rgb,
     struct image made = *img;
     bool suit = turner->samples && s->scans == 1 &&
                 scan->coding.components == s->components &&
-                (s->components == 1 || s->components == 3) && pixels_suit(s);
+                (s->components == 1 || s->components == 3);
     scan_turner_shape(&made, plan->turn, &samples, pixels);
     pixels->to_rgb = to_rgb && s->components == 3;
     pixels->upsampling = turned->upsampling;
     for (unsigned c = 0; suit && c < s->components; c++) {
         struct scan_samples *of = &turned->samples[0][c];
         *of = (struct scan_samples){ .wanted = true };
-        suit = scan->component[c] == c && set_steps(of, s, c, false);
-        pixels_upsampling(&turned->upsampling[c], s, c);
+        suit = scan->component[c] == c && set_steps(of, s, c, false) &&
+               set_upsampling(&turned->upsampling[c], s, c);
     }
     turned->scan[0] = (struct scan_turn){
         .from = &scan->coding,
@@ -215,117 +218,76 @@ static bool offer_samples(struct image *img, bool to_rgb,
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* Their memory is not needed where they are turned elsewhere. */
-static int check_limits(const struct sequential_reading *r, bool reserve,
-                        struct err *err)
-{
-    struct limits limits = r->opts->limits;
-    if (!reserve)
-        limits.reserve = NULL;
-    return image_check_planes(r->img, &limits, err);
-}
-
 /* Offers the picture to the device of the plan, which turns it if it suits. */
-static bool offer(struct sequential_reading *r)
+static bool offer(struct reader *reader, bool to_rgb, size_t *end)
 {
-    struct jpeg_parameters *p = parameters_of(r->img->meta);
-    const struct decode_plan *plan = r->plan;
+    struct jpeg_parameters *p = parameters_of(reader->img.meta);
+    const struct decode_plan *plan = reader->plan;
     struct err why;
-    size_t end;
     if (!plan->scan_turner)
         return false;
     p->turned = memory_alloc_zeroed(1, sizeof *p->turned);
     bool offered =
-        p->turned && sequential_find(p->coded, r->file, &end, &why) == 0;
+        p->turned && sequential_find(p->coded, reader->file, end, &why) == 0;
     if (offered && plan->width && plan->height)
         sequential_trim(p->coded, plan->width, plan->height);
     if (offered && plan->representation == REPRESENTATION_SAMPLES) {
-        offered = offer_samples(r->img, r->to_rgb, plan);
+        offered = offer_samples(&reader->img, to_rgb, plan);
     } else if (offered && (offered = read_sequential_offer(p, plan))) {
-        r->img->turned = plan->turn;
-        r->img->pixels.kind = PIXELS_CODED;
+        reader->img.turned = plan->turn;
+        reader->img.pixels.kind = PIXELS_CODED;
     }
-    if (offered) {
-        r->behind = r->file.size - end;
-        return true;
+    if (!offered) {
+        memory_free(p->turned);
+        p->turned = NULL;
     }
-    memory_free(p->turned);
-    p->turned = NULL;
-    return false;
+    return offered;
 }
 
-static enum sequential_verdict make_pixels(const struct sequential_reading *r,
-                                           struct err *err)
+int read_sequential(struct reader *reader, bool to_rgb, size_t *behind,
+                    struct err *err)
 {
-    const struct image stored = *r->img;
-    const struct sequential *s = parameters_of(stored.meta)->coded;
-    struct row_sink rows;
-    bool exact = false;
-    const struct row_sink_opts opts = { .t = r->plan->turn,
-                                        .turner = r->plan->turner,
-                                        .mem = r->opts->mem };
-    if (!pixels_suit(s))
-        return SEQUENTIAL_OTHER;
-    int status = row_sink_open(&rows, r->img, &opts, err);
-    if (status == 0)
-        status = pixels_read(&rows, s, r->to_rgb, &exact, r->opts->pool, err);
-    row_sink_close(&rows);
-    if (status)
-        return SEQUENTIAL_FAILED;
-    if (exact)
-        return SEQUENTIAL_READ;
-    image_free_pixels(r->img);
-    *r->img = stored;
-    return SEQUENTIAL_OTHER;
-}
-
-enum sequential_verdict read_sequential(struct sequential_reading *r,
-                                        struct err *err)
-{
-    struct image *img = r->img;
+    const struct load_opts *opts = reader->opts;
+    const struct decode_plan *plan = reader->plan;
+    struct image *img = &reader->img;
     struct jpeg_parameters *p = parameters_of(img->meta);
-    const enum representation representation = r->plan->representation;
-    const bool pixels = representation == REPRESENTATION_SAMPLES,
-               planes = representation == REPRESENTATION_PLANES,
-               fused = r->plan->turner && !planes && !pixels,
-               here = !pixels || thread_pool_threads(r->opts->pool) > 1;
-    const enum xform turn = fused ? r->plan->turn : XFORM_NONE;
+    struct limits limits = opts->limits;
+    const bool pixels = plan->representation == REPRESENTATION_SAMPLES,
+               planes = plan->representation == REPRESENTATION_PLANES,
+               fused = plan->turner && !planes;
+    const enum xform turn = fused ? plan->turn : XFORM_NONE;
     struct err why = { .memory = false };
-    size_t end;
-    if (!here && !r->plan->scan_turner)
-        return SEQUENTIAL_OTHER;
-    if (check_limits(r, false, err))
-        return SEQUENTIAL_FAILED;
+    size_t end = 0;
+    if (pixels && !plan->scan_turner)
+        return 0;
+    limits.reserve =
+        NULL; /* which is not needed where it is turned elsewhere */
+    if (image_check_planes(img, &limits, err))
+        return -1;
     p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
-    if (!p->coded) {
-        fail_memory(err, "no memory for the decoder");
-        return SEQUENTIAL_FAILED;
+    if (!p->coded)
+        return fail_memory(err, "no memory for the decoder");
+    if (!offer(reader, to_rgb, &end)) {
+        if (!pixels && image_check_planes(img, &opts->limits, err))
+            return -1;
+        if (pixels ||
+            sequential_read(p->coded, reader->file, xform_transposes(turn),
+                            opts->pool, &end, &why)) {
+            parameters_forget_coded(p);
+            if (why.memory)
+                *err = why;
+            return why.memory ? -1 : 0;
+        }
+        img->turned = turn;
+        img->pixels.kind = PIXELS_CODED;
     }
-    if (offer(r))
-        return SEQUENTIAL_READ;
-    if (here && check_limits(r, true, err))
-        return SEQUENTIAL_FAILED;
-    if (!here || sequential_read(p->coded, r->file, xform_transposes(turn),
-                                 r->opts->pool, &end, &why)) {
-        parameters_forget_coded(p);
-        if (why.memory)
-            *err = why;
-        return why.memory ? SEQUENTIAL_FAILED : SEQUENTIAL_OTHER;
-    }
-    r->behind = r->file.size - end;
-    if (pixels) {
-        const enum sequential_verdict verdict = make_pixels(r, err);
-        parameters_forget_coded(p);
-        return verdict;
-    }
-    img->turned = turn;
-    img->pixels.kind = PIXELS_CODED;
-    if (fused || planes)
-        return SEQUENTIAL_READ;
-    if (image_alloc(img, r->opts->mem, err))
-        return SEQUENTIAL_FAILED;
-    sequential_give_planes(p->coded, img, r->opts->pool);
+    *behind = reader->file.size - end;
+    if (fused || planes || p->turned)
+        return 1;
+    if (image_alloc(img, opts->mem, err))
+        return -1;
+    sequential_give_planes(p->coded, img, opts->pool);
     for (unsigned i = 0; i < p->coded->scans; i++)
         entropy_blocks_free(&p->coded->scan[i].blocks);
-    return SEQUENTIAL_READ;
+    return 1;
 }

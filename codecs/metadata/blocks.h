@@ -58,11 +58,6 @@ struct embedded_jpeg {
 /* Pictures within another one may always have this many pixels. */
 enum { PIXELS_MIN = 1 << 20 };
 
-/* Returns how many pixels the scans of all of them may have together: as many
- * as those of the picture itself may, or of one of PIXELS_MIN. The pixels of
- * each scan that is read are taken from save->allowance. */
-uint64_t embedded_jpeg_allowance(const struct image *outer);
-
 /* Makes `out`, which is empty, the turned file, saved as `save` says. A picture
  * with a tag of its own is turned as it is shown by that tag; one without is
  * turned as the outer picture was. If there is nothing to do the file is

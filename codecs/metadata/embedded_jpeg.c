@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "codecs/base/account.h"
 #include "codecs/image/frames.h"
-#include "codecs/jpeg/jpeg.h"
 #include "codecs/metadata/exif.h"
 
 /* ---- Which turn -----------------------------------------------------------*/
@@ -56,12 +56,6 @@ static bool fits(uint32_t width, uint32_t height, const struct image *outer,
 }
 
 /* ---- What there is to do --------------------------------------------------*/
-
-uint64_t embedded_jpeg_allowance(const struct image *outer)
-{
-    uint64_t pixels = (uint64_t)outer->width * outer->height;
-    return SCANS_MAX * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
-}
 
 /* How one picture is turned, as its header alone decides. */
 struct embedded_plan {
@@ -158,44 +152,31 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
 
 /* ---- Doing it -------------------------------------------------------------*/
 
-/* The pixels of all scans that are read are taken from the allowance, also if
- * decoding fails. */
-static int decode(struct image *src, struct embedded_plan *plan,
-                  const struct embedded_jpeg *inner,
-                  const struct save_opts *save, struct err *err)
+/* What is a few bytes longer than before may need another place, and leave its
+ * own unused; so it gets the shortest tables then. The work is the picture's
+ * own, which may cost more as this one is there. */
+static int turn(struct bytes *out, struct embedded_plan *plan,
+                const struct embedded_jpeg *inner, const struct save_opts *save,
+                struct err *err)
 {
+    const struct meta *meta = inner->outer->meta;
     const uint64_t pixels = (uint64_t)plan->width * plan->height;
-    uint64_t usual = embedded_jpeg_allowance(inner->outer);
-    uint64_t *allowance = save->allowance ? save->allowance : &usual;
-    const uint64_t most = pixels ? *allowance / pixels : 0;
-    const unsigned scans = most < SCANS_MAX ? (unsigned)most : SCANS_MAX;
-    unsigned left = scans;
-    if (pixels > inner->limits.pixels)
-        return fail(err, "%u x %u pixels are too many here", plan->width,
-                    plan->height);
     const struct decode_plan how = {
         .representation = plan->representation,
         .turn = plan->turn,
         .width = plan->info.width,
         .height = plan->info.height,
-        .scans = &left,
     };
-    int status = codec_decode(&plan->reader, src, &how, err);
-    *allowance -= (scans - left) * pixels;
-    return status;
-}
-
-/* What is a few bytes longer than before may need another place, and leave its
- * own unused; so it gets the shortest tables then. */
-static int turn(struct bytes *out, struct embedded_plan *plan,
-                const struct embedded_jpeg *inner, const struct save_opts *save,
-                struct err *err)
-{
     struct image img = { 0 };
     struct save_opts shortest = *save;
     int status = -1;
     shortest.optimize = true;
-    if (decode(&img, plan, inner, save, err) == 0 &&
+    if (pixels > inner->limits.pixels)
+        return fail(err, "%u x %u pixels are too many here", plan->width,
+                    plan->height);
+    plan->load.limits.account = meta ? meta->account : NULL;
+    account_allow_pixels(plan->load.limits.account, pixels);
+    if (codec_decode(&plan->reader, &img, &how, err) == 0 &&
         frame_turn(&img, save->turner, plan->turn, err) == 0) {
         status = metadata_turn(&img, &codec_jpeg, save, err);
         if (status == 0)
@@ -239,7 +220,6 @@ static int turn_in_exif(struct bytes *exif, size_t room, unsigned tag,
     const struct save_opts save = { .suffix = "jpg",
                                     .strip = STRIP_METADATA,
                                     .orientation = opts->orientation,
-                                    .allowance = opts->allowance,
                                     .turner = opts->turner,
                                     .warnings = &unheard };
     struct embedded_jpeg inner = {

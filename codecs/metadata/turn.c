@@ -430,9 +430,7 @@ static int turn_metadata(struct image *img, const struct codec *to,
                          const struct save_opts *opts, struct err *err)
 {
     struct meta *meta = img->meta;
-    struct save_opts save = *opts;
-    uint64_t allowance = embedded_jpeg_allowance(img);
-    struct turned t = { .img = img, .opts = &save, .format = to->blocks };
+    struct turned t = { .img = img, .opts = opts, .format = to->blocks };
     warn_of_frames(meta, to, opts->warnings);
     if (opts->strip == STRIP_NOTHING && meta->codec != to)
         meta_warn_lost(meta, to->capabilities.metadata, to->title,
@@ -458,11 +456,9 @@ static int turn_metadata(struct image *img, const struct codec *to,
                                           meta->density.x };
     if (!to->blocks)
         return 0;
-    if (!save.allowance)
-        save.allowance = &allowance;
     int status = turn_all(&t, err);
     if (status == 0 && meta->animation.frames)
-        status = to->blocks->turn_frames(img, &save, err);
+        status = to->blocks->turn_frames(img, opts, err);
     meta_remove_dropped(meta);
     return status;
 }

@@ -5,9 +5,9 @@
  * restart intervals, each as the bytes between its header and the marker behind
  * it, with the types of codecs/jpeg/entropy and one of the eight turns; what
  * goes out is the data of the turned scans, byte for byte what the coder of
- * codecs/jpeg/entropy writes; or the samples that codecs/jpeg/pixels.c makes of
- * them, turned, as a file has them. The room knows nothing of files, of
- * segments and of metadata.
+ * codecs/jpeg/entropy writes; or the samples that libjpeg makes of them,
+ * turned, as a file has them. The room knows nothing of files, of segments and
+ * of metadata.
  *
  * What is odd about a scan is not said here: it is refused, and the coder on
  * the CPU, which refuses it as well, knows the reason. */

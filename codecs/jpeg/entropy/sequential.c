@@ -372,13 +372,6 @@ void sequential_show(const struct sequential *s,
     }
 }
 
-void sequential_show_row(const struct sequential_scan *scan, unsigned c,
-                         uint32_t y, const struct block_visitor *visitor)
-{
-    struct visit all = { .scan = scan, .visitor = visitor };
-    visit_row(&all, 0, c, y);
-}
-
 /* The lists of values stand behind those that the blocks have. */
 static int replace_scan(struct sequential_scan *scan,
                         const struct block_visitor *visitor,

@@ -84,10 +84,6 @@ void sequential_show(const struct sequential *s,
                      const struct block_visitor *visitor,
                      struct thread_pool *pool);
 
-/* Shows row y of the blocks of component c of a scan. */
-void sequential_show_row(const struct sequential_scan *scan, unsigned c,
-                         uint32_t y, const struct block_visitor *visitor);
-
 /* Makes them what the visitor writes, or if there are none, which is {0}, all
  * of them. They can be replaced once. Returns -1 without memory, or if a
  * coefficient is out of the range of 8-bit samples. */

@@ -2,6 +2,7 @@
  * the tests check the loss, the cost and the limits. */
 #include "codecs/metadata/blocks.h"
 
+#include "codecs/base/account.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 
@@ -72,7 +73,6 @@ struct given {
     struct warnings warnings;
     struct embedded_jpeg inner;
     struct err err;
-    uint64_t allowance;
     bool done;
 };
 
@@ -82,7 +82,6 @@ static void give(struct given *g, struct bytes file, const struct image *outer,
     struct save_opts save = plain_save(&g->warnings);
     save.orientation = 1;
     save.edge = edge;
-    save.allowance = &g->allowance;
     g->inner = (struct embedded_jpeg){ .outer = outer,
                                        .limits = small_limits,
                                        .view = view };
@@ -96,7 +95,7 @@ static void give_coding(struct given *g, const struct coding *coding,
                         const struct image *outer, enum edge edge, bool view)
 {
     owned_bytes file = make_jpeg(coding);
-    *g = (struct given){ .allowance = UINT64_MAX };
+    *g = (struct given){ .done = false };
     give(g, file, outer, edge, view);
 }
 
@@ -187,7 +186,7 @@ TEST(trim_other_way)
     struct image outer = turned_outer(XFORM_MIRROR_X, 100, 64);
     struct coding coding = { 48, 32, JCS_GRAYSCALE, .h = 1 };
     owned_bytes file = make_jpeg(&coding);
-    struct given g = { .allowance = UINT64_MAX };
+    struct given g = { .done = false };
     struct save_opts save = plain_save(&g.warnings);
     save.orientation = 1;
     g.inner = (struct embedded_jpeg){
@@ -224,7 +223,7 @@ TEST(same)
 {
     struct image outer = turned_outer(XFORM_NONE, 0, 0);
     owned_bytes file = make_jpeg(&odd);
-    struct given g = { .allowance = 0 };
+    struct given g = { .done = false };
     struct save_opts save = plain_save(&g.warnings);
     struct segments list;
     CHECK(read_segments(&list, file), "no JPEG");
@@ -238,35 +237,21 @@ TEST(same)
     drop(&g);
 }
 
-/* Scans count by their pixels, also where they are no good, and end somewhere.
- */
-TEST(allowance)
+/* Scans are work of the picture that it stands in. */
+TEST(work)
 {
+    enum { SIDE = 64, WORK_OF_PIXEL = 32 };
+    const struct coding coding = { SIDE, SIDE, JCS_GRAYSCALE, .h = 1 };
+    struct account account = { .work = 1 };
+    struct meta meta = { .account = &account };
     struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
-    struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
-    struct bytes file = make_jpeg(&coding);
-    struct given g = { .allowance = 2 * 64 * 64 + 5 };
-    give(&g, file, &outer, EDGE_REENCODE, false);
-    CHECK(g.done && g.allowance == 64 * 64 + 5, "one scan");
-    bytes_free(&g.made);
-    free(g.is.samples);
-    file.size /= 2;
-    give(&g, file, &outer, EDGE_REENCODE, false);
-    CHECK(!g.done && g.allowance == 5, "half a scan");
-    file.size *= 2;
-    give(&g, file, &outer, EDGE_REENCODE, false);
-    CHECK(!g.done && strstr(g.err.text, "scans"), "%s", g.err.text);
-    bytes_free(&file);
-    coding.progressive = true;
-    file = make_jpeg(&coding);
-    g = (struct given){ .allowance = 3 * 64 * 64 };
-    give(&g, file, &outer, EDGE_REENCODE, false);
-    CHECK(!g.done && strstr(g.err.text, "scans") && g.allowance == 0, "%s",
-          g.err.text);
-    bytes_free(&file);
-    CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)PIXELS_MIN,
-          "a small one");
-    outer.width = outer.height = 4000;
-    CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)16000000,
-          "a large one");
+    struct given g;
+    outer.meta = &meta;
+    give_coding(&g, &coding, &outer, EDGE_REENCODE, false);
+    CHECK(g.done && account.spent > 0, "one scan");
+    drop(&g);
+    account.spent = account.work + WORK_OF_PIXEL * SIDE * SIDE;
+    give_coding(&g, &coding, &outer, EDGE_REENCODE, false);
+    CHECK(!g.done && strstr(g.err.text, "work"), "%s", g.err.text);
+    drop(&g);
 }
