@@ -82,42 +82,44 @@ void directory_remove(struct directory *dir, unsigned tag)
     dir->nfields = kept;
 }
 
-void directory_set(struct directory *dir, unsigned tag, unsigned type,
-                   const void *data, uint64_t count)
+uint8_t *directory_make(struct directory *dir, unsigned tag, unsigned type,
+                        uint64_t count)
 {
     const size_t size = (size_t)count * tiff_size_of(type);
-    uint8_t *copy = memory_alloc(size + 1);
+    uint8_t *data = memory_alloc_zeroed(1, size + 1);
     struct field *all =
         memory_realloc(dir->field, (dir->nfields + 1) * sizeof *all);
     dir->field = all ? all : dir->field;
-    if (!copy || !all) {
-        memory_free(copy);
+    if (!data || !all) {
+        memory_free(data);
         dir->failed = true;
-        return;
+        return NULL;
     }
-    if (size)
-        memcpy(copy, data, size);
-    copy[size] = 0;
     directory_remove(dir, tag);
     dir->field[dir->nfields++] = (struct field){ .tag = (uint16_t)tag,
                                                  .type = (uint16_t)type,
                                                  .owned = true,
                                                  .count = count,
-                                                 .data = copy,
+                                                 .data = data,
                                                  .size = size };
+    return data;
+}
+
+void directory_set(struct directory *dir, unsigned tag, unsigned type,
+                   const void *data, uint64_t count)
+{
+    uint8_t *to = directory_make(dir, tag, type, count);
+    if (to && count)
+        memcpy(to, data, (size_t)count * tiff_size_of(type));
 }
 
 void directory_set_numbers(struct directory *dir, unsigned tag, unsigned type,
                            const uint64_t *numbers, uint64_t count)
 {
     const unsigned bytes = tiff_size_of(type);
-    uint8_t *data = memory_alloc(count * bytes + 1);
-    dir->failed = dir->failed || !data;
-    for (uint64_t i = 0; data && i < count; i++)
-        tiff_write(dir->form, data + i * bytes, bytes, numbers[i]);
-    if (data)
-        directory_set(dir, tag, type, data, count);
-    memory_free(data);
+    uint8_t *to = directory_make(dir, tag, type, count);
+    for (uint64_t i = 0; to && i < count; i++)
+        tiff_write(dir->form, to + i * bytes, bytes, numbers[i]);
 }
 
 void directory_copy(struct directory *dir, const struct field *field)
@@ -141,10 +143,10 @@ void directory_set_number(struct directory *dir, unsigned tag, uint64_t number)
 uint8_t *directory_own(struct directory *dir, unsigned tag)
 {
     const struct field *field = directory_find(dir, tag);
-    if (!field)
-        return NULL;
-    directory_set(dir, tag, field->type, field->data, field->count);
-    return dir->failed ? NULL : directory_find(dir, tag)->data;
+    if (field && !field->owned)
+        directory_set(dir, tag, field->type, field->data, field->count);
+    field = directory_find(dir, tag);
+    return field && field->owned ? field->data : NULL;
 }
 
 void directory_exchange(struct directory *dir, unsigned a, unsigned b)
@@ -438,6 +440,69 @@ struct directory *directories_picture(const struct directories *all)
     while (dir && !directory_is_picture(dir))
         dir = dir->next;
     return dir;
+}
+
+/* ---- Strips and tiles --------------------------------------------------- */
+
+struct directory_parts directory_parts_of(const struct directory *dir,
+                                          unsigned places, unsigned sizes)
+{
+    const struct field *at = directory_find(dir, places),
+                       *size = directory_find(dir, sizes);
+    if (!field_has_integers(at) || !field_has_integers(size))
+        return (struct directory_parts){ .count = 0 };
+    return (struct directory_parts){
+        .form = dir->form,
+        .at = at->data,
+        .size = size->data,
+        .at_bytes = tiff_size_of(at->type),
+        .size_bytes = tiff_size_of(size->type),
+        .count = at->count < size->count ? at->count : size->count,
+    };
+}
+
+int directory_parts_find(struct directory_parts *parts,
+                         const struct directories *all,
+                         const struct directory *dir, struct err *err)
+{
+    const unsigned places =
+        directory_is_tiled(dir) ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS;
+    const struct field *at = directory_find(dir, places);
+    *parts = directory_parts_of(
+        dir, places,
+        directory_find(dir, TAG_TILE_SIZES) ? TAG_TILE_SIZES : TAG_STRIP_SIZES);
+    bool fits = !at || parts->count == at->count;
+    for (uint64_t i = 0; i < parts->count && fits; i++)
+        fits = contains(all, directory_part_at(parts, i),
+                        directory_part_size(parts, i));
+    return fits ? 0 : fail(err, "a strip or tile is not in the file");
+}
+
+int directory_parts_make(struct directory_parts *parts, struct directory *dir,
+                         bool tiled, uint64_t count, struct err *err)
+{
+    static const uint16_t tags[2][2] = {
+        { TAG_STRIP_OFFSETS, TAG_STRIP_SIZES },
+        { TAG_TILE_OFFSETS, TAG_TILE_SIZES },
+    };
+    const unsigned type = dir->form.big ? FIELD_LONG8 : FIELD_LONG;
+    for (unsigned k = 0; k < 2; k++) {
+        /* Those of the other kind libtiff has not read. */
+        directory_remove(dir, tags[!tiled][k]);
+        if (!directory_make(dir, tags[tiled][k], type, count))
+            return fail_memory(err, "no memory for strips or tiles");
+    }
+    *parts = directory_parts_of(dir, tags[tiled][0], tags[tiled][1]);
+    return 0;
+}
+
+void directory_part_set(const struct directory_parts *parts, uint64_t i,
+                        uint64_t at, uint64_t size)
+{
+    tiff_write(parts->form, parts->at + i * parts->at_bytes, parts->at_bytes,
+               at);
+    tiff_write(parts->form, parts->size + i * parts->size_bytes,
+               parts->size_bytes, size);
 }
 
 /* ---- Writing ------------------------------------------------------------ */

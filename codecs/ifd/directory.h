@@ -185,6 +185,9 @@ void directory_set_number(struct directory *dir, unsigned tag, uint64_t number);
  * lead to, which must stay. */
 void directory_copy(struct directory *dir, const struct field *field);
 void directory_remove(struct directory *dir, unsigned tag);
+/* Returns so many values of 0, to be filled in; NULL without memory. */
+uint8_t *directory_make(struct directory *dir, unsigned tag, unsigned type,
+                        uint64_t count);
 
 /* Removes all fields. */
 void directory_clear(struct directory *dir);
@@ -195,6 +198,46 @@ uint8_t *directory_own(struct directory *dir, unsigned tag);
 
 /* Exchanges the values of two tags, of which one may be missing. */
 void directory_exchange(struct directory *dir, unsigned a, unsigned b);
+
+/* ---- Strips and tiles ---- */
+
+/* The places of some parts of the file, and their sizes, in two tags. */
+struct directory_parts {
+    struct tiff_form form;
+    uint8_t *at, *size;
+    unsigned at_bytes, size_bytes; /* of each number */
+    uint64_t count;
+};
+
+/* Returns those of two tags; none if they are not there. */
+struct directory_parts directory_parts_of(const struct directory *dir,
+                                          unsigned places, unsigned sizes);
+
+/* Returns one of them: its place and size, which may be anything. */
+static inline uint64_t directory_part_at(const struct directory_parts *parts,
+                                         uint64_t i)
+{
+    return tiff_read(parts->form, parts->at + i * parts->at_bytes,
+                     parts->at_bytes);
+}
+static inline uint64_t directory_part_size(const struct directory_parts *parts,
+                                           uint64_t i)
+{
+    return tiff_read(parts->form, parts->size + i * parts->size_bytes,
+                     parts->size_bytes);
+}
+
+/* Finds the strips or tiles of a picture, if it has one. Fails if they are not
+ * in the file. */
+int directory_parts_find(struct directory_parts *parts,
+                         const struct directories *all,
+                         const struct directory *dir, struct err *err);
+
+/* Gives a directory room for so many, all 0, to be set. */
+int directory_parts_make(struct directory_parts *parts, struct directory *dir,
+                         bool tiled, uint64_t count, struct err *err);
+void directory_part_set(const struct directory_parts *parts, uint64_t i,
+                        uint64_t at, uint64_t size);
 
 /* ---- Writing ---- */
 

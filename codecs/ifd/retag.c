@@ -117,17 +117,15 @@ static uint64_t find_panasonic_end(const struct tiff_tags *tags,
     return begin;
 }
 
-/* Returns how many bytes a strip or tile may have. The one strip of a picture
- * that is not compressed has as many as its samples take, whatever it says. */
-static uint64_t most_of(const struct directory *dir, const struct field *at)
+/* Returns how many bytes the one strip of a picture may have: what is not
+ * compressed as many as its samples take, whatever it says. */
+static uint64_t strip_most(const struct directory *dir)
 {
-    enum { NONE = 1 };
     const uint64_t width = directory_number(dir, TAG_WIDTH, 0, UINT32_MAX),
                    height = directory_number(dir, TAG_HEIGHT, 0, UINT32_MAX),
                    bits = directory_number(dir, TAG_BITS, 0, 1),
                    samples = directory_number(dir, TAG_SAMPLES, 0, 1);
-    return at->tag == TAG_STRIP_OFFSETS && at->count == 1 &&
-                   directory_number(dir, TAG_COMPRESSION, 0, NONE) == NONE &&
+    return directory_number(dir, TAG_COMPRESSION, 0, 1) == 1 &&
                    width < 1 << 20 && height < 1 << 20 && bits <= 64 &&
                    samples <= 256
                ? (width * bits * samples + 7) / 8 * height
@@ -139,17 +137,15 @@ static uint64_t most_of(const struct directory *dir, const struct field *at)
 static uint64_t find_end(const struct directory *dir, unsigned places,
                          unsigned sizes)
 {
-    const struct field *at = directory_find(dir, places),
-                       *size = directory_find(dir, sizes);
+    const struct directory_parts parts = directory_parts_of(dir, places, sizes);
     uint64_t end = 0;
-    if (!field_has_integers(at) || !field_has_integers(size))
-        return 0;
-    const unsigned wide = tiff_size_of(at->type), n = tiff_size_of(size->type);
-    const uint64_t most = most_of(dir, at);
-    for (uint64_t i = 0; i < at->count && i < size->count; i++) {
-        const uint64_t begin = tiff_read(dir->form, at->data + i * wide, wide);
-        uint64_t bytes = tiff_read(dir->form, size->data + i * n, n);
-        bytes = bytes < most ? bytes : most;
+    for (uint64_t i = 0; i < parts.count; i++) {
+        const uint64_t begin = directory_part_at(&parts, i),
+                       size = directory_part_size(&parts, i),
+                       most = places == TAG_STRIP_OFFSETS && parts.count == 1
+                                  ? strip_most(dir)
+                                  : UINT64_MAX / 2,
+                       bytes = size < most ? size : most;
         if (begin != UINT32_MAX && bytes > 0 && begin <= UINT64_MAX / 2 &&
             begin + bytes > end)
             end = begin + bytes;

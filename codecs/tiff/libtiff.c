@@ -50,14 +50,11 @@ int tiff_load(struct err *err)
 
 struct tiff_handle {
     TIFF *tif;
-    struct bytes file; /* that is read, borrowed; or made */
+    struct bytes file; /* that is read, borrowed; or what was written last */
     uint64_t at;
-    bool writes, tiled, fax;
+    bool writes, tiled;
     struct err why; /* of the first failure */
 };
-
-/* Where the parts of a file that is made begin. */
-enum { HEADER = 8 };
 
 static tmsize_t on_read(thandle_t context, void *to, tmsize_t size)
 {
@@ -70,21 +67,18 @@ static tmsize_t on_read(thandle_t context, void *to, tmsize_t size)
     return (tmsize_t)n;
 }
 
+/* Places in a file that is made mean nothing: what is written is collected. */
 static tmsize_t on_write(thandle_t context, void *from, tmsize_t size)
 {
     struct tiff_handle *h = context;
-    const size_t n = (size_t)size;
-    if (h->at > h->file.size)
-        return -1;
-    if (h->at + n > h->file.size) {
-        if (!bytes_reserve(&h->file, (size_t)h->at + n - h->file.size))
-            return -1;
-        h->file.size = (size_t)h->at + n;
-    }
-    if (n)
-        memcpy(h->file.data + h->at, from, n);
-    h->at += n;
-    return size;
+    return bytes_append(&h->file, from, (size_t)size) ? size : -1;
+}
+
+static toff_t on_size(thandle_t context)
+{
+    enum { HEADER = 8 };
+    struct tiff_handle *h = context;
+    return h->writes ? HEADER : h->file.size;
 }
 
 static toff_t on_seek(thandle_t context, toff_t at, int whence)
@@ -92,18 +86,13 @@ static toff_t on_seek(thandle_t context, toff_t at, int whence)
     struct tiff_handle *h = context;
     return h->at = whence == SEEK_SET   ? at
                    : whence == SEEK_CUR ? h->at + at
-                                        : h->file.size + at;
+                                        : on_size(context) + at;
 }
 
 static int on_close(thandle_t context)
 {
     (void)context;
     return 0;
-}
-
-static toff_t on_size(thandle_t context)
-{
-    return ((struct tiff_handle *)context)->file.size;
 }
 
 static int on_map(thandle_t context, void **data, toff_t *size)
@@ -137,6 +126,20 @@ static int failure(struct tiff_handle *h, const char *what, struct err *err)
     return -1;
 }
 
+static uint32_t get32(TIFF *tif, uint32_t tag)
+{
+    uint32_t value = 0;
+    lib_TIFFGetFieldDefaulted(tif, tag, &value);
+    return value;
+}
+
+static unsigned get16(TIFF *tif, uint32_t tag)
+{
+    uint16_t value = 0;
+    lib_TIFFGetFieldDefaulted(tif, tag, &value);
+    return value;
+}
+
 /* Sets what decoders are asked for: chroma as many as luma, raw LogLuv. */
 static void set_form(TIFF *tif, unsigned compression)
 {
@@ -148,11 +151,10 @@ static void set_form(TIFF *tif, unsigned compression)
 }
 
 /* Sets the fields that strips depend on, in an order that libtiff takes. */
-static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
+static bool set_fields(TIFF *tif, const struct tiff_strips *s)
 {
     const struct coding *c = &s->coding;
     const struct cut *cut = &s->cut;
-    TIFF *tif = h->tif;
     const bool jpeg = c->compression == CODED_JPEG,
                deflate = c->compression == CODED_DEFLATE ||
                          c->compression == CODED_OLD_DEFLATE;
@@ -160,8 +162,8 @@ static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
         uint32_t tag;
         unsigned value;
     } fields[] = {
-        { TIFFTAG_IMAGEWIDTH, s->width },
-        { TIFFTAG_IMAGELENGTH, s->height },
+        { TIFFTAG_IMAGEWIDTH, cut->width },
+        { TIFFTAG_IMAGELENGTH, cut->height },
         { TIFFTAG_BITSPERSAMPLE, c->bits },
         { TIFFTAG_SAMPLESPERPIXEL, c->samples },
         { TIFFTAG_SAMPLEFORMAT, c->format },
@@ -195,60 +197,50 @@ static int set_fields(struct tiff_handle *h, const struct tiff_strips *s)
     return done;
 }
 
-static TIFF *open_client(struct tiff_handle *h, const char *mode,
-                         uint64_t memory)
-{
-    TIFFOpenOptions *options = lib_TIFFOpenOptionsAlloc();
-    if (!options)
-        return NULL;
-    lib_TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, h);
-    lib_TIFFOpenOptionsSetWarningHandlerExtR(options, on_error, NULL);
-    lib_TIFFOpenOptionsSetMaxSingleMemAlloc(
-        options, memory > PTRDIFF_MAX ? PTRDIFF_MAX : (tmsize_t)memory);
-    TIFF *tif =
-        lib_TIFFClientOpenExt("a TIFF", mode, h, on_read, on_write, on_seek,
-                              on_close, on_size, on_map, NULL, options);
-    lib_TIFFOpenOptionsFree(options);
-    return tif;
-}
-
 struct tiff_handle *tiff_handle_open(const struct tiff_strips *s, bool writes,
                                      struct err *err)
 {
+    const uint64_t memory = writes ? 0 : s->opts->limits.bytes;
     struct tiff_handle *h = memory_alloc_zeroed(1, sizeof *h);
+    TIFFOpenOptions *options = lib_TIFFOpenOptionsAlloc();
+    bool done = h && options;
+    if (done) {
+        h->writes = writes;
+        h->tiled = s->cut.tiled;
+        if (!writes)
+            h->file =
+                (struct bytes){ .data = s->file.data, .size = s->file.size };
+        lib_TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, h);
+        lib_TIFFOpenOptionsSetWarningHandlerExtR(options, on_error, NULL);
+        lib_TIFFOpenOptionsSetMaxSingleMemAlloc(
+            options, memory > PTRDIFF_MAX ? PTRDIFF_MAX : (tmsize_t)memory);
+        h->tif = lib_TIFFClientOpenExt("a TIFF",
+                                       !writes                ? "rh"
+                                       : s->coding.big_endian ? "wb"
+                                                              : "wl",
+                                       h, on_read, on_write, on_seek, on_close,
+                                       on_size, on_map, NULL, options);
+        done = h->tif && (writes ? set_fields(h->tif, s)
+                                 : lib_TIFFSetSubDirectory(h->tif, s->at));
+    }
+    if (options)
+        lib_TIFFOpenOptionsFree(options);
     if (!h) {
         fail_memory(err, "no memory for libtiff");
         return NULL;
     }
-    h->writes = writes;
-    h->tiled = s->cut.tiled;
-    if (!writes)
-        h->file = (struct bytes){ .data = s->file.data, .size = s->file.size };
-    h->tif = open_client(h,
-                         !writes                ? "rh"
-                         : s->coding.big_endian ? "wb"
-                                                : "wl",
-                         writes ? 0 : s->opts->limits.bytes);
-    uint16_t compression = 0;
-    bool done = h->tif != NULL;
-    if (done && writes)
-        done = set_fields(h, s);
-    else if (done && (done = lib_TIFFSetSubDirectory(h->tif, s->at))) {
-        lib_TIFFGetFieldDefaulted(h->tif, TIFFTAG_COMPRESSION, &compression);
-        set_form(h->tif, compression);
+    if (!done) {
+        failure(h, writes ? "it cannot be coded" : "a directory cannot be read",
+                err);
+        tiff_handle_close(h);
+        return NULL;
+    }
+    if (!writes) {
+        set_form(h->tif, get16(h->tif, TIFFTAG_COMPRESSION));
         h->tiled = lib_TIFFIsTiled(h->tif);
-        h->fax = compression == COMPRESSION_CCITTRLE ||
-                 compression == COMPRESSION_CCITTRLEW ||
-                 compression == CODED_T4 || compression == CODED_T6;
     }
-    if (done) {
-        h->why = (struct err){ .text = "" };
-        return h;
-    }
-    failure(h, writes ? "it cannot be coded" : "a directory cannot be read",
-            err);
-    tiff_handle_close(h);
-    return NULL;
+    h->why = (struct err){ .text = "" };
+    return h;
 }
 
 /* What libtiff writes when it closes a file is not looked at. */
@@ -261,20 +253,6 @@ void tiff_handle_close(struct tiff_handle *h)
     if (h->writes)
         bytes_free(&h->file);
     memory_free(h);
-}
-
-static unsigned get16(TIFF *tif, uint32_t tag)
-{
-    uint16_t value = 0;
-    lib_TIFFGetFieldDefaulted(tif, tag, &value);
-    return value;
-}
-
-static uint32_t get32(TIFF *tif, uint32_t tag)
-{
-    uint32_t value = 0;
-    lib_TIFFGetFieldDefaulted(tif, tag, &value);
-    return value;
 }
 
 int tiff_handle_describe(struct tiff_handle *h, struct tiff_strips *s,
@@ -333,69 +311,65 @@ struct bytes tiff_handle_coded(struct tiff_handle *h, uint32_t part)
                : (struct bytes){ 0 };
 }
 
-/* Reads a part to bytes that are all `fill` before. */
-static tmsize_t decode(struct tiff_handle *h, uint32_t part, uint8_t *to,
-                       size_t size, uint8_t fill)
-{
-    const tmsize_t n = (tmsize_t)size;
-    memset(to, fill, size);
-    return h->tiled ? lib_TIFFReadEncodedTile(h->tif, part, to, n)
-                    : lib_TIFFReadEncodedStrip(h->tif, part, to, n);
-}
-
 /* Where the codes of a fax end early, libtiff leaves the last rows as they are
- * and says nothing. Such rows are what they were filled with, whatever that
- * is. */
+ * and says nothing: then they are what they were filled with, whatever that is.
+ */
 int tiff_handle_read(struct tiff_handle *h, uint32_t part, uint8_t *to,
                      size_t size, struct err *err)
 {
-    static const uint8_t fills[] = { 0x5a, 0xa5 };
-    tmsize_t got = 0;
-    bool whole = true;
-    size_t end = 0;
+    const tmsize_t n = (tmsize_t)size;
+    const unsigned compression = get16(h->tif, TIFFTAG_COMPRESSION);
+    const bool fax = compression >= COMPRESSION_CCITTRLE &&
+                     compression <= COMPRESSION_CCITTFAX4;
+    uint8_t fill = fax ? 0x5a : 0;
+    size_t end = size;
+    tmsize_t got;
     char what[64];
-    for (unsigned i = 0; i < 2 && whole && end < size; i++) {
-        got = decode(h, part, to, size, h->fax ? fills[i] : 0);
-        whole = got == (tmsize_t)size;
-        for (end = size; h->fax && end > 0 && to[end - 1] == fills[i];)
-            end--;
+    for (;; fill = 0xa5) {
+        memset(to, fill, size);
+        got = h->tiled ? lib_TIFFReadEncodedTile(h->tif, part, to, n)
+                       : lib_TIFFReadEncodedStrip(h->tif, part, to, n);
+        if (!fill || got != n || fill == 0xa5 || to[size - 1] != fill)
+            break;
     }
-    memset(to + end, 0, size - end);
-    if (whole && end == size && !*h->why.text)
+    while (fill && end > 0 && to[end - 1] == fill)
+        to[--end] = 0;
+    if (got == n && end == size && !*h->why.text)
         return 0;
     if (got >= 0 && !*h->why.text)
         fail(&h->why, "it is too short");
     snprintf(what, sizeof what, "%s %u is damaged", h->tiled ? "tile" : "strip",
              part);
     failure(h, what, err);
-    return whole ? 1 : -1;
+    return got == n ? 1 : -1;
 }
 
 int tiff_handle_write(struct tiff_handle *h, uint32_t part, void *from,
                       size_t size, struct bytes *made, struct err *err)
 {
+    const struct bytes was = *made;
     const tmsize_t n = (tmsize_t)size;
+    h->file.size = 0;
     const tmsize_t put = h->tiled
                              ? lib_TIFFWriteEncodedTile(h->tif, part, from, n)
                              : lib_TIFFWriteEncodedStrip(h->tif, part, from, n);
     if (put != n)
         return failure(h, "a strip or tile cannot be coded", err);
-    if (!bytes_append(made, h->file.data + HEADER, h->file.size - HEADER))
-        return fail_memory(err, "no memory for a strip or tile");
-    h->file.size = HEADER;
+    *made = h->file;
+    h->file = was;
     return 0;
 }
 
 int tiff_handle_show(struct tiff_handle *h, const struct tiff_strips *s,
                      uint32_t *rows, struct err *err)
 {
-    const size_t pixels = (size_t)s->width * s->height;
+    const uint32_t width = s->cut.width, height = s->cut.height;
     const int as_stored = (int)get16(h->tif, TIFFTAG_ORIENTATION);
     uint8_t *to = (uint8_t *)rows;
-    if (!lib_TIFFReadRGBAImageOriented(h->tif, s->width, s->height, rows,
-                                       as_stored, 1))
+    if (!lib_TIFFReadRGBAImageOriented(h->tif, width, height, rows, as_stored,
+                                       1))
         return failure(h, "it cannot be shown", err);
-    for (size_t i = 0; i < pixels; i++) {
+    for (size_t i = 0; i < (size_t)width * height; i++) {
         const uint32_t pixel = rows[i];
         for (unsigned k = 0; k < s->coding.samples; k++)
             *to++ = (uint8_t)(pixel >> 8 * k);

@@ -28,32 +28,11 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
 
 /* Pixels of whole bytes are the largest cells that make them up; others one
  * cell, or a cell a sample. */
-static struct unit unit_of(const struct coding *c, uint64_t bits)
-{
-    const uint64_t bytes = bits / 8;
-    struct unit unit = { .cell = CELL_U8, .count = 1, .bits = 8 };
-    if (bits % 8 == 0) {
-        unit.cell = bytes % 4 == 0   ? CELL_F32
-                    : bytes % 2 == 0 ? CELL_U16
-                                     : CELL_U8;
-        unit.count = (unsigned)(bytes / cell_size(unit.cell));
-        unit.bits = 8 * (unsigned)cell_size(unit.cell);
-    } else {
-        unit.count = bits <= 32 ? 1 : (unsigned)(bits / c->bits);
-        unit.bits = (unsigned)(bits / unit.count);
-        unit.cell = unit.bits <= 8    ? CELL_U8
-                    : unit.bits <= 16 ? CELL_U16
-                                      : CELL_F32;
-    }
-    return unit;
-}
-
 int strips_measure(struct tiff_strips *s, struct err *err)
 {
     const struct coding *c = &s->coding;
     struct cut *cut = &s->cut;
-    const uint64_t samples = c->separate ? 1 : c->samples;
-    uint64_t bits = samples * c->bits;
+    unsigned bits = (c->separate ? 1 : c->samples) * c->bits, count = 1;
     if (cut->width == 0 || cut->height == 0 || c->bits == 0 ||
         c->samples == 0 || cut->chunk_height == 0 ||
         (cut->tiled && cut->chunk_width == 0))
@@ -71,8 +50,18 @@ int strips_measure(struct tiff_strips *s, struct err *err)
     cut->across = divide_up(cut->width, cut->chunk_width);
     cut->down = divide_up(cut->height, cut->chunk_height);
     cut->planes = c->separate ? c->samples : 1;
-    cut->row = (size_t)((cut->chunk_width * bits + 7) / 8);
-    s->unit = unit_of(c, bits);
+    cut->row = (size_t)(((uint64_t)cut->chunk_width * bits + 7) / 8);
+    if (bits % 8 == 0)
+        count = bits % 32 == 0   ? bits / 32
+                : bits % 16 == 0 ? bits / 16
+                                 : bits / 8;
+    else if (bits > 32)
+        count = bits / c->bits;
+    bits /= count;
+    s->unit = (struct unit){ bits <= 8    ? CELL_U8
+                             : bits <= 16 ? CELL_U16
+                                          : CELL_F32,
+                             count, bits };
     if ((uint64_t)cut->across * cut->down * cut->planes > UINT32_MAX)
         return fail(err, "it has too many strips or tiles");
     return 0;
@@ -81,12 +70,11 @@ int strips_measure(struct tiff_strips *s, struct err *err)
 int strips_show(struct tiff_strips *s, struct err *err)
 {
     const struct coding was = s->coding;
-    const bool gray = was.photometric <= MEANS_BLACK_IS_ZERO,
-               old = was.compression == CODED_OLD_JPEG;
+    const bool gray = was.photometric <= MEANS_BLACK_IS_ZERO;
     s->shown = true;
     s->coding = (struct coding){
-        .compression = old ? CODED_DEFLATE : was.compression,
-        .predictor = old ? 2 : was.predictor,
+        .compression = CODED_DEFLATE,
+        .predictor = 2,
         .photometric = gray ? MEANS_BLACK_IS_ZERO : MEANS_RGB,
         .bits = 8,
         .samples = gray ? 1 : 3,
@@ -118,8 +106,6 @@ int strips_open(struct tiff_strips *s, struct image *img,
     if (c->photometric == 32803)
         return fail_unread(err, "a camera's raw samples in a TIFF, which are "
                                 "not turned");
-    s->width = cut->width;
-    s->height = cut->height;
     const bool blocks = c->photometric == MEANS_YCC &&
                         (c->sub_x > 1 || c->sub_y > 1) &&
                         c->compression != CODED_JPEG;
@@ -128,12 +114,12 @@ int strips_open(struct tiff_strips *s, struct image *img,
         return -1;
     *img = (struct image){ .cell = s->unit.cell,
                            .color = COLOR_OTHER,
-                           .width = s->width,
-                           .height = s->height,
+                           .width = cut->width,
+                           .height = cut->height,
                            .nplanes = s->unit.count * cut->planes,
                            .orientation = 1,
                            .meta = img->meta };
-    return image_check(s->width, s->height,
+    return image_check(cut->width, cut->height,
                        s->unit.count > IMAGE_PLANES ? s->unit.count
                                                     : img->nplanes,
                        s->unit.cell, &all->opts->limits, err);
@@ -153,7 +139,6 @@ struct strip_worker {
  * failure. */
 struct strip_workers {
     const struct tiff_strips *s;
-    bool writes;
     unsigned count;
     struct strip_worker *worker;
     struct err *err;
@@ -162,13 +147,28 @@ struct strip_workers {
     struct err damage;   /* of the first of these */
 };
 
-static int workers_begin(struct strip_workers *w, struct err *err)
+static int workers_begin(struct strip_workers *w, bool writes, struct err *err)
 {
+    const struct cut *cut = &w->s->cut;
+    const size_t cells = (size_t)cut->chunk_width * cut->across *
+                         w->s->unit.count * cell_size(w->s->unit.cell);
     w->err = err;
-    w->count = thread_pool_threads(w->s->opts->pool);
+    w->count = least(thread_pool_threads(w->s->opts->pool),
+                     (uint64_t)cut->across * cut->down * cut->planes +
+                         (!writes ? cut->height / BAND_ROWS : 0));
     w->worker = memory_alloc_zeroed(w->count, sizeof *w->worker);
-    for (unsigned i = 0; w->worker && i < w->count; i++)
-        atomic_flag_clear(&w->worker[i].busy);
+    for (unsigned i = 0; w->worker && i < w->count; i++) {
+        struct strip_worker *worker = &w->worker[i];
+        atomic_flag_clear(&worker->busy);
+        worker->part = memory_alloc(
+            writes || cut->tiled ? cut->row * cut->chunk_height : 1);
+        worker->cells = memory_alloc(cells);
+        if (!worker->part || !worker->cells)
+            return fail_memory(err, "no memory for a strip or tile");
+        worker->handle = tiff_handle_open(w->s, writes, err);
+        if (!worker->handle)
+            return -1;
+    }
     return w->worker ? 0 : fail_memory(err, "no memory for threads");
 }
 
@@ -188,36 +188,13 @@ static void note_failure(struct strip_workers *w, const struct err *err)
         *w->err = *err;
 }
 
-static void give_back(struct strip_worker *worker)
-{
-    atomic_flag_clear(&worker->busy);
-}
-
-/* Returns one that no other thread uses; NULL once something failed. */
+/* Returns one that no other thread uses, until its flag is cleared. */
 static struct strip_worker *take(struct strip_workers *w)
 {
-    const struct cut *cut = &w->s->cut;
     struct strip_worker *worker = w->worker;
-    struct err err;
     while (atomic_flag_test_and_set(&worker->busy))
         worker = worker + 1 < w->worker + w->count ? worker + 1 : w->worker;
-    if (!worker->part) {
-        const bool parts = w->writes || cut->tiled;
-        worker->part = memory_alloc(parts ? cut->row * cut->chunk_height : 1);
-        worker->cells =
-            memory_alloc((size_t)cut->chunk_width * cut->across *
-                         w->s->unit.count * cell_size(w->s->unit.cell));
-        if (!worker->part || !worker->cells)
-            fail_memory(&err, "no memory for a strip or tile");
-        else
-            worker->handle = tiff_handle_open(w->s, w->writes, &err);
-        if (!worker->handle)
-            note_failure(w, &err);
-    }
-    if (worker->handle && !atomic_load(&w->failed))
-        return worker;
-    give_back(worker);
-    return NULL;
+    return worker;
 }
 
 /* ---- Cells of bits ----------------------------------------------------- */
@@ -285,6 +262,47 @@ static struct image plane_view(const struct tiff_strips *s,
     return view;
 }
 
+/* ---- LZW ----------------------------------------------------------------- */
+
+/* Returns whether our own LZW takes such samples: bytes. */
+static bool is_plain_lzw(const struct coding *c)
+{
+    return c->compression == CODED_LZW && c->fill_order == 1 &&
+           (c->predictor == 1 ? c->bits <= 8
+                              : c->predictor == 2 && c->bits == 8);
+}
+
+/* Reads a part. What is not sound is left to libtiff. */
+static bool read_lzw(const struct tiff_strips *s, struct bytes codes,
+                     uint8_t *to, size_t size)
+{
+    const struct coding *c = &s->coding;
+    const size_t row = s->cut.row, step = c->separate ? 1 : c->samples;
+    size_t got, left;
+    if (!codes.size ||
+        lzw_read(to, size, codes, 8, true, &got, &left) != LZW_WHOLE)
+        return false;
+    for (size_t at = 0; at < size && c->predictor == 2; at += row)
+        for (size_t i = step; i < row; i++)
+            to[at + i] = (uint8_t)(to[at + i] + to[at + i - step]);
+    return true;
+}
+
+static int write_lzw(const struct tiff_strips *s, uint8_t *part, size_t size,
+                     struct bytes *made, struct err *err)
+{
+    const struct coding *c = &s->coding;
+    const size_t row = s->cut.row, step = c->separate ? 1 : c->samples;
+    struct lzw_writer lzw;
+    for (size_t at = 0; at < size && c->predictor == 2; at += row)
+        for (size_t i = row; i-- > step;)
+            part[at + i] = (uint8_t)(part[at + i] - part[at + i - step]);
+    lzw_begin(&lzw, 8, true);
+    return lzw_put(&lzw, made, part, size) && lzw_end(&lzw, made)
+               ? 0
+               : fail_memory(err, "no memory for a strip or tile");
+}
+
 /* ---- Reading ----------------------------------------------------------- */
 
 struct strips_reading {
@@ -305,30 +323,6 @@ static uint8_t *row_at(const struct strips_reading *r, unsigned plane,
     return r->rows + ((size_t)plane * r->room + (y - r->begin)) * r->row;
 }
 
-/* Returns whether our own LZW takes such samples: bytes. */
-static bool is_plain_lzw(const struct coding *c)
-{
-    return c->compression == CODED_LZW && c->fill_order == 1 &&
-           (c->predictor == 1 ? c->bits <= 8
-                              : c->predictor == 2 && c->bits == 8);
-}
-
-/* Reads a part by our own LZW. What is not sound is left to libtiff. */
-static bool read_lzw(const struct tiff_strips *s, struct bytes codes,
-                     uint8_t *to, size_t size)
-{
-    const struct coding *c = &s->coding;
-    const size_t row = s->cut.row, step = c->separate ? 1 : c->samples;
-    size_t got, left;
-    if (!codes.size ||
-        lzw_read(to, size, codes, 8, true, &got, &left) != LZW_WHOLE)
-        return false;
-    for (size_t at = 0; at < size && c->predictor == 2; at += row)
-        for (size_t i = step; i < row; i++)
-            to[at + i] = (uint8_t)(to[at + i] + to[at + i - step]);
-    return true;
-}
-
 /* Reads a part to its place among the rows. */
 static void read_part(void *context, size_t i)
 {
@@ -338,19 +332,16 @@ static void read_part(void *context, size_t i)
                    down = r->down + (uint32_t)(i / cut->across % r->n),
                    plane = (uint32_t)(i / cut->across / r->n),
                    y = down * cut->chunk_height,
-                   height = least(cut->chunk_height, cut->height - y);
-    const uint32_t part = (plane * cut->down + down) * cut->across + column;
-    struct strip_worker *worker = take(&r->workers);
-    struct err err;
-    if (!worker)
-        return;
-    uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
+                   height = least(cut->chunk_height, cut->height - y),
+                   part = (plane * cut->down + down) * cut->across + column;
     const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
-    const bool done =
-        is_plain_lzw(&r->s->coding) &&
-        read_lzw(r->s, tiff_handle_coded(worker->handle, part), to, size);
-    const int status =
-        done ? 0 : tiff_handle_read(worker->handle, part, to, size, &err);
+    struct strip_worker *worker = take(&r->workers);
+    uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
+    struct err err;
+    int status = 0;
+    if (!is_plain_lzw(&r->s->coding) ||
+        !read_lzw(r->s, tiff_handle_coded(worker->handle, part), to, size))
+        status = tiff_handle_read(worker->handle, part, to, size, &err);
     if (status < 0 && !r->s->opts->tolerant)
         note_failure(&r->workers, &err);
     else if (status && atomic_fetch_add(&r->workers.damaged, 1) == 0)
@@ -358,48 +349,39 @@ static void read_part(void *context, size_t i)
     for (uint32_t k = 0; k < height && cut->tiled; k++)
         memcpy(row_at(r, plane, y + k) + column * cut->row, to + k * cut->row,
                cut->row);
-    give_back(worker);
-}
-
-/* Puts row y of the picture into row `row` of `to`. */
-static void put_row(const struct strips_reading *r, const struct image *to,
-                    uint32_t row, uint32_t y, void *cells)
-{
-    const struct tiff_strips *s = r->s;
-    const struct unit *unit = &s->unit;
-    for (unsigned p = 0; p < s->cut.planes; p++) {
-        const struct image view = plane_view(s, to, p);
-        const void *from = row_at(r, p, y);
-        if (is_packed(unit)) {
-            unpack(cells, unit->cell, from, (size_t)view.width * unit->count,
-                   unit->bits);
-            from = cells;
-        }
-        interleave_split_row(&view, row, from);
-    }
+    atomic_flag_clear(&worker->busy);
 }
 
 static void put_band(void *context, size_t i)
 {
     struct strips_reading *r = context;
+    const struct tiff_strips *s = r->s;
+    const struct unit *unit = &s->unit;
+    struct strip_worker *worker = take(&r->workers);
     struct row_sink band = { 0 };
     struct err err;
     uint32_t begin, end, row;
-    struct strip_worker *worker = take(&r->workers);
-    if (!worker)
-        return;
     int status =
         row_sink_open_band(&band, r->sink, r->band + i, &begin, &end, &err);
     for (uint32_t y = begin; y < end && status == 0; y++) {
         const struct image *to = row_sink_at(&band, y, &row);
-        put_row(r, to, row, y, worker->cells);
+        for (unsigned p = 0; p < s->cut.planes; p++) {
+            const struct image view = plane_view(s, to, p);
+            const void *from = row_at(r, p, y);
+            if (is_packed(unit)) {
+                unpack(worker->cells, unit->cell, from,
+                       (size_t)view.width * unit->count, unit->bits);
+                from = worker->cells;
+            }
+            interleave_split_row(&view, row, from);
+        }
         status = row_sink_done(&band, y, &err);
     }
     if (status)
         note_failure(&r->workers, &err);
     if (band.turner)
         row_sink_close(&band);
-    give_back(worker);
+    atomic_flag_clear(&worker->busy);
 }
 
 /* Passes on the bands of which all rows are there, and keeps the others. */
@@ -451,38 +433,32 @@ static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
     return r->rows ? 0 : fail_memory(err, "no memory for strips or tiles");
 }
 
-/* Reads all rows at once, and puts them. */
-static int read_shown(struct strips_reading *r, struct err *err)
-{
-    struct tiff_handle *h = tiff_handle_open(r->s, false, err);
-    const int status =
-        h ? tiff_handle_show(h, r->s, (uint32_t *)(void *)r->rows, err) : -1;
-    tiff_handle_close(h);
-    r->row = r->s->cut.width * r->s->coding.samples;
-    r->end = r->s->height;
-    if (status == 0)
-        put_bands(r, r->s->opts->pool);
-    r->down = r->s->cut.down;
-    return status || atomic_load(&r->workers.failed) ? -1 : 0;
-}
-
 int strips_read(const struct tiff_strips *s, struct row_sink *sink,
                 struct err *err)
 {
     struct strips_reading r = { .workers = { .s = s }, .s = s, .sink = sink };
+    const struct cut *cut = &s->cut;
+    struct thread_pool *pool = s->opts->pool;
     uint32_t most = 1;
-    int status =
-        workers_begin(&r.workers, err) || make_room(&r, &most, err) ? -1 : 0;
+    int status = make_room(&r, &most, err);
+    if (status == 0)
+        status = workers_begin(&r.workers, false, err);
     if (status == 0 && s->shown)
-        status = read_shown(&r, err);
-    for (; r.down < s->cut.down && status == 0; r.down += r.n) {
-        r.n = least(most, s->cut.down - r.down);
-        thread_pool_run(s->opts->pool, read_part, &r,
-                        (size_t)r.n * s->cut.across * s->cut.planes);
-        r.end = least((uint64_t)(r.down + r.n) * s->cut.chunk_height,
-                      s->cut.height);
+        status = tiff_handle_show(r.workers.worker->handle, s,
+                                  (uint32_t *)(void *)r.rows, err);
+    if (s->shown) {
+        r.row = (size_t)cut->width * s->coding.samples;
+        most = cut->down;
+    }
+    for (; r.down < cut->down && status == 0; r.down += r.n) {
+        r.n = least(most, cut->down - r.down);
+        if (!s->shown)
+            thread_pool_run(pool, read_part, &r,
+                            (size_t)r.n * cut->across * cut->planes);
+        r.end =
+            least((uint64_t)(r.down + r.n) * cut->chunk_height, cut->height);
         if (!atomic_load(&r.workers.failed))
-            put_bands(&r, s->opts->pool);
+            put_bands(&r, pool);
         status = atomic_load(&r.workers.failed)
                      ? -1
                      : account_check_time(s->opts->limits.account, err);
@@ -501,26 +477,31 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
 struct strips_writing {
     struct strip_workers workers;
     const struct tiff_strips *s;
-    const struct row_source *source;
+    struct row_source source;
     struct bytes *made; /* of each part */
     uint32_t plane, down;
 };
 
-/* Makes the rows of a part, with zeros where a tile is beyond the picture. */
-static size_t fill_part(const struct strips_writing *w,
-                        const struct strip_worker *worker, uint32_t down,
-                        uint32_t column)
+/* Makes a part of its rows, with zeros where a tile is beyond the picture. */
+static void write_part(void *context, size_t i)
 {
-    const struct cut *cut = &w->s->cut;
-    const struct unit *unit = &w->s->unit;
-    const uint32_t y = down * cut->chunk_height, x = column * cut->chunk_width,
+    struct strips_writing *w = context;
+    const struct tiff_strips *s = w->s;
+    const struct cut *cut = &s->cut;
+    const struct unit *unit = &s->unit;
+    const uint32_t column = (uint32_t)(i % cut->across),
+                   down = w->down + (uint32_t)(i / cut->across),
+                   part = (w->plane * cut->down + down) * cut->across + column,
+                   y = down * cut->chunk_height, x = column * cut->chunk_width,
                    width = least(cut->chunk_width, cut->width - x),
                    height = least(cut->chunk_height, cut->height - y);
     const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
+    struct strip_worker *worker = take(&w->workers);
+    struct err err;
     uint32_t row;
-    const struct image *img = row_source_at(w->source, y, &row);
+    const struct image *img = row_source_at(&w->source, y, &row);
     const struct image columns = image_part(img, true, x, width);
-    const struct image view = plane_view(w->s, &columns, w->plane);
+    const struct image view = plane_view(s, &columns, w->plane);
     if (width < cut->chunk_width || height < cut->chunk_height)
         memset(worker->part, 0, size);
     for (uint32_t k = 0; k < height; k++) {
@@ -531,76 +512,47 @@ static size_t fill_part(const struct strips_writing *w,
             pack(to, worker->cells, unit->cell, (size_t)width * unit->count,
                  unit->bits);
     }
-    return size;
-}
-
-static int write_lzw(const struct strips_writing *w, uint8_t *part, size_t size,
-                     struct bytes *made, struct err *err)
-{
-    const struct coding *c = &w->s->coding;
-    const size_t row = w->s->cut.row, step = c->separate ? 1 : c->samples;
-    struct lzw_writer lzw;
-    for (size_t at = 0; at < size && c->predictor == 2; at += row)
-        for (size_t i = row; i-- > step;)
-            part[at + i] = (uint8_t)(part[at + i] - part[at + i - step]);
-    lzw_begin(&lzw, 8, true);
-    return lzw_put(&lzw, made, part, size) && lzw_end(&lzw, made)
-               ? 0
-               : fail_memory(err, "no memory for a strip or tile");
-}
-
-static void write_part(void *context, size_t i)
-{
-    struct strips_writing *w = context;
-    const struct cut *cut = &w->s->cut;
-    const uint32_t column = (uint32_t)(i % cut->across),
-                   down = w->down + (uint32_t)(i / cut->across);
-    struct strip_worker *worker = take(&w->workers);
-    struct err err;
-    if (!worker)
-        return;
-    const size_t size = fill_part(w, worker, down, column);
-    const uint32_t part = (w->plane * cut->down + down) * cut->across + column;
-    if (is_plain_lzw(&w->s->coding)
-            ? write_lzw(w, worker->part, size, &w->made[i], &err)
+    if (is_plain_lzw(&s->coding)
+            ? write_lzw(s, worker->part, size, &w->made[i], &err)
             : tiff_handle_write(worker->handle, part, worker->part, size,
                                 &w->made[i], &err))
         note_failure(&w->workers, &err);
-    give_back(worker);
+    atomic_flag_clear(&worker->busy);
 }
 
 /* Appends what was made of n rows of parts. Rows of one strip that is not
  * compressed may come in several. */
 static void append_parts(struct strips_writing *w, struct tiff_writer *to,
-                         struct parts *parts, uint32_t n)
+                         const struct directory_parts *parts, uint32_t n)
 {
-    const size_t count = (size_t)n * w->s->cut.across;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < (size_t)n * w->s->cut.across; i++) {
         struct bytes *made = &w->made[i];
-        uint64_t part =
-            ((uint64_t)w->plane * w->s->cut.down + w->down) * w->s->cut.across +
-            i;
-        if (parts->count == w->s->cut.planes)
-            part = w->plane;
-        if (!parts->size[part])
-            parts->at[part] = tiff_writer_at(to);
-        parts->size[part] += made->size;
+        const uint64_t part =
+            parts->count == w->s->cut.planes
+                ? w->plane
+                : ((uint64_t)w->plane * w->s->cut.down + w->down) *
+                          w->s->cut.across +
+                      i;
+        const uint64_t was = directory_part_size(parts, part);
+        directory_part_set(parts, part,
+                           was ? directory_part_at(parts, part)
+                               : tiff_writer_at(to),
+                           was + made->size);
         tiff_writer_append(to, made->data, made->size);
         made->size = 0;
     }
 }
 
 static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
-                        struct parts *parts, struct row_source *source,
-                        struct err *err)
+                        const struct directory_parts *parts, struct err *err)
 {
     const struct cut *cut = &w->s->cut;
     const uint64_t part = (uint64_t)cut->row * cut->across * cut->chunk_height;
     const uint64_t all = ROUND * thread_pool_threads(w->s->opts->pool);
     uint32_t most = least(all > part ? all / part : 1, cut->down), n;
     if (most > 1 &&
-        (uint64_t)most * cut->chunk_height > row_source_most(source))
-        most = row_source_most(source) / cut->chunk_height;
+        (uint64_t)most * cut->chunk_height > row_source_most(&w->source))
+        most = row_source_most(&w->source) / cut->chunk_height;
     most += !most;
     w->made = memory_alloc_zeroed((size_t)most * cut->across, sizeof *w->made);
     if (!w->made)
@@ -610,7 +562,7 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
         for (w->down = 0; w->down < cut->down && status == 0; w->down += n) {
             n = least(most, cut->down - w->down);
             status = row_source_hold(
-                source, w->down * cut->chunk_height,
+                &w->source, w->down * cut->chunk_height,
                 least((uint64_t)(w->down + n) * cut->chunk_height, cut->height),
                 err);
             if (status == 0)
@@ -628,58 +580,29 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
     return status;
 }
 
-int parts_alloc(struct parts *parts, uint64_t count, struct err *err)
-{
-    *parts = (struct parts){
-        .at = memory_alloc_zeroed((size_t)count, sizeof *parts->at),
-        .size = memory_alloc_zeroed((size_t)count, sizeof *parts->size),
-        .count = count,
-    };
-    return parts->at && parts->size
-               ? 0
-               : fail_memory(err, "no memory for strips or tiles");
-}
-
-void parts_set(struct parts *parts, struct directory *dir, bool tiled)
-{
-    const unsigned type = dir->form.big ? FIELD_LONG8 : FIELD_LONG;
-    if (parts->at && parts->size) {
-        directory_set_numbers(dir, tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS,
-                              type, parts->at, parts->count);
-        directory_set_numbers(dir, tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES,
-                              type, parts->size, parts->count);
-        /* Those of the other kind, which libtiff has not read. */
-        directory_remove(dir, tiled ? TAG_STRIP_OFFSETS : TAG_TILE_OFFSETS);
-        directory_remove(dir, tiled ? TAG_STRIP_SIZES : TAG_TILE_SIZES);
-    }
-    memory_free(parts->at);
-    memory_free(parts->size);
-}
-
 int strips_write(struct tiff_writer *to, struct directory *dir,
                  const struct tiff_strips *s, const struct image *img,
                  struct err *err)
 {
+    const uint64_t count =
+        (uint64_t)s->cut.planes * s->cut.across * s->cut.down;
     struct tiff_strips cut = *s;
-    struct row_source source = row_source_open(img, s->opts->pool);
-    struct strips_writing w = { .workers = { .s = &cut, .writes = true },
+    struct strips_writing w = { .workers = { .s = &cut },
                                 .s = &cut,
-                                .source = &source };
-    struct parts parts;
+                                .source = row_source_open(img, s->opts->pool) };
+    struct directory_parts parts;
     /* An even number of rows, so that nothing comes between them. */
     if (s->coding.compression == CODED_NONE && s->cut.down == 1 &&
         !s->cut.tiled) {
         cut.cut.chunk_height = least(BAND_ROWS, cut.cut.height);
         cut.cut.down = divide_up(cut.cut.height, cut.cut.chunk_height);
     }
-    int status = parts_alloc(
-        &parts, (uint64_t)s->cut.planes * s->cut.across * s->cut.down, err);
+    int status = directory_parts_make(&parts, dir, s->cut.tiled, count, err);
     if (status == 0)
-        status = workers_begin(&w.workers, err);
+        status = workers_begin(&w.workers, true, err);
     if (status == 0)
-        status = write_rounds(&w, to, &parts, &source, err);
-    parts_set(&parts, dir, s->cut.tiled);
-    row_source_close(&source);
+        status = write_rounds(&w, to, &parts, err);
+    row_source_close(&w.source);
     workers_end(&w.workers);
     return status;
 }

@@ -1,5 +1,5 @@
 /* What the tags of a TIFF say of the place of its picture: EXIF, XMP, the
- * resources of Photoshop, GeoTIFF, and descriptions that programs read. */
+ * resources of Photoshop, and descriptions that programs read. */
 #include "codecs/tiff/tiff.h"
 
 #include <ctype.h>
@@ -20,7 +20,6 @@ enum {
     TAG_MODEL = 34264,
     TAG_PHOTOSHOP = 34377,
     TAG_LSM = 34412,
-    TAG_GEO_KEYS = 34735,
     TAG_SUBJECT_AREA = 0x9214,
     TAG_LAYERS = 37724,
     TAG_SUBJECT_LOCATION = 0xa214,
@@ -39,22 +38,90 @@ static uint32_t height_of(const struct directory *dir)
     return (uint32_t)directory_number(dir, TAG_HEIGHT, 0, 0);
 }
 
-/* ---- EXIF -------------------------------------------------------------- */
+/* ---- Descriptions ------------------------------------------------------ */
 
-static void exchange_axes(struct directory *dir)
+/* tifffile says the shape of all pages, as "[2, 17, 23, 3]": exchanges rows and
+ * columns, behind which samples may follow. Returns false if it is another
+ * shape. */
+static bool turn_shape(const struct directory *dir, char *text)
 {
-    static const uint16_t pairs[][2] = {
-        { TAG_WIDTH, TAG_HEIGHT },
-        { TAG_TILE_WIDTH, TAG_TILE_HEIGHT },
-        { TAG_X_RESOLUTION, TAG_Y_RESOLUTION },
-        { TAG_CELL_WIDTH, TAG_CELL_HEIGHT },
-        { 0x1001, 0x1002 }, /* of a related picture */
-        { 0xa002, 0xa003 }, /* of the picture, in pixels */
-        { 0xa20e, 0xa20f }, /* resolution of the focal plane */
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        directory_exchange(dir, pairs[i][0], pairs[i][1]);
+    const uint32_t w = width_of(dir), h = height_of(dir);
+    char was[32], is[32], *at = text, *found = NULL;
+    const int n = snprintf(was, sizeof was, "%u, %u", h, w);
+    snprintf(is, sizeof is, "%u, %u", w, h);
+    const char *end = strchr(text, ']');
+    for (; end && (at = strstr(at, was)) && at < end; at++)
+        if ((at[-1] == '[' || at[-1] == ' ') && (at[n] == ']' || at[n] == ','))
+            found = at;
+    if (found)
+        memcpy(found, is, (size_t)n);
+    return found;
 }
+
+/* Makes a description true of a turned picture. */
+static int turn_description(struct directory *dir, uint64_t pages,
+                            struct warnings *warnings, struct err *err)
+{
+    const bool flip = xform_transposes(dir->turn);
+    char *text = (char *)directory_own(dir, TAG_DESCRIPTION);
+    if (!text)
+        return 0;
+    const char *images =
+        strncmp(text, "ImageJ=", 7) ? NULL : strstr(text, "\nimages=");
+    if (images && strtoull(images + 8, NULL, 10) > pages)
+        return fail_unread(err, "an ImageJ stack, whose pictures are not "
+                                "pages of the file; save it as BigTIFF");
+    if (strncmp(text, "{\"shape\":", 9) == 0 &&
+        (strstr(text, "\"truncated\": true") ||
+         (flip && !turn_shape(dir, text))))
+        return fail_unread(err, "an array of tifffile, whose shape is not "
+                                "that of its pages");
+    if (!strstr(text, "<OME") && !strstr(text, "<ome:OME"))
+        return 0;
+    if (flip && strstr(text, "<BinaryOnly"))
+        return fail_unread(err, "an OME-TIFF whose sizes are in another file");
+    /* SizeX becomes SizeY, and PhysicalSizeX and its unit. */
+    for (char *p = text; flip && (p = strstr(p, "Size")); p += 4)
+        if (p > text && (p[-1] == 'l' || isspace((unsigned char)p[-1])) &&
+            (p[4] == 'X' || p[4] == 'Y'))
+            p[4] ^= 'X' ^ 'Y';
+    if (strstr(text, "<ROI "))
+        warn(warnings, "regions in OME-XML stay where they were");
+    return 0;
+}
+
+/* Some hold places in the file, or what no turn keeps true. */
+int tags_check(struct directory *dir, uint64_t pages,
+               const struct save_opts *save, struct err *err)
+{
+    static const struct {
+        unsigned tag;
+        bool always;
+        const char *what;
+    } refused[] = {
+        { TAG_LSM, true, "a stack of a Zeiss microscope (LSM)" },
+        { TAG_META_MORPH, true, "a stack of MetaMorph (STK)" },
+        { TAG_NDPI, true, "a slide of Hamamatsu (NDPI)" },
+        { TAG_RPC, false, "a map by rational polynomials (RPC)" },
+        { TAG_INTERGRAPH, false, "a map by the matrix of Intergraph" },
+        { TAG_MODEL_SCALE, false, "a map (GeoTIFF)" },
+        { TAG_TIE_POINTS, false, "a map (GeoTIFF)" },
+        { TAG_MODEL, false, "a map (GeoTIFF)" },
+    };
+    const bool turned = dir->turn != XFORM_NONE;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if ((refused[i].always || (turned && !save->strip)) &&
+            directory_find(dir, refused[i].tag))
+            return fail_unread(err,
+                               "%s: its own tags would no longer be true, so "
+                               "it is not turned%s",
+                               refused[i].what,
+                               refused[i].always ? ""
+                                                 : "; --strip leaves them out");
+    return turned ? turn_description(dir, pages, save->warnings, err) : 0;
+}
+
+/* ---- Metadata ---------------------------------------------------------- */
 
 /* Turns a place in the picture, of which width and height may follow. */
 static void turn_subject(const struct directory *picture, struct directory *dir,
@@ -81,183 +148,6 @@ static void turn_subject(const struct directory *picture, struct directory *dir,
     };
     directory_set_numbers(dir, tag, field->type, is, field->count);
 }
-
-/* ---- GeoTIFF ----------------------------------------------------------- */
-
-static double read_double(struct tiff_form form, const uint8_t *p)
-{
-    const uint64_t bits = tiff_read(form, p, 8);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void write_double(struct tiff_form form, uint8_t *p, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    tiff_write(form, p, 8, bits);
-}
-
-/* Reads n doubles of a field. Returns false if it has fewer. */
-static bool get_doubles(const struct directory *dir, unsigned tag, double *to,
-                        unsigned n)
-{
-    const struct field *field = directory_find(dir, tag);
-    if (!field || field->type != FIELD_DOUBLE || field->count < n)
-        return false;
-    for (unsigned i = 0; i < n; i++)
-        to[i] = read_double(dir->form, field->data + 8 * i);
-    return true;
-}
-
-/* Returns whether places are those of the middles of pixels. */
-static bool is_point(const struct directory *dir)
-{
-    enum { RASTER_TYPE = 1025, POINT = 2 };
-    const struct field *keys = directory_find(dir, TAG_GEO_KEYS);
-    for (uint64_t i = 4; keys && i + 3 < keys->count; i += 4)
-        if (directory_number(dir, TAG_GEO_KEYS, i, 0) == RASTER_TYPE)
-            return directory_number(dir, TAG_GEO_KEYS, i + 3, 0) == POINT;
-    return false;
-}
-
-/* Reads the matrix that leads from pixels to the map, or makes it of a tie
- * point and a scale (GeoTIFF 1.0, 2.6.3). */
-static bool read_matrix(const struct directory *dir, double m[16])
-{
-    const struct field *model = directory_find(dir, TAG_MODEL);
-    double p[6], s[3];
-    if (model && model->count == 16 && get_doubles(dir, TAG_MODEL, m, 16))
-        return true;
-    if (!get_doubles(dir, TAG_TIE_POINTS, p, 6) ||
-        !get_doubles(dir, TAG_MODEL_SCALE, s, 3))
-        return false;
-    memset(m, 0, 16 * sizeof *m);
-    m[0] = s[0];
-    m[5] = -s[1];
-    m[10] = s[2];
-    m[3] = p[3] - p[0] * s[0];
-    m[7] = p[4] + p[1] * s[1];
-    m[11] = p[5] - p[2] * s[2];
-    m[15] = 1;
-    return true;
-}
-
-/* Turns tie points alone, of places in a picture of this size, turned. */
-static void turn_ties(struct directory *dir, const double size[2])
-{
-    const struct field *tie = directory_find(dir, TAG_TIE_POINTS);
-    const bool flip = xform_transposes(dir->turn);
-    const uint64_t count =
-        tie && tie->type == FIELD_DOUBLE ? tie->count / 6 : 0;
-    uint8_t *p = count ? directory_own(dir, TAG_TIE_POINTS) : NULL;
-    for (uint64_t i = 0; p && i < count; i++, p += 6 * 8) {
-        const double was[2] = { read_double(dir->form, p),
-                                read_double(dir->form, p + 8) };
-        for (unsigned k = 0; k < 2; k++) {
-            const bool back = dir->turn & (k ? XFORM_MIRROR_Y : XFORM_MIRROR_X);
-            const double at = was[flip ? !k : k];
-            write_double(dir->form, p + 8 * k, back ? size[k] - at : at);
-        }
-    }
-}
-
-/* Puts the turn before what leads to the map. Zeros stay positive. */
-static void turn_map(struct directory *dir)
-{
-    const double less = is_point(dir) ? 1 : 0;
-    const enum xform t = dir->turn;
-    const bool flip = xform_transposes(t);
-    const double size[2] = { (flip ? height_of(dir) : width_of(dir)) - less,
-                             (flip ? width_of(dir) : height_of(dir)) - less };
-    double m[16];
-    uint8_t data[sizeof m];
-    if (!read_matrix(dir, m)) {
-        turn_ties(dir, size);
-        return;
-    }
-    for (unsigned row = 0; row < 12; row += 4) {
-        const double a = m[row + flip], b = m[row + !flip];
-        m[row] = (t & XFORM_MIRROR_X ? -a : a) + 0.0;
-        m[row + 1] = (t & XFORM_MIRROR_Y ? -b : b) + 0.0;
-        if (t & XFORM_MIRROR_X)
-            m[row + 3] += a * size[0];
-        if (t & XFORM_MIRROR_Y)
-            m[row + 3] += b * size[1];
-    }
-    for (unsigned i = 0; i < 16; i++)
-        write_double(dir->form, data + 8 * i, m[i]);
-    directory_remove(dir, TAG_TIE_POINTS);
-    directory_remove(dir, TAG_MODEL_SCALE);
-    directory_set(dir, TAG_MODEL, FIELD_DOUBLE, data, 16);
-}
-
-/* ---- Descriptions ------------------------------------------------------ */
-
-/* tifffile says the shape of all pages, as "[2, 17, 23, 3]": exchanges rows and
- * columns, behind which samples may follow. Returns false if it is another
- * shape. */
-static bool turn_shape(const struct directory *dir, char *text)
-{
-    const uint32_t w = width_of(dir), h = height_of(dir);
-    const unsigned long long samples = directory_number(dir, TAG_SAMPLES, 0, 1);
-    const char *end = strchr(text, ']');
-    for (unsigned i = 0; i < 2 && end; i++) {
-        char was[64], is[64], more[32] = "";
-        if (i)
-            snprintf(more, sizeof more, ", %llu", samples);
-        const int n = snprintf(was, sizeof was, "%u, %u%s]", h, w, more);
-        snprintf(is, sizeof is, "%u, %u%s]", w, h, more);
-        char *at = text + (end + 1 - text) - n;
-        if (end + 1 - text > n && (at[-1] == '[' || at[-1] == ' ') &&
-            memcmp(at, was, (size_t)n) == 0) {
-            memcpy(at, is, (size_t)n);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* OME-XML: SizeX becomes SizeY, and PhysicalSizeX and its unit. */
-static void exchange_sizes(char *text)
-{
-    for (char *p = text; (p = strstr(p, "Size")); p += 4)
-        if (p > text && (p[-1] == 'l' || isspace((unsigned char)p[-1])) &&
-            (p[4] == 'X' || p[4] == 'Y'))
-            p[4] ^= 'X' ^ 'Y';
-}
-
-/* Makes a description true of a turned picture. */
-static int turn_description(struct directory *dir, uint64_t pages,
-                            struct warnings *warnings, struct err *err)
-{
-    const bool flip = xform_transposes(dir->turn);
-    char *text = (char *)directory_own(dir, TAG_DESCRIPTION);
-    if (!text)
-        return 0;
-    const char *images =
-        strncmp(text, "ImageJ=", 7) ? NULL : strstr(text, "\nimages=");
-    if (images && strtoull(images + 8, NULL, 10) > pages)
-        return fail_unread(err, "an ImageJ stack, whose pictures are not "
-                                "pages of the file; save it as BigTIFF");
-    if (strncmp(text, "{\"shape\":", 9) == 0 &&
-        (strstr(text, "\"truncated\": true") ||
-         (flip && !turn_shape(dir, text))))
-        return fail_unread(err, "an array of tifffile, whose shape is not "
-                                "that of its pages");
-    if (!strstr(text, "<OME") && !strstr(text, "<ome:OME"))
-        return 0;
-    if (flip && strstr(text, "<BinaryOnly"))
-        return fail_unread(err, "an OME-TIFF whose sizes are in another file");
-    if (flip)
-        exchange_sizes(text);
-    if (strstr(text, "<ROI "))
-        warn(warnings, "regions in OME-XML stay where they were");
-    return 0;
-}
-
-/* ---- Metadata of other rooms ------------------------------------------- */
 
 /* Makes a packet of XMP or resources of Photoshop true of the picture. */
 static int turn_block(struct directory *dir, unsigned tag,
@@ -289,40 +179,15 @@ static int turn_block(struct directory *dir, unsigned tag,
     return status;
 }
 
-/* Photoshop shows its layers, not the picture. */
-static int drop_layers(struct directory *dir, const struct save_opts *save,
-                       struct err *err)
+static void leave_out(struct directory *dir, const struct save_opts *save)
 {
-    if (!directory_find(dir, TAG_LAYERS) || dir->turn == XFORM_NONE)
-        return 0;
-    if (save->lossless)
-        return fail(err, "it has layers of Photoshop, which are not turned "
-                         "and would be lost; --lossless refuses");
-    warn(save->warnings, "the layers of Photoshop are not turned, so "
-                         "they are not kept: only the picture is");
-    directory_remove(dir, TAG_LAYERS);
-    return 0;
-}
-
-/* ---- What is left out -------------------------------------------------- */
-
-/* Returns whether a tag says how the samples lie or look. */
-static bool is_needed(unsigned tag, bool strip_all)
-{
+    /* What says how the samples lie or look. */
     static const uint16_t needed[] = {
         254, 256, 257, 258, 259, 262, 266, 273, 274, 277,   278,
         279, 280, 281, 284, 290, 291, 292, 293, 301, 317,   318,
         319, 320, 322, 323, 324, 325, 330, 332, 333, 334,   336,
         338, 339, 340, 341, 347, 529, 530, 531, 532, 50674,
     };
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (needed[i] == tag)
-            return true;
-    return tag == TAG_ICC && !strip_all;
-}
-
-static void leave_out(struct directory *dir, const struct save_opts *save)
-{
     static const struct {
         unsigned drop, tag;
     } named[] = { { DROP_GPS, TAG_GPS_IFD },
@@ -335,39 +200,14 @@ static void leave_out(struct directory *dir, const struct save_opts *save)
             directory_remove(dir, named[i].tag);
     for (size_t i = 0; save->strip && i < dir->nfields;) {
         const unsigned tag = dir->field[i].tag;
-        if (is_needed(tag, save->strip == STRIP_ALL))
+        bool kept = tag == TAG_ICC && save->strip != STRIP_ALL;
+        for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
+            kept = kept || needed[k] == tag;
+        if (kept)
             i++;
         else
             directory_remove(dir, tag);
     }
-}
-
-/* ---- All of it --------------------------------------------------------- */
-
-/* Some hold places in the file, or what no turn keeps true. */
-int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
-               struct err *err)
-{
-    static const struct {
-        unsigned tag;
-        bool always;
-        const char *what;
-    } refused[] = {
-        { TAG_LSM, true, "a stack of a Zeiss microscope (LSM)" },
-        { TAG_META_MORPH, true, "a stack of MetaMorph (STK)" },
-        { TAG_NDPI, true, "a slide of Hamamatsu (NDPI)" },
-        { TAG_RPC, false, "a map by rational polynomials (RPC)" },
-        { TAG_INTERGRAPH, false, "a map by the matrix of Intergraph" },
-    };
-    const bool turned = dir->turn != XFORM_NONE;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if ((refused[i].always || turned) &&
-            directory_find(dir, refused[i].tag))
-            return fail_unread(err,
-                               "%s: its own tags would no longer be true, so "
-                               "it is not turned",
-                               refused[i].what);
-    return turned ? turn_description(dir, pages, warnings, err) : 0;
 }
 
 void tags_set_coding(struct directory *dir, const struct coding *c)
@@ -399,10 +239,18 @@ void tags_set_coding(struct directory *dir, const struct coding *c)
 int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err)
 {
+    static const uint16_t axes[][2] = {
+        { TAG_WIDTH, TAG_HEIGHT },
+        { TAG_TILE_WIDTH, TAG_TILE_HEIGHT },
+        { TAG_X_RESOLUTION, TAG_Y_RESOLUTION },
+        { TAG_CELL_WIDTH, TAG_CELL_HEIGHT },
+        { 0x1001, 0x1002 }, /* of a related picture */
+        { 0xa002, 0xa003 }, /* of the picture, in pixels */
+        { 0xa20e, 0xa20f }, /* resolution of the focal plane */
+    };
     leave_out(dir, save);
     const struct field *exif = directory_find(dir, TAG_EXIF_IFD);
     struct directory *of[] = { dir, exif ? exif->child : NULL };
-    const bool flip = xform_transposes(dir->turn);
     for (unsigned i = 0; i < 2 && of[i]; i++) {
         turn_subject(dir, of[i], TAG_SUBJECT_AREA);
         turn_subject(dir, of[i], TAG_SUBJECT_LOCATION);
@@ -410,12 +258,20 @@ int tags_turn(struct directory *dir, const struct save_opts *save,
             directory_set_number(of[i], TAG_ORIENTATION, save->orientation);
     }
     if (turn_block(dir, TAG_PACKET, save, err) ||
-        turn_block(dir, TAG_PHOTOSHOP, save, err) ||
-        drop_layers(dir, save, err))
+        turn_block(dir, TAG_PHOTOSHOP, save, err))
         return -1;
-    if (dir->turn != XFORM_NONE)
-        turn_map(dir);
-    for (unsigned i = 0; i < 2 && of[i] && flip; i++)
-        exchange_axes(of[i]);
+    /* Photoshop shows its layers, not the picture. */
+    if (directory_find(dir, TAG_LAYERS) && dir->turn != XFORM_NONE) {
+        if (save->lossless)
+            return fail(err, "it has layers of Photoshop, which are not turned "
+                             "and would be lost; --lossless refuses");
+        warn(save->warnings, "the layers of Photoshop are not turned, so "
+                             "they are not kept: only the picture is");
+        directory_remove(dir, TAG_LAYERS);
+    }
+    for (unsigned i = 0; i < 2 && of[i]; i++)
+        for (size_t k = 0; k < sizeof axes / sizeof *axes; k++)
+            if (xform_transposes(dir->turn))
+                directory_exchange(of[i], axes[k][0], axes[k][1]);
     return 0;
 }

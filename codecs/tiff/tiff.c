@@ -23,55 +23,41 @@ static bool probe(const uint8_t *head, size_t size)
     return directories_probe(&form, bytes, false);
 }
 
-/* Returns whether the samples are integers or floats as other formats have
- * them. */
-static bool is_common(const struct coding *c)
-{
-    enum { INTEGER = 1, FLOAT = 3, UNKNOWN = 4 };
-    const bool palette = c->photometric == MEANS_PALETTE;
-    return c->format == FLOAT
-               ? c->bits == 32 && !palette
-               : (c->format == INTEGER || c->format == UNKNOWN) &&
-                     c->bits <= (palette ? 8 : 16);
-}
-
-/* Returns whether samples are colors that libtiff alone converts. */
-static bool is_converted(const struct coding *c)
-{
-    static const unsigned photometric[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
-    for (size_t i = 0; i < sizeof photometric / sizeof *photometric; i++)
-        if (c->photometric == photometric[i] && c->format != 3)
-            return c->photometric != MEANS_YCC || c->compression != CODED_JPEG;
-    return false;
-}
-
 /* Gives img the shape of a picture whose samples others understand, if it is
- * one, or can be shown. */
+ * one, or can be shown: colors that libtiff alone converts are. */
 static int understand(struct tiff_state *state, struct image *img,
                       struct err *err)
 {
+    enum { INTEGER = 1, FLOAT = 3, UNKNOWN = 4 };
+    static const unsigned converted[] = { MEANS_YCC, 8, 9, 10, 32844, 32845 };
     static const struct {
-        unsigned photometric, colors;
+        unsigned photometric, colors, bits;
         enum color color;
     } kinds[] = {
-        { MEANS_WHITE_IS_ZERO, 1, COLOR_GRAY },
-        { MEANS_BLACK_IS_ZERO, 1, COLOR_GRAY },
-        { MEANS_RGB, 3, COLOR_RGB },
-        { MEANS_PALETTE, 1, COLOR_INDEXED },
-        { MEANS_CMYK, 4, COLOR_CMYK },
-        { MEANS_YCC, 3, COLOR_RGB },
+        { MEANS_WHITE_IS_ZERO, 1, 16, COLOR_GRAY },
+        { MEANS_BLACK_IS_ZERO, 1, 16, COLOR_GRAY },
+        { MEANS_RGB, 3, 16, COLOR_RGB },
+        { MEANS_PALETTE, 1, 8, COLOR_INDEXED },
+        { MEANS_CMYK, 4, 8, COLOR_CMYK },
+        { MEANS_YCC, 3, 16, COLOR_RGB },
     };
     struct tiff_strips *s = &state->strips;
     const struct coding *c = &s->coding;
     const uint64_t kind = directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0);
-    const bool floats = c->format == 3;
-    state->converted = is_converted(c);
+    for (size_t i = 0; i < sizeof converted / sizeof *converted; i++)
+        if (c->photometric == converted[i] && c->format != FLOAT)
+            state->converted =
+                c->photometric != MEANS_YCC || c->compression != CODED_JPEG;
     if (state->converted && strips_show(s, err))
         return -1;
+    const bool floats = c->format == FLOAT,
+               integers = c->format == INTEGER || c->format == UNKNOWN;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const unsigned colors = kinds[i].colors;
         if (kinds[i].photometric != c->photometric || c->samples < colors ||
-            !is_common(c) || (c->photometric == MEANS_CMYK && c->bits != 8))
+            !(floats ? c->bits == 32 && kinds[i].bits == 16
+                     : integers && c->bits <= kinds[i].bits) ||
+            (c->photometric == MEANS_CMYK && c->bits != 8))
             continue;
         state->common = true;
         state->extra = c->samples - colors;
@@ -97,28 +83,10 @@ static void close(struct reader *reader)
     reader->state = NULL;
 }
 
-/* Entries of 16 bits, or of 8 in files of some programs. */
-static void read_palette(const struct tiff_state *state, struct meta *meta)
-{
-    const struct field *field = directory_find(state->dir, TAG_COLOR_MAP);
-    const unsigned n = 1u << state->strips.coding.bits;
-    bool wide = false;
-    meta->ncolors = n;
-    for (uint64_t i = 0; field && i < field->count; i++)
-        wide = wide || directory_number(state->dir, TAG_COLOR_MAP, i, 0) > 255;
-    for (unsigned i = 0; i < n; i++) {
-        for (unsigned k = 0; k < 3; k++)
-            meta->palette[i][k] =
-                (uint8_t)(directory_number(state->dir, TAG_COLOR_MAP, k * n + i,
-                                           0) >>
-                          (wide ? 8 : 0));
-        meta->palette[i][3] = 255;
-    }
-}
-
 static int open(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
+    struct meta *meta = img->meta;
     struct tiff_state *state = memory_alloc_zeroed(1, sizeof *state);
     reader->state = state;
     if (!state)
@@ -127,18 +95,31 @@ static int open(struct reader *reader, struct err *err)
         (struct directories){ .file = reader->file, .opts = reader->opts };
     if (directories_read(&state->all, err))
         return -1;
-    state->dir = directories_picture(&state->all);
-    if (!state->dir)
+    const struct directory *dir = state->dir = directories_picture(&state->all);
+    if (!dir)
         return fail(err, "it has no picture");
-    if (strips_open(&state->strips, img, &state->all, state->dir, err))
+    if (strips_open(&state->strips, img, &state->all, dir, err) ||
+        understand(state, img, err))
         return -1;
-    if (understand(state, img, err))
-        return -1;
-    const unsigned tag = directory_orientation(state->dir);
-    orientation_note(&img->meta->orientation, TAG_IFD, tag);
+    const unsigned tag = directory_orientation(dir);
+    orientation_note(&meta->orientation, TAG_IFD, tag);
     img->orientation = tag ? tag : 1;
-    if (img->color == COLOR_INDEXED)
-        read_palette(state, img->meta);
+    if (img->color != COLOR_INDEXED)
+        return 0;
+    /* Entries of 16 bits, or of 8 in files of some programs. */
+    const unsigned n = 1u << state->strips.coding.bits;
+    unsigned shift = 0;
+    for (unsigned i = 0; i < 3 * n; i++)
+        if (directory_number(dir, TAG_COLOR_MAP, i, 0) > 255)
+            shift = 8;
+    meta->ncolors = n;
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < 3; k++)
+            meta->palette[i][k] =
+                (uint8_t)(directory_number(dir, TAG_COLOR_MAP, k * n + i, 0) >>
+                          shift);
+        meta->palette[i][3] = 255;
+    }
     return 0;
 }
 
@@ -153,30 +134,12 @@ static double ratio_of(const struct tiff_state *state, unsigned tag)
                : 0;
 }
 
-/* Makes a block of EXIF of what the directory has of it. */
-static int read_exif(const struct tiff_state *state, struct bytes *exif,
+/* The block of EXIF is made of what the directory has of it. */
+static int read_meta(const struct tiff_state *state, struct meta *meta,
                      struct err *err)
 {
     static const uint16_t tags[] = { 270, 271,   272,          305,        306,
                                      315, 33432, TAG_EXIF_IFD, TAG_GPS_IFD };
-    struct directory dir = { .form = { state->all.form.big_endian, false } };
-    struct tiff_writer w = { .form = dir.form, .out = exif, .err = err };
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        const struct field *field = directory_find(state->dir, tags[i]);
-        if (field)
-            directory_copy(&dir, field);
-    }
-    if (dir.nfields || dir.failed) {
-        tiff_writer_begin(&w);
-        tiff_writer_directory(&w, &dir);
-    }
-    directory_clear(&dir);
-    return w.failed;
-}
-
-static int read_meta(const struct tiff_state *state, struct meta *meta,
-                     struct err *err)
-{
     const struct field *icc = directory_find(state->dir, TAG_ICC);
     const struct field *xmp = directory_find(state->dir, TAG_PACKET);
     const uint64_t unit =
@@ -194,104 +157,99 @@ static int read_meta(const struct tiff_state *state, struct meta *meta,
     if ((icc && !bytes_append(&meta->icc, icc->data, icc->size)) ||
         (xmp && !bytes_append(&meta->xmp, xmp->data, xmp->size)))
         return fail_memory(err, "no memory for a tag");
-    return read_exif(state, &meta->exif, err);
+    struct directory dir = { .form = { state->all.form.big_endian, false } };
+    struct tiff_writer w = { .form = dir.form, .out = &meta->exif, .err = err };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const struct field *field = directory_find(state->dir, tags[i]);
+        if (field)
+            directory_copy(&dir, field);
+    }
+    if (dir.nfields || dir.failed) {
+        tiff_writer_begin(&w);
+        tiff_writer_directory(&w, &dir);
+    }
+    directory_clear(&dir);
+    return w.failed;
 }
 
 /* Gray of which 0 is white; and colors that were multiplied by alpha. */
 static void correct(const struct tiff_state *state, const struct image *img)
 {
-    const struct coding *c = &state->strips.coding;
-    const bool white = c->photometric == MEANS_WHITE_IS_ZERO;
+    const bool white = state->strips.coding.photometric == MEANS_WHITE_IS_ZERO;
     const bool multiplied =
         img->alpha &&
         directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0) == 1;
     const unsigned colors = img->nplanes - img->alpha;
-    for (uint32_t y = 0; y < img->height && (white || multiplied); y++)
-        for (unsigned i = 0; i < colors; i++) {
-            uint8_t *p8 = plane_row(&img->plane[i], y);
-            const uint8_t *a8 = plane_row(&img->plane[img->nplanes - 1], y);
-            for (uint32_t x = 0; x < img->width; x++) {
-                uint32_t v, a;
-                if (img->cell == CELL_F32) {
-                    float *f = (float *)(void *)p8 + x;
-                    const float alpha = ((const float *)(const void *)a8)[x];
-                    *f = white ? 1 - *f : alpha > 0 ? *f / alpha : 0;
-                    continue;
-                }
-                const bool wide = img->cell == CELL_U16;
-                v = wide ? ((uint16_t *)(void *)p8)[x] : p8[x];
-                a = wide ? ((const uint16_t *)(const void *)a8)[x] : a8[x];
-                v = white ? img->maxval - v : v;
-                if (multiplied && a)
-                    v = (uint32_t)(((uint64_t)v * img->maxval + a / 2) / a);
-                v = v < img->maxval ? v : img->maxval;
-                if (wide)
-                    ((uint16_t *)(void *)p8)[x] = (uint16_t)v;
-                else
-                    p8[x] = (uint8_t)v;
+    const uint32_t most = img->maxval;
+    for (size_t i = 0; i < (size_t)img->height * colors; i++) {
+        uint8_t *p = plane_row(&img->plane[i % colors], i / colors);
+        uint8_t *q = plane_row(&img->plane[img->nplanes - 1], i / colors);
+        float *f = (float *)(void *)p, *alpha = (float *)(void *)q;
+        uint16_t *wide = (uint16_t *)(void *)p, *a16 = (uint16_t *)(void *)q;
+        for (uint32_t x = 0; x < img->width && (white || multiplied); x++) {
+            if (img->cell == CELL_F32) {
+                f[x] = white ? 1 - f[x] : alpha[x] > 0 ? f[x] / alpha[x] : 0;
+                continue;
             }
+            uint32_t v = img->cell == CELL_U16 ? wide[x] : p[x],
+                     a = img->cell == CELL_U16 ? a16[x] : q[x];
+            v = white ? most - v : v;
+            if (multiplied && a)
+                v = (uint32_t)(((uint64_t)v * most + a / 2) / a);
+            v = v < most ? v : most;
+            if (img->cell == CELL_U16)
+                wide[x] = (uint16_t)v;
+            else
+                p[x] = (uint8_t)v;
         }
-}
-
-static int read_samples(struct reader *reader, struct err *err)
-{
-    struct tiff_state *state = reader->state;
-    struct image *img = &reader->img;
-    struct row_sink sink = { 0 };
-    const struct row_sink_opts how = { .t = reader->plan->turn,
-                                       .turner = reader->plan->turner,
-                                       .limits = &reader->opts->limits,
-                                       .mem = reader->opts->mem };
-    int status = row_sink_open(&sink, img, &how, err) ||
-                         strips_read(&state->strips, &sink, err)
-                     ? -1
-                     : 0;
-    row_sink_close(&sink);
-    if (status == 0 && state->common) {
-        const unsigned more = state->extra - img->alpha;
-        img->nplanes -= more;
-        correct(state, img);
-        if (more)
-            warn(reader->opts->warnings,
-                 "%u sample%s of each pixel %s neither color nor alpha: not "
-                 "kept",
-                 more, more > 1 ? "s" : "", more > 1 ? "are" : "is");
     }
-    return status;
 }
 
 static int decode(struct reader *reader, struct err *err)
 {
     struct tiff_state *state = reader->state;
     const struct coding *c = &state->strips.coding;
-    const bool portable = reader->opts->portable;
+    const struct load_opts *opts = reader->opts;
     struct image *img = &reader->img;
-    if (portable && !state->common)
+    struct row_sink sink = { 0 };
+    const struct row_sink_opts how = { .t = reader->plan->turn,
+                                       .turner = reader->plan->turner,
+                                       .limits = &opts->limits,
+                                       .mem = opts->mem };
+    if (opts->portable && !state->common)
         return fail_unread(err,
                            "%u samples of %u bits of kind %u, of color %u: no "
                            "other format holds them",
                            c->samples, c->bits, c->format, c->photometric);
     if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &reader->opts->limits, err) ||
-        read_samples(reader, err))
+                    &opts->limits, err))
         return -1;
-    if (portable && state->converted)
-        warn(reader->opts->warnings, "its colors are converted to RGB of 8 "
-                                     "bits by libtiff");
-    if (portable && state->dir->next)
-        warn(reader->opts->warnings, "only the first of its pictures is "
-                                     "converted");
-    return portable ? read_meta(state, img->meta, err) : 0;
+    const int status = row_sink_open(&sink, img, &how, err) ||
+                       strips_read(&state->strips, &sink, err);
+    row_sink_close(&sink);
+    if (status)
+        return -1;
+    if (state->common) {
+        const unsigned more = state->extra - img->alpha;
+        img->nplanes -= more;
+        correct(state, img);
+        if (more)
+            warn(opts->warnings,
+                 "%u sample%s of each pixel %s neither color nor alpha: not "
+                 "kept",
+                 more, more > 1 ? "s" : "", more > 1 ? "are" : "is");
+    }
+    if (!opts->portable)
+        return 0;
+    if (state->converted)
+        warn(opts->warnings, "its colors are converted to RGB of 8 bits by "
+                             "libtiff");
+    if (state->dir->next)
+        warn(opts->warnings, "only the first of its pictures is converted");
+    return read_meta(state, img->meta, err);
 }
 
 /* ---- Writing ----------------------------------------------------------- */
-
-/* Returns whether a tag of EXIF says nothing of its own file. */
-static bool is_kept(unsigned tag)
-{
-    return tag >= TAG_DESCRIPTION && tag != TAG_ORIENTATION &&
-           (tag < 273 || tag >= 300) && (tag <= 512 || tag >= 540);
-}
 
 static void set_resolution(struct directory *dir, const struct density *density)
 {
@@ -314,18 +272,18 @@ static void set_resolution(struct directory *dir, const struct density *density)
                                                        : 1);
 }
 
-/* Strips of some 256 KiB, coded by Deflate: horizontal differences of integers,
- * and the predictor of floats. */
-static int plan_strips(struct tiff_strips *s, const struct image *img,
-                       const struct load_opts *opts, struct err *err)
+/* Writes strips of some 256 KiB, coded by Deflate: horizontal differences of
+ * integers, and the predictor of floats. */
+static int write_file(struct tiff_writer *w, struct directory *dir,
+                      const struct image *img, const struct load_opts *opts,
+                      struct err *err)
 {
-    const unsigned bits = img->cell == CELL_F32 ? 32 : image_bits(img);
-    const bool floats = img->cell == CELL_F32;
-    const uint64_t row =
-        (uint64_t)img->width * img->nplanes * cell_size(img->cell);
-    *s = (struct tiff_strips){
-        .width = img->width,
-        .height = img->height,
+    const struct save_opts *save = opts->save;
+    const bool flip = xform_transposes(img->turned),
+               floats = img->cell == CELL_F32;
+    const unsigned bits = floats ? 32 : image_bits(img);
+    const struct meta *meta = img->meta;
+    struct tiff_strips s = {
         .coding = { .compression = CODED_DEFLATE,
                     .predictor = floats     ? 3
                                  : bits < 8 ? 1
@@ -338,26 +296,15 @@ static int plan_strips(struct tiff_strips *s, const struct image *img,
                     .format = floats ? 3 : 1,
                     .fill_order = 1,
                     .sub_x = 1,
-                    .sub_y = 1 },
+                    .sub_y = 1,
+                    .big_endian = w->form.big_endian },
         .cut = { .width = img->width,
                  .height = img->height,
-                 .chunk_height = strips_usual_rows(row) },
+                 .chunk_height =
+                     strips_usual_rows((uint64_t)img->width * img->nplanes *
+                                       cell_size(img->cell)) },
         .opts = opts,
     };
-    if (strips_measure(s, err))
-        return -1;
-    s->unit = (struct unit){ img->cell, img->nplanes, bits };
-    return 0;
-}
-
-static int write_file(struct tiff_writer *w, struct directory *dir,
-                      const struct image *img, const struct load_opts *opts,
-                      struct err *err)
-{
-    const struct save_opts *save = opts->save;
-    const bool flip = xform_transposes(img->turned);
-    const struct meta *meta = img->meta;
-    struct tiff_strips s;
     dir->turn = img->turned;
     directory_set_number(dir, TAG_WIDTH, flip ? img->height : img->width);
     directory_set_number(dir, TAG_HEIGHT, flip ? img->width : img->height);
@@ -367,13 +314,11 @@ static int write_file(struct tiff_writer *w, struct directory *dir,
     if (meta && meta->icc.size)
         directory_set(dir, TAG_ICC, FIELD_UNDEFINED, meta->icc.data,
                       meta->icc.size);
-    if (tags_turn(dir, save, err))
+    if (tags_turn(dir, save, err) || strips_measure(&s, err))
         return -1;
+    s.unit = (struct unit){ img->cell, img->nplanes, bits };
     if (meta)
         set_resolution(dir, &meta->density);
-    if (plan_strips(&s, img, opts, err))
-        return -1;
-    s.coding.big_endian = w->form.big_endian;
     tags_set_coding(dir, &s.coding);
     directory_set_number(dir, TAG_ROWS_PER_STRIP, s.cut.chunk_height);
     if (save->orientation > 1)
@@ -413,31 +358,17 @@ static int encode(struct bytes *file, const struct image *img,
     struct tiff_writer w = {
         .form = form, .out = file, .flush = opts->flush, .err = err
     };
-    for (size_t i = 0; has_exif && i < exif.first->nfields; i++)
-        if (is_kept(exif.first->field[i].tag))
+    /* What says nothing of its own file. */
+    for (size_t i = 0; has_exif && i < exif.first->nfields; i++) {
+        const unsigned tag = exif.first->field[i].tag;
+        if (tag >= TAG_DESCRIPTION && tag != TAG_ORIENTATION &&
+            (tag < 273 || tag >= 300) && (tag <= 512 || tag >= 540))
             directory_copy(&dir, &exif.first->field[i]);
-    int status = write_file(&w, &dir, img, &load, err);
+    }
+    const int status = write_file(&w, &dir, img, &load, err);
     directory_clear(&dir);
     directories_free(&exif);
     return status;
-}
-
-/* Fails unless the parts of all pictures are in the file. */
-static int check_parts(const struct directories *all, struct err *err)
-{
-    for (struct directory *dir = all->first; dir; dir = dir->then) {
-        const bool tiled = directory_is_tiled(dir);
-        const unsigned at = tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS,
-                       sizes = tiled ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
-        const struct field *field = directory_find(dir, at);
-        for (uint64_t i = 0; field && i < field->count; i++) {
-            const uint64_t from = directory_number(dir, at, i, 0);
-            const uint64_t n = directory_number(dir, sizes, i, 0);
-            if (from > all->file.size || n > all->file.size - from)
-                return fail(err, "a strip or tile is not in the file");
-        }
-    }
-    return 0;
 }
 
 static int check(struct bytes file, const struct image *img,
@@ -452,8 +383,9 @@ static int check(struct bytes file, const struct image *img,
         (directory_number(all.first, TAG_WIDTH, 0, 0) != img->width ||
          directory_number(all.first, TAG_HEIGHT, 0, 0) != img->height))
         status = fail(err, "its header is of another picture");
-    if (status == 0)
-        status = check_parts(&all, err);
+    struct directory_parts parts;
+    for (struct directory *dir = all.first; dir && status == 0; dir = dir->then)
+        status = directory_parts_find(&parts, &all, dir, err);
     directories_free(&all);
     return status;
 }

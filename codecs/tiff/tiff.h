@@ -66,8 +66,7 @@ struct unit {
 /* A picture as it lies in a file. */
 struct tiff_strips {
     struct bytes file;
-    uint64_t at;            /* of its directory */
-    uint32_t width, height; /* of the picture, in pixels */
+    uint64_t at; /* of its directory */
     struct coding coding;
     struct cut cut;
     struct unit unit;
@@ -83,7 +82,7 @@ int strips_open(struct tiff_strips *s, struct image *img,
                 struct err *err);
 
 /* Lets the samples be read as libtiff shows them, as 8 bits of gray or of red,
- * green and blue. JPEG in the old style is coded by Deflate then. */
+ * green and blue, which are coded by Deflate then. */
 int strips_show(struct tiff_strips *s, struct err *err);
 
 /* Returns how many rows of so many bytes make a strip of ours. */
@@ -106,18 +105,6 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
 int strips_write(struct tiff_writer *w, struct directory *dir,
                  const struct tiff_strips *s, const struct image *img,
                  struct err *err);
-
-/* Where the parts of a picture are in the file, and their sizes. */
-struct parts {
-    uint64_t *at, *size;
-    uint64_t count;
-};
-
-/* Makes room for so many, all 0. parts_set() is to be called in any case. */
-int parts_alloc(struct parts *parts, uint64_t count, struct err *err);
-
-/* Lets the tags of a directory lead to them, and frees them. */
-void parts_set(struct parts *parts, struct directory *dir, bool tiled);
 
 /* ---- Handles of libtiff, each of which one thread uses at a time: one that
  * reads the strips and tiles of a picture, or one that makes them -----------*/
@@ -162,8 +149,8 @@ int tiff_handle_write(struct tiff_handle *handle, uint32_t part, void *from,
 /* Fails if what a directory says cannot be made true of its picture, which is
  * moved by dir->turn; makes its description true. `pages` is how many the file
  * has. */
-int tags_check(struct directory *dir, uint64_t pages, struct warnings *warnings,
-               struct err *err);
+int tags_check(struct directory *dir, uint64_t pages,
+               const struct save_opts *save, struct err *err);
 
 /* Makes all that a directory says beside its samples true of the turned
  * picture, its size too, and leaves out what is not to be kept. */

@@ -11,11 +11,9 @@ struct tiff_turning {
     const struct load_opts *opts;
     uint64_t pages;
     bool changes;
-    unsigned lossy; /* pictures that are encoded anew with loss */
-    unsigned
-        shown[2]; /* pictures of subsampled chroma, or JPEG in the old style */
-    bool read;    /* the samples of the picture at hand */
-    unsigned thumbnails; /* that were left out */
+    bool read; /* the samples of the picture at hand */
+    /* Of these there was one, of which a warning has told. */
+    bool jpeg, webp, shown, thumbnail;
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -52,26 +50,18 @@ static int plan(struct tiff_turning *w, enum xform t, struct err *err)
 static int copy_parts(struct tiff_turning *w, struct directory *dir,
                       struct err *err)
 {
-    const bool tiled = directory_is_tiled(dir);
-    const unsigned at = tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS;
-    const unsigned size =
-        directory_find(dir, TAG_TILE_SIZES) ? TAG_TILE_SIZES : TAG_STRIP_SIZES;
-    const struct bytes file = w->all.file;
-    const uint64_t count = directory_find(dir, at)->count;
-    struct parts parts;
-    int status = parts_alloc(&parts, count, err);
-    for (uint64_t i = 0; i < count && status == 0; i++) {
-        const uint64_t from = directory_number(dir, at, i, 0),
-                       n = directory_number(dir, size, i, 0);
-        parts.at[i] = tiff_writer_at(&w->writer);
-        parts.size[i] = n;
-        if (from > file.size || n > file.size - from)
-            status = fail(err, "a strip or tile is not in the file");
-        else
-            tiff_writer_append(&w->writer, file.data + from, (size_t)n);
+    struct tiff_writer *to = &w->writer;
+    struct directory_parts was, is;
+    if (directory_parts_find(&was, &w->all, dir, err) ||
+        directory_parts_make(&is, dir, directory_is_tiled(dir), was.count, err))
+        return -1;
+    for (uint64_t i = 0; i < was.count && !to->failed; i++) {
+        const uint64_t size = directory_part_size(&was, i);
+        directory_part_set(&is, i, tiff_writer_at(to), size);
+        tiff_writer_append(to, w->all.file.data + directory_part_at(&was, i),
+                           (size_t)size);
     }
-    parts_set(&parts, dir, tiled);
-    return status;
+    return to->failed;
 }
 
 /* Chooses the parts of the turned picture. Tiles are turned; strips keep their
@@ -80,28 +70,25 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
 {
     struct coding *c = &s->coding;
     struct cut *cut = &s->cut;
-    const bool flip = xform_transposes(t);
-    uint32_t width = s->width, height = s->height,
-             chunk_width = cut->chunk_width, chunk_height = cut->chunk_height;
-    const uint32_t multiple =
-        c->compression == CODED_JPEG ? 8 * (flip ? c->sub_x : c->sub_y) : 1;
-    cut->width = s->width = flip ? height : width;
-    cut->height = s->height = flip ? width : height;
-    cut->chunk_width = flip ? chunk_height : chunk_width;
-    cut->chunk_height = flip ? chunk_width : chunk_height;
-    if (flip) {
+    const struct cut was = *cut;
+    if (xform_transposes(t)) {
         const unsigned sub_x = c->sub_x;
         c->sub_x = c->sub_y;
         c->sub_y = sub_x;
+        cut->width = was.height;
+        cut->height = was.width;
+        cut->chunk_width = was.chunk_height;
+        cut->chunk_height = was.chunk_width;
     }
     if (cut->tiled)
         return;
-    if (s->shown && rows >= height)
+    const uint32_t multiple = c->compression == CODED_JPEG ? 8 * c->sub_y : 1;
+    if (s->shown && rows >= was.height)
         rows = strips_usual_rows((uint64_t)cut->width * c->samples);
-    else if (rows >= height)
+    else if (rows >= was.height)
         rows = cut->height;
-    else if (flip)
-        rows = (rows * width + height / 2) / height;
+    else if (xform_transposes(t))
+        rows = (rows * was.width + was.height / 2) / was.height;
     rows = (rows + multiple - 1) / multiple * multiple;
     rows = rows ? rows : 1;
     cut->chunk_height = rows < cut->height ? (uint32_t)rows : cut->height;
@@ -112,26 +99,19 @@ static bool is_old_jpeg(const struct directory *dir)
     return directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG;
 }
 
-static void remove_jpeg_file(struct directory *dir)
-{
-    directory_remove(dir, TAG_JPEG_FILE);
-    directory_remove(dir, TAG_JPEG_SIZE);
-}
-
 /* Makes the tags of a turned picture say how it lies in the file. */
 static void set_shape(struct directory *dir, const struct tiff_strips *s)
 {
     /* The order of bits, and those of JPEG in the old style, and of YCbCr. */
     static const uint16_t of_coding[] = { 266, 512, 515, 517, 518, 519,
                                           520, 521, 529, 530, 531, 532 };
-    const bool old = is_old_jpeg(dir);
     const struct coding *c = &s->coding;
     const uint64_t sub[2] = { c->sub_x, c->sub_y };
     const uint64_t was =
         directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
     if (!s->cut.tiled &&
         (s->shown || (directory_find(dir, TAG_ROWS_PER_STRIP) &&
-                      (s->cut.down > 1 || was < s->height))))
+                      (s->cut.down > 1 || was < s->cut.height))))
         directory_set_number(dir, TAG_ROWS_PER_STRIP, s->cut.chunk_height);
     if (c->photometric == MEANS_YCC &&
         (xform_transposes(dir->turn) ||
@@ -141,53 +121,56 @@ static void set_shape(struct directory *dir, const struct tiff_strips *s)
     directory_remove(dir, TAG_JPEG_TABLES);
     if (!s->shown)
         return;
+    if (is_old_jpeg(dir)) { /* else they are of a thumbnail */
+        directory_remove(dir, TAG_JPEG_FILE);
+        directory_remove(dir, TAG_JPEG_SIZE);
+    }
     tags_set_coding(dir, c);
     for (size_t i = 0; i < sizeof of_coding / sizeof *of_coding; i++)
         directory_remove(dir, of_coding[i]);
-    if (old) /* else they are of a thumbnail */
-        remove_jpeg_file(dir);
 }
 
-/* Says what is lost where samples are encoded anew, which the options may
- * refuse. */
+/* Says once what is lost where samples are encoded anew, which --lossless
+ * refuses. */
 static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
-                     const struct directory *dir, struct err *err)
+                     struct err *err)
 {
     const struct save_opts *save = w->opts->save;
-    const bool old = is_old_jpeg(dir);
-    if (s->shown && !old && save->lossless)
-        return fail(err, "its subsampled YCbCr would be stored as RGB, with "
-                         "loss; --lossless refuses");
-    if (s->shown && !old)
-        *save->encoded_anew = true;
-    if (s->shown && w->shown[old]++ == 0)
-        warn(save->warnings, "%s, which takes more bytes",
-             old ? "JPEG in the old style is decoded, and stored as Deflate"
-                 : "subsampled YCbCr is stored as RGB");
-    if (s->coding.compression == CODED_WEBP && s->coding.samples == 4) {
-        if (save->lossless)
-            return fail(err, "its samples are coded as WebP, and would lose "
-                             "the colors of transparent pixels; --lossless "
-                             "refuses");
-        if (w->lossy++ == 0)
-            warn(save->warnings, "WebP in a TIFF keeps no colors of pixels "
-                                 "that are transparent");
-    }
-    if (s->coding.compression != CODED_JPEG)
-        return 0;
-    if (save->lossless)
-        return fail(err, "its samples are coded as JPEG, and would be encoded "
-                         "anew with loss; --lossless refuses");
+    const struct {
+        bool is;
+        bool *told;
+        const char *refused, *warning;
+    } losses[] = {
+        { s->shown, &w->shown,
+          "its subsampled YCbCr, or JPEG in the old style, would be stored as "
+          "RGB",
+          "subsampled YCbCr, or JPEG in the old style, is stored as RGB by "
+          "Deflate, which takes more bytes" },
+        { s->coding.compression == CODED_WEBP && s->coding.samples == 4,
+          &w->webp,
+          "its samples are coded as WebP, and would lose the colors of "
+          "transparent pixels",
+          "WebP in a TIFF keeps no colors of pixels that are transparent" },
+        { s->coding.compression == CODED_JPEG, &w->jpeg,
+          "its samples are coded as JPEG, and would be encoded anew with loss",
+          "JPEG in a TIFF is encoded anew, with loss; --lossless refuses" },
+    };
     s->quality = save->quality ? (unsigned)save->quality : 90;
-    *save->encoded_anew = true;
-    if (w->lossy++ == 0)
-        warn(save->warnings, "JPEG in a TIFF is encoded anew, with loss; "
-                             "--lossless refuses");
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        if (!losses[i].is)
+            continue;
+        if (save->lossless)
+            return fail(err, "%s; --lossless refuses", losses[i].refused);
+        if (losses[i].told != &w->webp)
+            *save->encoded_anew = true;
+        if (!*losses[i].told)
+            warn(save->warnings, "%s", losses[i].warning);
+        *losses[i].told = true;
+    }
     return 0;
 }
 
-static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
-                        struct image *img, struct directory *dir,
+static int turn_samples(struct tiff_turning *w, struct directory *dir,
                         struct err *err)
 {
     const struct load_opts *opts = w->opts;
@@ -195,91 +178,59 @@ static int turn_samples(struct tiff_turning *w, struct tiff_strips *in,
                                        .turner = opts->turner,
                                        .limits = &opts->limits,
                                        .mem = opts->mem };
-    struct tiff_strips out = *in;
+    struct tiff_strips in, out;
+    struct image img = { 0 };
     struct row_sink sink = { 0 };
-    turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
-             dir->turn);
-    w->read = strips_measure(&out, err) == 0 &&
-              row_sink_open(&sink, img, &how, err) == 0 &&
-              strips_read(in, &sink, err) == 0;
-    int status = w->read ? note_loss(w, &out, dir, err) : -1;
+    int status = strips_open(&in, &img, &w->all, dir, err);
+    if (status == 0) {
+        out = in;
+        turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
+                 dir->turn);
+        w->read = strips_measure(&out, err) == 0 &&
+                  row_sink_open(&sink, &img, &how, err) == 0 &&
+                  strips_read(&in, &sink, err) == 0;
+        status = w->read ? note_loss(w, &out, err) : -1;
+    }
     if (status == 0 &&
-        (image_has_bands(img) ||
-         (opts->limits.scratch && img->pixels.rows.size >= FLUSHED)))
+        (image_has_bands(&img) ||
+         (opts->limits.scratch && img.pixels.rows.size >= FLUSHED)))
         w->writer.flush = opts->flush;
     if (status == 0)
-        status = strips_write(&w->writer, dir, &out, img, err);
+        status = strips_write(&w->writer, dir, &out, &img, err);
     row_sink_close(&sink);
+    image_free(&img);
     if (status == 0)
         set_shape(dir, &out);
     return status;
 }
 
-/* Returns whether a picture is a smaller version of the one that leads to it.
- */
-static bool is_thumbnail(const struct directory *dir)
-{
-    return dir->tag == TAG_SUB_IFDS &&
-           directory_number(dir, TAG_SUBFILE, 0, 0) & 1 && !is_old_jpeg(dir);
-}
-
+/* A smaller version that cannot be read stays as it was. */
 static int turn_picture(struct tiff_turning *w, struct directory *dir,
                         struct err *err)
 {
     const struct save_opts *save = w->opts->save;
-    struct tiff_strips in;
-    struct image img = { 0 };
-    int status = tags_check(dir, w->pages, save->warnings, err);
+    const bool old = is_old_jpeg(dir),
+               smaller = dir->tag == TAG_SUB_IFDS &&
+                         directory_number(dir, TAG_SUBFILE, 0, 0) & 1 && !old;
+    if (tags_check(dir, w->pages, save, err))
+        return -1;
     w->read = false;
-    if (status == 0 && dir->turn == XFORM_NONE && !is_old_jpeg(dir) &&
-        (directory_find(dir, TAG_STRIP_SIZES) ||
-         directory_find(dir, TAG_TILE_SIZES))) {
+    int status = dir->turn == XFORM_NONE && !old &&
+                         (directory_find(dir, TAG_STRIP_SIZES) ||
+                          directory_find(dir, TAG_TILE_SIZES))
+                     ? copy_parts(w, dir, err)
+                     : turn_samples(w, dir, err);
+    if (status && !w->read && smaller && dir->turn != XFORM_NONE &&
+        !err->memory && !err->unread) {
+        warn(save->warnings, "a thumbnail within it stays as it was: %s",
+             err->text);
+        dir->turn = XFORM_NONE;
         status = copy_parts(w, dir, err);
-    } else if (status == 0) {
-        status = strips_open(&in, &img, &w->all, dir, err);
-        if (status == 0)
-            status = turn_samples(w, &in, &img, dir, err);
-        image_free(&img);
-        if (status && !w->read && is_thumbnail(dir) && !err->memory &&
-            !err->unread) {
-            warn(save->warnings, "a thumbnail within it stays as it was: %s",
-                 err->text);
-            dir->turn = XFORM_NONE;
-            status = copy_parts(w, dir, err);
-        }
     }
     return status ? -1 : tags_turn(dir, save, err);
 }
 
 /* ---- The file ---------------------------------------------------------- */
-
-/* Reads all pictures, and makes nothing of them. */
-static int read_all(const struct directories *all, struct err *err)
-{
-    for (struct directory *dir = all->first; dir; dir = dir->then) {
-        struct tiff_strips in;
-        struct image img = { 0 };
-        if (directory_is_picture(dir) &&
-            (strips_open(&in, &img, all, dir, err) ||
-             strips_read(&in, NULL, err)))
-            return -1;
-    }
-    return 0;
-}
-
-/* Leaves out a thumbnail that is a JPEG file beside the samples, or all that a
- * directory has. */
-static void drop_thumbnail(struct tiff_turning *w, struct directory *dir)
-{
-    if (!directory_find(dir, TAG_JPEG_FILE))
-        return;
-    if (w->thumbnails++ == 0)
-        warn(w->opts->save->warnings, "a thumbnail that is a JPEG file beside "
-                                      "the pictures is not kept");
-    remove_jpeg_file(dir);
-    if (!directory_is_picture(dir)) /* it may have nothing else */
-        directory_set_number(dir, TAG_SUBFILE, 1);
-}
 
 /* Writes each page behind the samples of all that it leads to. */
 static int write_file(struct tiff_turning *w, struct err *err)
@@ -289,7 +240,19 @@ static int write_file(struct tiff_turning *w, struct err *err)
     for (struct directory *dir = page; dir; dir = dir->then) {
         if (directory_is_picture(dir) && turn_picture(w, dir, err))
             return -1;
-        drop_thumbnail(w, dir);
+        /* A thumbnail that is a JPEG file beside the samples, or all that a
+         * directory has. */
+        if (directory_find(dir, TAG_JPEG_FILE)) {
+            if (!w->thumbnail)
+                warn(w->opts->save->warnings,
+                     "a thumbnail that is a JPEG file beside the pictures is "
+                     "not kept");
+            w->thumbnail = true;
+            directory_remove(dir, TAG_JPEG_FILE);
+            directory_remove(dir, TAG_JPEG_SIZE);
+            if (!directory_is_picture(dir)) /* it may have nothing else */
+                directory_set_number(dir, TAG_SUBFILE, 1);
+        }
         if (!dir->then || !dir->then->tag) {
             tiff_writer_directory(&w->writer, page);
             page = dir->then;
@@ -307,27 +270,35 @@ int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
     struct tiff_turning w = { .all = { .file = file, .opts = opts },
                               .opts = opts };
     int status = directories_read(&w.all, err);
-    const struct directory *first = directories_picture(&w.all);
+    struct directory *dir = directories_picture(&w.all);
     if (status == 0)
-        status = first ? plan(&w, t, err) : fail(err, "it has no picture");
+        status = dir ? plan(&w, t, err) : fail(err, "it has no picture");
     if (status == 0) {
-        const bool flip = xform_transposes(first->turn);
-        const unsigned width = flip ? TAG_HEIGHT : TAG_WIDTH,
-                       height = flip ? TAG_WIDTH : TAG_HEIGHT;
-        img->width = (uint32_t)directory_number(first, width, 0, 0);
-        img->height = (uint32_t)directory_number(first, height, 0, 0);
+        const bool flip = xform_transposes(dir->turn);
+        img->width = (uint32_t)directory_number(
+            dir, flip ? TAG_HEIGHT : TAG_WIDTH, 0, 0);
+        img->height = (uint32_t)directory_number(
+            dir, flip ? TAG_WIDTH : TAG_HEIGHT, 0, 0);
         img->orientation =
             opts->as_stored
-                ? (unsigned)directory_number(first, TAG_ORIENTATION, 0, 1)
+                ? (unsigned)directory_number(dir, TAG_ORIENTATION, 0, 1)
                 : 1;
     }
-    if (status == 0 && !opts->turner)
-        status = read_all(&w.all, err);
-    else if (status == 0 && (w.changes || save->strip || save->drop)) {
+    /* Without a turner all pictures are read, and nothing is made of them. */
+    for (dir = w.all.first; dir && status == 0 && !opts->turner;
+         dir = dir->then) {
+        struct tiff_strips in;
+        struct image kind = { 0 };
+        if (directory_is_picture(dir))
+            status = strips_open(&in, &kind, &w.all, dir, err) ||
+                     strips_read(&in, NULL, err);
+    }
+    if (status == 0 && opts->turner &&
+        (w.changes || save->strip || save->drop)) {
         w.writer =
             (struct tiff_writer){ .form = w.all.form, .out = out, .err = err };
         status = write_file(&w, err);
     }
     directories_free(&w.all);
-    return status;
+    return status ? -1 : 0;
 }

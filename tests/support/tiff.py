@@ -7,7 +7,6 @@ tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
 tiff.py old JPEG OUT    a TIFF of JPEG in the old style, and a thumbnail in it
 tiff.py chroma JPEG OUT  YCbCr with half the chroma, its bits the other way round,
                         beside a JPEG file as a thumbnail
-tiff.py map OP IN OUT   places of pixels on the map are the same
 tiff.py again TAG AS IN OUT  the same file, whose tag is another one, once more
 tiff.py field TAG FILE  prints the values of a tag, of a sub-directory too"""
 import os
@@ -269,28 +268,6 @@ def check(op, before, after):
             assert was[tag] == made[other], 'tag %d' % tag
 
 
-def place(reader, tags, x, y):
-    """Where the middle of a pixel lies on the map."""
-    point = 2 in reader.values(tags, 34735)[4:]
-    x, y = (x, y) if point else (x + .5, y + .5)
-    if 34264 in tags:
-        m = reader.values(tags, 34264)
-        return [m[i] * x + m[i + 1] * y + m[i + 3] for i in (0, 4)]
-    tie, scale = reader.values(tags, 33922), reader.values(tags, 33550)
-    return [tie[3] + (x - tie[0]) * scale[0], tie[4] - (y - tie[1]) * scale[1]]
-
-
-def check_map(op, before, after):
-    a, b = Reader(before), Reader(after)
-    was, made = next(a.pages), next(b.pages)
-    w, h = a.values(was, 256)[0], a.values(was, 257)[0]
-    nw, nh = b.values(made, 256)[0], b.values(made, 257)[0]
-    for x, y in (0, 0), (nw - 1, 0), (nw // 2, nh - 1):
-        want = place(a, was, *TURNS[op](x, y, w, h))
-        got = place(b, made, x, y)
-        assert all(abs(p - q) < 1e-6 for p, q in zip(want, got)), (want, got)
-
-
 def retag(n, before, after):
     reader = Reader(before)
     data = bytearray(reader.data)
@@ -436,6 +413,6 @@ def field(tag, name):
 
 
 if __name__ == '__main__':
-    {'make': make, 'check': check, 'map': check_map, 'tag': retag,
+    {'make': make, 'check': check, 'tag': retag,
      'old': old_jpeg, 'chroma': chroma,
      'field': field, 'again': again}[sys.argv[1]](*sys.argv[2:])
