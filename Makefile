@@ -239,8 +239,7 @@ $(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \
     -DHAVE_SANDBOX=$(if $(findstring -fsanitize,$(CFLAGS)),0,1)
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
-$(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
-$(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
+$(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o: ALL_CFLAGS += -O3
 
 # Changes when what decides about the objects does, so that all is built anew. What
 # was chosen is noted beside it, for the next make.

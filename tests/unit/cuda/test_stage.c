@@ -1,5 +1,4 @@
-/* Every backend, and everything that the CPU backend can choose from, turns as
- * the definitions say. */
+/* Every backend turns as the definitions say. */
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 
@@ -359,22 +358,20 @@ static void test_wide(const struct backend *backend)
         backend->close(lane);
 }
 
-/* Everything that the CPU backend can choose from, on several threads, with
- * pieces small enough for all of them, with and without streaming stores. */
-static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
-                       size_t stream_from)
+/* The CPU on several threads, with pieces small enough for all of them, with
+ * and without streaming stores. */
+static void check_pool(unsigned threads, size_t stream_from)
 {
     struct err err = { .text = "" };
     struct lane *lane = NULL;
     char name[80];
     struct backend backend = backend_cpu;
     struct cpu_opts opts = {
-        .tiles = tiles,
         .piece = 5000,
         .stream_from = stream_from,
     };
-    snprintf(name, sizeof name, "cpu (%s, %u threads, streams from %zu)",
-             tiles->name, threads, stream_from);
+    snprintf(name, sizeof name, "cpu (%u threads, streams from %zu)", threads,
+             stream_from);
     backend.name = name;
     bool open = cpu_open_with(&lane, &opts, &err) == 0;
     CHECK(open, "%s: %s", name, err.text);
@@ -390,18 +387,12 @@ static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
     backend.close(lane);
 }
 
-TEST(all_tiles)
+TEST(pool)
 {
-    for (size_t i = 0; cpu_tiles[i]; i++) {
-        if (!cpu_tiles[i]->usable()) {
-            test_skip("%s: not on this CPU", cpu_tiles[i]->name);
-            continue;
-        }
-        test_tiles(cpu_tiles[i], 1, 0);
-        test_tiles(cpu_tiles[i], 1, SIZE_MAX);
-        test_tiles(cpu_tiles[i], 2, 0);
-        test_tiles(cpu_tiles[i], 7, SIZE_MAX);
-    }
+    check_pool(1, 0);
+    check_pool(1, SIZE_MAX);
+    check_pool(2, 0);
+    check_pool(7, SIZE_MAX);
 }
 
 static void check_backend(const char *name)
