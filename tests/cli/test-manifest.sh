@@ -12,6 +12,9 @@ check 'nothing is done' absent out
 gimgxf -q copy -d out --manifest /dev/full "$samples/f-rgb.png" 2>stderr
 check 'one that is full' grep -q 'the manifest cannot be written: No space left' \
     stderr
+gimgxf -q copy -d piped --manifest >(cat >noted) "$samples/f-rgb.png"
+check 'a pipe' eventually grep -q '^{"input": ".*"status": "done"' noted
+rm -r piped noted
 
 # Manifests of shares are one, also where a line was cut.
 for k in 1 2 3; do

@@ -1,10 +1,8 @@
-/* Manifests as files: damaged lines are skipped, and writers on several
- * threads, full disks and pipes lose no line. */
+/* Manifests as files: damaged lines are skipped, and a full disk loses no line
+ * but the one it cuts. */
 #include "cli/manifest/manifest.h"
 
 #include <limits.h>
-#include <pthread.h>
-#include <search.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -106,99 +104,7 @@ TEST(bad_lines)
 
 static struct warnings warnings; /* there are none */
 
-enum { NAMES = 5000 };
-static char many[NAMES][24];
-
-static struct record named_job(void *context, size_t i)
-{
-    (void)context;
-    return (
-        struct record){ .input = many[i], .output = many[i], .op = "fliph" };
-}
-
-TEST(names)
-{
-    const struct resume_jobs jobs = { NAMES, named_job, NULL };
-    struct manifest *manifest;
-    struct resume resume = { 0 };
-    struct err err;
-    uint64_t state = 1;
-    unlink(LOG);
-    need(manifest_open(&manifest, LOG, &warnings, &err) == 0, LOG);
-    for (int i = 0; i < NAMES; i++) {
-        int n = snprintf(many[i], sizeof many[i], "%d", i);
-        for (int k = n; k < 20; k++)
-            many[i][k] = (char)(1 + (test_random(&state) >> 32) % 255);
-        struct record record = { .input = many[i],
-                                 .output = many[i],
-                                 .op = "fliph",
-                                 .facts.status =
-                                     i % 3 ? STATUS_DONE : STATUS_FAILED };
-        record.facts.size = UINT64_MAX - (uint64_t)i;
-        need(manifest_note(manifest, &record, false, &err) == 0, LOG);
-    }
-    need(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(resume_read(&resume, LOG, true, &jobs, &err) == 0, "%s", err.text);
-    int wrong = 0;
-    for (int i = 0; i < NAMES; i++) {
-        struct record job = named_job(NULL, (size_t)i);
-        wrong += (resume_check(&resume, (size_t)i, &job, &err) ==
-                  VERDICT_DONE) != !!(i % 3);
-    }
-    CHECK(wrong == 0, "%d", wrong);
-    resume_free(&resume);
-}
-
 /* ---- Writing --------------------------------------------------------------*/
-
-enum { THREADS = 4, NOTES = 500 };
-
-static void *note_many(void *context)
-{
-    static char number[THREADS * NOTES][16];
-    static unsigned next;
-    struct err err;
-    for (int i = 0; i < NOTES; i++) {
-        unsigned n = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-        snprintf(number[n], sizeof number[n], "%u", n);
-        struct record record = { .input = number[n],
-                                 .output = "out",
-                                 .op = "copy",
-                                 .facts.status = STATUS_FAILED };
-        need(manifest_note(context, &record, false, &err) == 0, LOG);
-    }
-    return NULL;
-}
-
-static int jobs_there;
-
-static void count_job(const void *job, VISIT visit, int depth)
-{
-    (void)job, (void)depth;
-    jobs_there += visit == leaf || visit == postorder;
-}
-
-TEST(threads)
-{
-    static const struct resume_jobs no_jobs;
-    struct resume resume = { 0 };
-    struct manifest *manifest;
-    struct err err = { .text = "" };
-    pthread_t thread[THREADS];
-    unlink(LOG);
-    need(manifest_open(&manifest, LOG, &warnings, &err) == 0, LOG);
-    for (int i = 0; i < THREADS; i++)
-        need(!pthread_create(&thread[i], NULL, note_many, manifest), "thread");
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
-    need(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(resume_read(&resume, LOG, false, &no_jobs, &err) == 0, "%s",
-          err.text);
-    jobs_there = 0;
-    twalk(resume.by_key, count_job);
-    CHECK(jobs_there == THREADS * NOTES, "%d", jobs_there);
-    resume_free(&resume);
-}
 
 /* A line that was cut when the disk was full is ended before the next one. */
 TEST(full)
@@ -279,29 +185,6 @@ TEST(no_manifest)
               "%zu", i);
         free(text);
     }
-}
-
-TEST(pipe)
-{
-    int end[2];
-    char name[40], text[1000] = "";
-    struct manifest *manifest;
-    struct err err;
-    struct record record = { .input = "i",
-                             .output = "o",
-                             .op = "copy",
-                             .facts.status = STATUS_SKIPPED };
-    need(pipe(end) == 0, "pipe");
-    snprintf(name, sizeof name, "/proc/self/fd/%d", end[1]);
-    CHECK(manifest_open(&manifest, name, &warnings, &err) == 0, "%s", err.text);
-    CHECK(manifest_note(manifest, &record, true, &err) == 0, "%s", err.text);
-    manifest_close(manifest, &err);
-    need(read(end[0], text, sizeof text - 1) > 0, "pipe");
-    static const char want[] = "{\"input\": \"i\", \"output\": \"o\", \"op\": "
-                               "\"copy\", \"status\": \"skipped\", \"time\": ";
-    CHECK(!strncmp(text, want, sizeof want - 1), "%s", text);
-    close(end[0]);
-    close(end[1]);
 }
 
 /* ---- Times ----------------------------------------------------------------*/

@@ -1,5 +1,5 @@
 /* Metadata that other formats can hold is read from the segments of JPEG files,
- * written into segments, and survives the way there and back. */
+ * written into segments. */
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
@@ -271,68 +271,4 @@ TEST(odd_densities)
         CHECK(s && !memcmp(s->data + 7, given[i].jfif, 5), "%zu", i);
         CHECK(is_warned(&f->warnings, "density") == given[i].lost, "%zu", i);
     }
-}
-
-/* ---- There and back -------------------------------------------------------*/
-
-/* Writes img by `to`, and reads what was written: img is that afterwards. */
-static void pass(struct image *img, const struct codec *to, enum xform t)
-{
-    struct fixture *f = fixture_new(to);
-    turn_image(img, t);
-    f->save.orientation = 1;
-    f->load.portable = true;
-    f->img = *img;
-    fixture_write(f);
-    fixture_read(f, f->made);
-    CHECK(f->warnings.count == 0, "%s: %s", to->name, f->warnings.list[0].text);
-    *img = fixture_take_img(f);
-}
-
-static bool is_near(double a, double b)
-{
-    return a > b * 0.999 && a < b * 1.001;
-}
-
-static void check_blocks(const struct image *img, struct bytes icc,
-                         bool exchanged)
-{
-    owned_bytes exif = { 0 }, xmp = { 0 };
-    struct says after = says_after(says, exchanged, 1);
-    const struct meta *m = img->meta;
-    double scale = m->density.unit == DENSITY_METER ? 0.0254 : 1;
-    add_exif(&exif, after, (struct bytes){ 0 });
-    add_xmp(&xmp, after);
-    CHECK(img->orientation == 1, "is %u", img->orientation);
-    CHECK(same_bytes(m->icc, icc), "the profile");
-    CHECK(same_bytes(m->exif, exif), "EXIF");
-    CHECK(same_bytes(m->xmp, xmp), "XMP");
-    CHECK(same_bytes(m->comment, bytes_of("a comment")), "the comment");
-    CHECK(is_near(m->density.x * scale, exchanged ? 72 : 300) &&
-              is_near(m->density.y * scale, exchanged ? 300 : 72),
-          "%g x %g", m->density.x, m->density.y);
-    for (size_t i = 0; i < m->nblocks; i++)
-        CHECK(m->block[i].portable, "%s says more", m->block[i].name);
-}
-
-TEST(round)
-{
-    owned_image img = fixture_take_img(make_foreign());
-    struct meta *m = img.meta;
-    owned_bytes icc = make_profile(70000);
-    must(bytes_append(&m->icc, icc.data, icc.size));
-    add_exif(&m->exif, says, (struct bytes){ 0 });
-    add_xmp(&m->xmp, says);
-    add_text(&m->comment, "a comment");
-    m->density = (struct density){ DENSITY_INCH, 300, 72 };
-    m->codec = &codec_bmp;
-
-    pass(&img, &codec_png, XFORM_NONE);
-    check_blocks(&img, icc, false);
-    pass(&img, &codec_jpeg, XFORM_ROTATE_90);
-    check_blocks(&img, icc, true);
-    pass(&img, &codec_png, XFORM_MIRROR_X);
-    check_blocks(&img, icc, true);
-    pass(&img, &codec_jpeg, XFORM_TRANSPOSE);
-    check_blocks(&img, icc, false);
 }

@@ -109,39 +109,6 @@ static void drop(struct given *g)
 /* Of 4:2:0, in whole samples of chroma and no whole blocks. */
 static const struct coding odd = { 24, 14, JCS_YCbCr, .h = 2, .v = 2 };
 
-TEST(sampling)
-{
-    struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
-    struct given g;
-    for (int view = 0; view < 2; view++) {
-        give_coding(&g, &odd, &outer, EDGE_REENCODE, view);
-        CHECK(g.done, "%s", g.err.text);
-        CHECK(g.is.coding.width == 14 && g.is.coding.height == 24, "its size");
-        CHECK(g.is.coding.h == 2 && g.is.coding.v == 2, "%d x %d",
-              g.is.coding.h, g.is.coding.v);
-        CHECK(is_warned(&g.warnings, "encoded anew") == view, "%u",
-              g.warnings.count);
-        drop(&g);
-    }
-}
-
-TEST(edge_fail)
-{
-    struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
-    const struct coding whole = { 24, 16, JCS_YCbCr, .h = 2, .v = 2 };
-    struct given g;
-    give_coding(&g, &odd, &outer, EDGE_FAIL, true);
-    CHECK(!g.done && g.inner.refused && strstr(g.err.text, "not whole blocks"),
-          "%s", g.err.text);
-    drop(&g);
-    give_coding(&g, &odd, &outer, EDGE_FAIL, false);
-    CHECK(g.done && !g.inner.refused, "a thumbnail: %s", g.err.text);
-    drop(&g);
-    give_coding(&g, &whole, &outer, EDGE_FAIL, true);
-    CHECK(g.done && g.warnings.count == 0, "%s", g.err.text);
-    drop(&g);
-}
-
 /* A picture that was 100 x 70 is 96 x 64: its views lose as much of theirs, by
  * whole blocks if that is the same. */
 TEST(trim)

@@ -139,28 +139,6 @@ static bool ends_with(struct bytes file, const void *end, size_t size)
            !memcmp(file.data + file.size - size, end, size);
 }
 
-TEST(file)
-{
-    struct bytes second, made;
-    struct warnings warnings = { 0 };
-    struct mpf mpf;
-    size_t at;
-    owned_bytes file = make_file(&at, &second);
-    made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    CHECK(ends_with(made, "some more", 9), "the end");
-    must(mpf_open(&mpf, made.data + at, BLOCK_SIZE));
-    struct mpf_entry entry = mpf_get(&mpf, 1);
-    size_t place = at + entry.offset;
-    CHECK(place + entry.size + 9 == made.size, "%zu", place);
-    CHECK(mpf_get(&mpf, 0).size == place, "the first");
-    struct bytes is = { .data = made.data + place, .size = entry.size };
-    owned_decoded d = libjpeg_decode(is, JCS_UNKNOWN);
-    CHECK(d.coding.width == 16 && d.coding.height == 24, "turned");
-    bytes_free(&made);
-    bytes_free(&second);
-}
-
 /* Whatever the list says, the file comes out with all that was in it: what is
  * not turned stays byte for byte. */
 TEST(hostile_file)

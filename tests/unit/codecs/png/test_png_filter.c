@@ -398,18 +398,6 @@ TEST(choice)
         CHECK(chosen[type] > 100, "filter %u: %u times", type, chosen[type]);
 }
 
-/* A filter that is given is taken. */
-TEST(given)
-{
-    uint8_t row[1000], prior[1000], got[1001], want[1001];
-    make_rows(SMOOTH, row, prior, 1000, 3);
-    for (unsigned type = 0; type < FILTER_TYPES; type++) {
-        filter_row_by(type, got, row, prior, 1000, 3, NULL);
-        filter_row_with(type, want, row, prior, 1000, 3);
-        CHECK(memcmp(got, want, sizeof got) == 0, "filter %u", type);
-    }
-}
-
 /* ---- Tests ----------------------------------------------------------------*/
 
 static void each_filter(void (*check)(const struct filters *f))
