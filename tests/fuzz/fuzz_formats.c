@@ -1,5 +1,5 @@
-/* Any bytes as a picture of a format other than PNG and JPEG that is not turned as a
- * file, of which fuzz_files.c has those; of arrays, too. */
+/* Any bytes as a picture of a format other than PNG and JPEG that is not turned
+ * as a file, of which fuzz_files.c has those; of arrays, too. */
 #include "tests/fuzz/fuzz_picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
-/* Any bytes as the zlib stream of PNG samples: each library accepts what zlib
- * accepts and inflates it to the same. The checksum is corrected, as few
- * mutated inputs would pass otherwise. */
+/* Any bytes as the zlib stream of PNG samples: what each library accepts libpng
+ * accepts, and reads as the same. The checksum is corrected, as few mutated
+ * inputs would pass otherwise. */
 #include "codecs/png/png.h"
 
 #include "codecs/deflate/flate.h"
@@ -10,59 +10,26 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/must.h"
+#include "tests/support/plain_picture.h"
 #include "tests/support/png_file.h"
 
 static const uint8_t kinds[][2] = {
     { 1, GRAY }, { 8, GRAY }, { 8, RGB }, { 16, GRAY }, { 8, RGB_ALPHA },
 };
 
-/* Inflates to `rows`, of want + 1 bytes, and says how many of the stream were
- * read and what zlib said. */
-static int inflate_rows(uint8_t *stream, size_t size, uint8_t *rows,
-                        size_t want, size_t *made, size_t *read)
+/* Of a stream that inflates to so many bytes. */
+static void correct_checksum(struct bytes stream, size_t bytes)
 {
-    z_stream z = { .next_in = stream, .avail_in = (uInt)size };
-    must(inflateInit(&z) == Z_OK);
-    z.next_out = rows;
-    z.avail_out = (uInt)want + 1;
-    int status = inflate(&z, Z_FINISH);
-    *made = z.total_out;
-    *read = z.total_in;
+    owned_memory uint8_t *rows = malloc(bytes + 1);
+    z_stream z = { .next_in = stream.data,
+                   .avail_in = (uInt)stream.size,
+                   .next_out = rows,
+                   .avail_out = (uInt)bytes + 1 };
+    must(rows && inflateInit(&z) == Z_OK);
+    if (inflate(&z, Z_FINISH) == Z_DATA_ERROR && z.total_out == bytes &&
+        z.total_in >= 4)
+        write_be32(stream.data + z.total_in - 4, adler32(1, rows, (uInt)bytes));
     inflateEnd(&z);
-    return status;
-}
-
-/* The rows that the stream holds, filtered; NULL: zlib refuses it, or it holds
- * more or less. */
-static uint8_t *zlib_rows(uint8_t *stream, size_t size, size_t want)
-{
-    size_t made, read;
-    uint8_t *rows = malloc(want + 1);
-    must(rows);
-    int status = inflate_rows(stream, size, rows, want, &made, &read);
-    if (status == Z_DATA_ERROR && made == want && read >= 4) {
-        uLong sum = adler32(1, rows, (uInt)want);
-        for (int i = 0; i < 4; i++)
-            stream[read - 4 + i] = sum >> (24 - 8 * i) & 255;
-        status = inflate_rows(stream, size, rows, want, &made, &read);
-    }
-    if (status == Z_STREAM_END && made == want && read == size)
-        return rows;
-    free(rows);
-    return NULL;
-}
-
-/* The samples of the rows. Returns NULL if a filter has an unknown type. */
-static uint16_t *cells_of(const struct shape *s, const uint8_t *rows,
-                          size_t size)
-{
-    uint16_t *cells =
-        calloc((size_t)s->width * s->height * shape_channels(s), sizeof *cells);
-    must(cells);
-    if (unpack_rows(s, rows, rows + size, cells))
-        return cells;
-    free(cells);
-    return NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,20 +41,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                        false };
     struct pass pass[7];
     shape_passes(&s, pass);
-    size_t want = (pass_row_bytes(&s, pass) + 1) * s.height;
     owned_bytes stream = { 0 }, file = { 0 };
+    struct plain_picture want;
     must(bytes_append(&stream, data + 3, size - 3));
-    uint8_t *rows = zlib_rows(stream.data, stream.size, want);
-    uint16_t *cells = rows ? cells_of(&s, rows, want) : NULL;
+    correct_checksum(stream, (pass_row_bytes(&s, pass) + 1) * s.height);
+    add_head(&file, &s);
+    const size_t begin = file.size;
     add_chunk(&file, "IDAT", stream.data, stream.size);
+    const size_t end = file.size;
+    add_end(&file);
+    const struct bytes idats = { file.data + begin, end - begin, 0 };
+    plain_picture_read_stored(&want, file);
     for (int i = 0; flates[i]; i++) {
         owned_image img = shape_image(&s);
-        struct bytes idats = { .data = file.data, .size = file.size };
         struct row_sink to = { .img = &img, .height = img.height };
         if (idat_read(&to, idats, flates[i], NULL))
-            must(cells && image_holds(&img, cells));
+            must(want.sound && image_holds(&img, want.samples));
     }
-    free(cells);
-    free(rows);
+    plain_picture_free(&want);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* PNG files as the tests make and read them, by the words of the standard. They
- * use nothing of libpng and of the code under test, and of zlib only crc32(),
- * compress2() and uncompress().
+ * use nothing of libpng and of the code under test, and of zlib only crc32()
+ * and compress2().
  *
  * A test that runs out of memory ends. */
 #ifndef TESTS_SUPPORT_PNG_FILE_H
@@ -112,24 +112,6 @@ const struct chunk *find_chunk(const struct chunks *list, const char *name);
 
 /* Whether it is there and holds this. */
 bool chunk_is(const struct chunk *chunk, struct bytes data);
-
-/* Whether the first chunk is a sound IHDR, which is read. */
-bool read_shape(const struct chunks *list, struct shape *s);
-
-/* Takes the samples of a row of a pass apart, into those of the picture. */
-void unpack_row(const struct shape *s, const struct pass *p, uint32_t row,
-                const uint8_t *in, uint16_t *cells);
-
-/* Undoes the filters of a whole inflated picture. */
-bool unpack_rows(const struct shape *s, const uint8_t *raw, const uint8_t *end,
-                 uint16_t *cells);
-
-/* What all IDAT chunks hold together, to be freed. */
-struct bytes read_data(const struct chunks *list);
-
-/* The samples of a small picture, side by side, to be freed; NULL: it has no
- * picture of this shape, or too much of it. */
-uint16_t *read_pixels(const struct chunks *list, const struct shape *s);
 
 /* ---- As the codec has them ------------------------------------------------*/
 

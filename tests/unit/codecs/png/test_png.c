@@ -2,6 +2,7 @@
  * and written; damaged files give what is left of them. */
 
 #include "tests/support/fixture.h"
+#include "tests/support/plain_picture.h"
 #include "tests/support/png_file.h"
 
 static const uint8_t kinds[][2] = {
@@ -56,24 +57,22 @@ static bool rows_hold(const struct image *img, const struct shape *s,
 /* Whether `file` has the pixels of `s` turned by t. */
 static bool file_holds(struct bytes file, const struct shape *s, enum xform t)
 {
-    struct chunks list;
-    struct shape is;
-    bool flip = xform_transposes(t);
-    if (!read_chunks(&list, file) || !read_shape(&list, &is) ||
-        is.width != (flip ? s->height : s->width) ||
-        is.height != (flip ? s->width : s->height) || is.depth != s->depth ||
-        is.type != s->type || is.adam7 != s->adam7)
-        return false;
-    uint16_t *cells = read_pixels(&list, &is), *at = cells;
-    bool same = cells;
+    const bool flip = xform_transposes(t);
+    struct plain_picture is;
     uint32_t sx, sy;
-    for (uint32_t y = 0; cells && y < is.height; y++)
+    plain_picture_read_stored(&is, file);
+    const uint16_t *at = is.samples;
+    bool same = at && is.width == (flip ? s->height : s->width) &&
+                is.height == (flip ? s->width : s->height) &&
+                is.stored == s->depth * 256 + s->type &&
+                file.data[28] == s->adam7;
+    for (uint32_t y = 0; same && y < is.height; y++)
         for (uint32_t x = 0; x < is.width; x++) {
             turn_source(t, s->width, s->height, x, y, &sx, &sy);
-            for (unsigned c = 0; c < shape_channels(s); c++)
+            for (unsigned c = 0; c < is.channels; c++)
                 same &= *at++ == shape_sample(s, c, sx, sy);
         }
-    free(cells);
+    plain_picture_free(&is);
     return same;
 }
 
