@@ -38,18 +38,6 @@ static bool probe_heic(const uint8_t *head, size_t size)
 
 /* ---- Reading --------------------------------------------------------------*/
 
-/* Reads the bits of a mini box: three of them are the orientation, and then
- * come the sizes. */
-static void describe_mini(struct stream_info *info, const struct heif *heif)
-{
-    const uint8_t *bits = heif->file.data + heif->box[HEIF_MINI].body;
-    const uint32_t sizes = read_be32(bits + 2);
-    const bool large = sizes >> 31;
-    orientation_note(&info->orientation, TAG_TRANSFORMS, (bits[1] & 7u) + 1);
-    info->width = 1 + (large ? sizes >> 16 & 0x7fff : sizes >> 24 & 0x7f);
-    info->height = 1 + (large ? sizes >> 1 & 0x7fff : sizes >> 17 & 0x7f);
-}
-
 /* Reads the file, says what it says of its picture, and marks what is shown
  * with that. Adds the metadata to `meta`, unless that is NULL. */
 static int look(struct heif *heif, struct stream_info *info, struct meta *meta)
@@ -58,7 +46,14 @@ static int look(struct heif *heif, struct stream_info *info, struct meta *meta)
     if (heif_read(heif))
         return -1;
     if (heif->box[HEIF_MINI].end) {
-        describe_mini(info, heif);
+        /* Three of its bits are the orientation, and then come the sizes. */
+        const uint8_t *bits = heif->file.data + heif->box[HEIF_MINI].body;
+        const uint32_t sizes = read_be32(bits + 2);
+        const bool large = sizes >> 31;
+        orientation_note(&info->orientation, TAG_TRANSFORMS,
+                         (bits[1] & 7u) + 1);
+        info->width = 1 + (large ? sizes >> 16 & 0x7fff : sizes >> 24 & 0x7f);
+        info->height = 1 + (large ? sizes >> 1 & 0x7fff : sizes >> 17 & 0x7f);
         return 0;
     }
     if (heif_mark(heif))
@@ -91,22 +86,7 @@ static int look(struct heif *heif, struct stream_info *info, struct meta *meta)
     return 0;
 }
 
-/* Lists the pictures beside the first one. */
-static int list_pictures(const struct heif *heif, struct meta *meta)
-{
-    for (size_t i = 0; i < heif_item_count(heif); i++) {
-        const struct heif_item *item = &heif_items(heif)[i];
-        const char *name = NULL;
-        if (item->is.turned && item != heif->primary)
-            name = "picture shown with it";
-        else if (!item->is.turned && heif_stands_alone(heif, item))
-            name = "another picture";
-        if (name && !meta_is_full(meta) && !meta_add(meta, name, 0, "", 0))
-            return fail_memory(heif->err, "no memory for metadata");
-    }
-    return 0;
-}
-
+/* Lists the pictures beside the first one, too. */
 static int open(struct reader *reader, struct err *err)
 {
     struct heif heif = { .file = reader->file,
@@ -114,9 +94,17 @@ static int open(struct reader *reader, struct err *err)
                          .err = err };
     struct image *img = &reader->img;
     struct stream_info info = { 0 };
-    const int status =
-        look(&heif, &info, img->meta) || list_pictures(&heif, img->meta) ? -1
-                                                                         : 0;
+    int status = look(&heif, &info, img->meta);
+    for (size_t i = 0; i < heif_item_count(&heif) && status == 0; i++) {
+        const struct heif_item *item = &heif_items(&heif)[i];
+        const char *name = item == heif.primary || meta_is_full(img->meta)
+                               ? NULL
+                           : item->is.turned ? "picture shown with it"
+                           : heif_stands_alone(&heif, item) ? "another picture"
+                                                            : NULL;
+        if (name && !meta_add(img->meta, name, 0, "", 0))
+            status = fail_memory(err, "no memory for metadata");
+    }
     img->width = info.width;
     img->height = info.height;
     img->meta->orientation = info.orientation;
@@ -191,9 +179,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                          .err = err,
                          .avif = probe_avif(file.data, file.size) };
     *info = (struct stream_info){ 0 };
-    const int status =
-        look(&heif, info, NULL) || turn(out, &heif, &info->orientation, op) ? -1
-                                                                            : 0;
+    int status = look(&heif, info, NULL);
+    if (status == 0)
+        status = turn(out, &heif, &info->orientation, op);
     heif_free(&heif);
     return status;
 }

@@ -109,8 +109,7 @@ struct heif_reference {
 enum heif_box {
     HEIF_META,
     HEIF_MINI,
-    HEIF_SPACE, /* free, between meta and the data */
-    HEIF_HDLR,  /* from here on: in meta; these must be there */
+    HEIF_HDLR, /* from here on: in meta; these must be there */
     HEIF_PITM,
     HEIF_IINF,
     HEIF_ILOC,
@@ -136,10 +135,6 @@ struct heif {
     } table;
     struct heif_slot *slot; /* HEIF_KINDS for each item that changes */
     size_t slots;
-    bool full;    /* there is no memory for what is written */
-    size_t grown; /* by how much the iprp box has */
-    size_t rest;  /* where what stays of HEIF_SPACE begins, if it made room for
-                     that; else 0 */
 };
 
 /* The rows of its tables: items in the order of their ids; properties by their

@@ -83,55 +83,52 @@ static int fail_box(const struct heif *heif, const char *type)
     return fail(heif->err, "its %.4s box is malformed", type);
 }
 
-/* Calls `read` for each box from `at` up to the end of another one, which must
- * be all boxes, and where a size of 0 has no meaning. */
-static int each_box(struct heif *heif, size_t at, const struct box *parent,
-                    int (*read)(struct heif *heif, const struct box *box))
+/* Fails unless another box is all boxes from `at` on, where a size of 0 has no
+ * meaning. */
+static int check_boxes(const struct heif *heif, size_t at,
+                       const struct box *parent)
 {
     struct box box;
-    for (; at < parent->end; at = box.end) {
+    for (; at < parent->end; at = box.end)
         if (!box_read(&box, heif->file, at, parent->end) || box.open)
             return fail_box(heif, parent->type);
-        if (read(heif, &box))
-            return -1;
-    }
     return 0;
 }
 
 /* ---- Items, and how they refer to each other ------------------------------*/
 
-static int read_infe(struct heif *heif, const struct box *box)
-{
-    static const char xmp[] = "application/rdf+xml";
-    struct heif_item item = { 0 };
-    struct heif_cursor c = heif_open(heif, box);
-    if (!box_is(box, "infe"))
-        return 0;
-    item.is.hidden = c.flags & 1;
-    item.id = take_id(&c, c.version == 3);
-    heif_take(&c, 2);
-    if (c.version >= 2)
-        write_be32((uint8_t *)item.type, (uint32_t)heif_take(&c, 4));
-    if (c.bad || c.version > 3)
-        return fail_box(heif, "infe");
-    /* A name, a type of content, and how that is compressed, if it is. */
-    const uint8_t *type = memchr(c.data + c.at, 0, c.end - c.at);
-    if (strcmp(item.type, "mime") == 0 && type++ &&
-        (size_t)(c.data + c.end - type) >= sizeof xmp &&
-        memcmp(type, xmp, sizeof xmp) == 0)
-        item.is.xmp = type + sizeof xmp == c.data + c.end || !type[sizeof xmp];
-    item.is.blend = heif_is_one_of(item.type, "tmapsato");
-    return heif_add(heif, &heif->table.item, &item, sizeof item);
-}
-
 static int read_iinf(struct heif *heif)
 {
-    struct heif_cursor c = heif_open(heif, &heif->box[HEIF_IINF]);
+    static const char xmp[] = "application/rdf+xml";
+    const struct box *iinf = &heif->box[HEIF_IINF];
+    struct heif_cursor c = heif_open(heif, iinf);
     take_id(&c, c.version);
-    if (c.bad)
+    if (c.bad || check_boxes(heif, c.at, iinf))
         return fail_box(heif, "iinf");
-    if (each_box(heif, c.at, &heif->box[HEIF_IINF], read_infe))
-        return -1;
+    for (struct box box = { .end = c.at };
+         box_read(&box, heif->file, box.end, iinf->end);) {
+        struct heif_item item = { 0 };
+        if (!box_is(&box, "infe"))
+            continue;
+        c = heif_open(heif, &box);
+        item.is.hidden = c.flags & 1;
+        item.id = take_id(&c, c.version == 3);
+        heif_take(&c, 2);
+        if (c.version >= 2)
+            write_be32((uint8_t *)item.type, (uint32_t)heif_take(&c, 4));
+        if (c.bad || c.version > 3)
+            return fail_box(heif, "infe");
+        /* A name, a type of content, and how that is compressed, if it is. */
+        const uint8_t *end = c.data + c.end,
+                      *type = memchr(c.data + c.at, 0, c.end - c.at);
+        if (strcmp(item.type, "mime") == 0 && type++ &&
+            (size_t)(end - type) >= sizeof xmp &&
+            memcmp(type, xmp, sizeof xmp) == 0)
+            item.is.xmp = type + sizeof xmp == end || !type[sizeof xmp];
+        item.is.blend = heif_is_one_of(item.type, "tmapsato");
+        if (heif_add(heif, &heif->table.item, &item, sizeof item))
+            return -1;
+    }
     struct heif_item *item = heif_items(heif);
     const size_t count = heif_item_count(heif);
     if (count)
@@ -164,44 +161,51 @@ static int add_reference(struct heif *heif, const char *type,
     return heif_add(heif, &heif->table.reference, &one, sizeof one);
 }
 
-static int read_references(struct heif *heif, const struct box *box)
-{
-    const unsigned version = heif_open(heif, &heif->box[HEIF_IREF]).version;
-    struct heif_cursor c = { heif->file.data, box->body, box->end,
-                             .bad = false };
-    struct heif_item *from = heif_find_item(heif, take_id(&c, version));
-    for (size_t n = heif_take(&c, 2); n > 0 && !c.bad; n--) {
-        const uint32_t to = take_id(&c, version);
-        if (!c.bad &&
-            add_reference(heif, box->type, from, heif_find_item(heif, to)))
-            return -1;
-    }
-    return c.bad ? fail_box(heif, "iref") : 0;
-}
-
 static int read_iref(struct heif *heif)
 {
-    const struct heif_cursor c = heif_open(heif, &heif->box[HEIF_IREF]);
-    return c.bad || c.version > 1
-               ? fail_box(heif, "iref")
-               : each_box(heif, c.at, &heif->box[HEIF_IREF], read_references);
+    const struct box *iref = &heif->box[HEIF_IREF];
+    struct heif_cursor c = heif_open(heif, iref);
+    if (c.bad || c.version > 1 || check_boxes(heif, c.at, iref))
+        return fail_box(heif, "iref");
+    for (struct box box = { .end = c.at };
+         box_read(&box, heif->file, box.end, iref->end);) {
+        c.at = box.body;
+        c.end = box.end;
+        struct heif_item *from = heif_find_item(heif, take_id(&c, c.version));
+        for (size_t n = heif_take(&c, 2); n > 0 && !c.bad; n--) {
+            const uint32_t to = take_id(&c, c.version);
+            if (!c.bad &&
+                add_reference(heif, box.type, from, heif_find_item(heif, to)))
+                return -1;
+        }
+        if (c.bad)
+            return fail_box(heif, "iref");
+    }
+    return 0;
 }
 
-/* Pictures of the same: each refers to the first one. */
-static int read_group(struct heif *heif, const struct box *box)
+/* Groups of pictures of the same: each refers to the first one. */
+static int read_grpl(struct heif *heif)
 {
-    struct heif_cursor c = heif_open(heif, box);
-    struct heif_item *first = NULL;
-    heif_take(&c, 4);
-    const size_t count = heif_take(&c, 4);
-    for (size_t i = 0; i < count && heif_is_one_of(box->type, HEIF_ALIKE);
-         i++) {
-        struct heif_item *item = heif_find_item(heif, take_id(&c, true));
-        if (c.bad)
-            return fail_box(heif, "grpl");
-        first = i ? first : item;
-        if (add_reference(heif, box->type, item, first))
-            return -1;
+    const struct box *grpl = &heif->box[HEIF_GRPL];
+    if (check_boxes(heif, grpl->body, grpl))
+        return -1;
+    for (struct box box = { .end = grpl->body };
+         box_read(&box, heif->file, box.end, grpl->end);) {
+        struct heif_cursor c = heif_open(heif, &box);
+        struct heif_item *first = NULL;
+        heif_take(&c, 4);
+        const size_t count = heif_take(&c, 4);
+        if (!heif_is_one_of(box.type, HEIF_ALIKE))
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            struct heif_item *item = heif_find_item(heif, take_id(&c, true));
+            if (c.bad)
+                return fail_box(heif, "grpl");
+            first = i ? first : item;
+            if (add_reference(heif, box.type, item, first))
+                return -1;
+        }
     }
     return 0;
 }
@@ -221,7 +225,7 @@ static int read_pitm(struct heif *heif)
 
 /* ---- Properties -----------------------------------------------------------*/
 
-static int read_property(struct heif *heif, const struct box *box)
+static int read_ipco(struct heif *heif)
 {
     static const struct {
         char type[5];
@@ -232,23 +236,31 @@ static int read_property(struct heif *heif, const struct box *box)
         [HEIF_IMIR] = { "imir", 9 },
         [HEIF_ISPE] = { "ispe", 20 },
     };
-    struct heif_property property = {
-        .begin = box->begin,
-        .end = box->end,
-        .kind = box_is(box, "iscl") ? HEIF_ISCL : HEIF_KINDS,
-    };
-    for (int i = 0; i < HEIF_KINDS; i++) {
-        const size_t size = kinds[i].size;
-        if (!box_is(box, kinds[i].type))
-            continue;
-        if (box->end - box->body != size - 8)
-            return fail_box(heif, box->type);
-        property.kind = (enum heif_kind)i;
-        write_be32(property.box, (uint32_t)size);
-        memcpy(property.box + 4, kinds[i].type, 4);
-        memcpy(property.box + 8, heif->file.data + box->body, size - 8);
+    const struct box *ipco = &heif->box[HEIF_IPCO];
+    const struct heif_property none = { .kind = HEIF_KINDS };
+    int status = heif_add(heif, &heif->table.property, &none, sizeof none);
+    for (struct box box = { .end = ipco->body };
+         status == 0 && box_read(&box, heif->file, box.end, ipco->end);) {
+        struct heif_property property = {
+            .begin = box.begin,
+            .end = box.end,
+            .kind = box_is(&box, "iscl") ? HEIF_ISCL : HEIF_KINDS,
+        };
+        for (int i = 0; i < HEIF_KINDS; i++) {
+            const size_t size = kinds[i].size;
+            if (!box_is(&box, kinds[i].type))
+                continue;
+            if (box.end - box.body != size - 8)
+                return fail_box(heif, box.type);
+            property.kind = (enum heif_kind)i;
+            write_be32(property.box, (uint32_t)size);
+            memcpy(property.box + 4, kinds[i].type, 4);
+            memcpy(property.box + 8, heif->file.data + box.body, size - 8);
+        }
+        status =
+            heif_add(heif, &heif->table.property, &property, sizeof property);
     }
-    return heif_add(heif, &heif->table.property, &property, sizeof property);
+    return status;
 }
 
 struct heif_list heif_take_list(struct heif_cursor *c)
@@ -304,8 +316,6 @@ static void note_shown(struct heif_shown *shown, unsigned n,
 static int read_ipma(struct heif *heif, const struct box *box)
 {
     struct heif_cursor c = heif_open(heif, box);
-    if (!box_is(box, "ipma"))
-        return 0;
     for (size_t n = heif_take(&c, 4); n > 0 && !c.bad; n--) {
         const struct heif_list list = heif_take_list(&c);
         struct heif_item *item = heif_find_item(heif, list.id);
@@ -328,18 +338,19 @@ static int read_ipma(struct heif *heif, const struct box *box)
 
 static int read_iprp(struct heif *heif)
 {
-    const struct heif_property none = { .kind = HEIF_KINDS };
     const struct box *iprp = &heif->box[HEIF_IPRP];
-    struct box *ipco = &heif->box[HEIF_IPCO], ipma;
+    struct box *ipco = &heif->box[HEIF_IPCO], box;
     const bool has = box_find(ipco, "ipco", heif->file, iprp->body, iprp->end);
-    if (!has || !box_find(&ipma, "ipma", heif->file, iprp->body, iprp->end))
+    if (!has || !box_find(&box, "ipma", heif->file, iprp->body, iprp->end))
         return fail(heif->err, "its iprp box lacks the %s box",
                     has ? "ipma" : "ipco");
-    return heif_add(heif, &heif->table.property, &none, sizeof none) ||
-                   each_box(heif, ipco->body, ipco, read_property) ||
-                   each_box(heif, iprp->body, iprp, read_ipma)
-               ? -1
-               : 0;
+    if (check_boxes(heif, ipco->body, ipco) ||
+        check_boxes(heif, iprp->body, iprp) || read_ipco(heif))
+        return -1;
+    for (box.end = iprp->body; box_read(&box, heif->file, box.end, iprp->end);)
+        if (box_is(&box, "ipma") && read_ipma(heif, &box))
+            return -1;
+    return 0;
 }
 
 /* ---- Where the data is ----------------------------------------------------*/
@@ -431,14 +442,13 @@ static int read_meta(struct heif *heif)
         [HEIF_GRPL] = "grpl", [HEIF_IDAT] = "idat",
     };
     const struct box *meta = &heif->box[HEIF_META], *b = heif->box;
-    struct box box;
-    for (size_t at = meta->body + 4; at < meta->end; at = box.end) {
-        if (!box_read(&box, heif->file, at, meta->end) || box.open)
-            return fail_box(heif, "meta");
+    if (check_boxes(heif, meta->body + 4, meta))
+        return -1;
+    for (struct box box = { .end = meta->body + 4 };
+         box_read(&box, heif->file, box.end, meta->end);)
         for (int i = HEIF_HDLR; i <= HEIF_IDAT; i++)
             if (box_is(&box, names[i]) && note_once(heif, i, &box))
                 return -1;
-    }
     for (int i = HEIF_HDLR; i < HEIF_IDAT; i++)
         if (b[i].end - b[i].begin > TABLE_MOST)
             return fail(heif->err,
@@ -451,33 +461,23 @@ static int read_meta(struct heif *heif)
         if (!b[i].end)
             return fail(heif->err, "its meta box lacks the %s box", names[i]);
     return read_iinf(heif) || read_iloc(heif) || read_iprp(heif) ||
-                   (b[HEIF_IREF].end && read_iref(heif)) ||
-                   each_box(heif, b[HEIF_GRPL].body, &b[HEIF_GRPL],
-                            read_group) ||
+                   (b[HEIF_IREF].end && read_iref(heif)) || read_grpl(heif) ||
                    read_pitm(heif)
                ? -1
                : 0;
 }
 
-/* Content Credentials, 11.3: a signature of all other bytes. */
-static bool is_seal(const struct heif *heif, const struct box *box)
-{
-    static const uint8_t uuid[] = { 0xd8, 0xfe, 0xc3, 0xd6, 0x1b, 0x0e,
-                                    0x48, 0x3c, 0x92, 0x97, 0x58, 0x28,
-                                    0x87, 0x7e, 0xc4, 0x81 };
-    return box_is(box, "uuid") && box->end - box->body >= sizeof uuid &&
-           memcmp(heif->file.data + box->body, uuid, sizeof uuid) == 0;
-}
-
 int heif_read(struct heif *heif)
 {
+    /* Content Credentials, 11.3: a signature of all other bytes. */
+    static const uint8_t c2pa[] = { 0xd8, 0xfe, 0xc3, 0xd6, 0x1b, 0x0e,
+                                    0x48, 0x3c, 0x92, 0x97, 0x58, 0x28,
+                                    0x87, 0x7e, 0xc4, 0x81 };
     const struct bytes file = heif->file;
     struct box box, *meta = &heif->box[HEIF_META];
-    struct box *mini = &heif->box[HEIF_MINI], *space = &heif->box[HEIF_SPACE];
-    bool data = false;
+    struct box *mini = &heif->box[HEIF_MINI];
     size_t at = 0;
-    for (; at < file.size && box_read(&box, file, at, file.size);
-         at = box.end) {
+    for (; box_read(&box, file, at, file.size); at = box.end) {
         if (at && (meta->end || mini->end) && box_is(&box, "ftyp"))
             box.end = file.size; /* of another file, such as a film */
         if (box_is(&box, "moov"))
@@ -487,11 +487,9 @@ int heif_read(struct heif *heif)
         if ((box_is(&box, "meta") && note_once(heif, HEIF_META, &box)) ||
             (box_is(&box, "mini") && note_once(heif, HEIF_MINI, &box)))
             return -1;
-        heif->sealed = heif->sealed || is_seal(heif, &box);
-        data = data || heif_is_one_of(box.type, "mdatimda");
-        if (meta->end && !data && !space->end &&
-            heif_is_one_of(box.type, "freeskip"))
-            *space = box;
+        if (box_is(&box, "uuid") && box.end - box.body >= sizeof c2pa &&
+            memcmp(file.data + box.body, c2pa, sizeof c2pa) == 0)
+            heif->sealed = true;
     }
     /* What stands behind the boxes is kept, unless it is a box that goes on
      * beyond the end. */

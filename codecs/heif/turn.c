@@ -1,7 +1,13 @@
-/* Plans how the items of a HEIF file are shown after a turn. */
+/* Plans how the items of a HEIF file are shown after a turn, and writes the
+ * file so: its properties and lists, and what follows from the size of its meta
+ * box.
+ */
+#include "codecs/base/account.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/heif/heif.h"
+#include "codecs/metadata/exif.h"
+#include "codecs/metadata/xmp.h"
 
 /* ---- Properties as turns --------------------------------------------------*/
 
@@ -50,21 +56,6 @@ static bool mark(const struct heif_reference *r)
     return from->is.turned = to->is.turned = true;
 }
 
-/* Notes what follows from an item that is turned. */
-static void note_turned(struct heif *heif)
-{
-    const struct heif_reference *r = heif_references(heif);
-    const size_t count = heif_reference_count(heif);
-    for (size_t i = 0; i < count; i++)
-        if (heif_is_one_of(r[i].type, HEIF_MADE_OF)) {
-            r[i].from->is.made |= r[i].to->is.turned;
-            r[i].to->is.inside |= r[i].from->is.turned;
-        }
-    for (size_t i = 0; i < count; i++)
-        if (heif_is_one_of(r[i].type, HEIF_DESCRIBES))
-            r[i].from->is.ours |= r[i].to->is.turned || r[i].to->is.inside;
-}
-
 bool heif_follows(const struct heif_item *item)
 {
     return item->is.made &&
@@ -86,6 +77,8 @@ bool heif_stands_alone(const struct heif *heif, const struct heif_item *item)
 int heif_mark(struct heif *heif)
 {
     struct heif_item *item = heif_items(heif);
+    const struct heif_reference *r = heif_references(heif);
+    const size_t count = heif_reference_count(heif);
     bool more = true;
     if (heif->primary->is.blend)
         return fail_unread(heif->err,
@@ -101,10 +94,17 @@ int heif_mark(struct heif *heif)
             return fail(heif->err,
                         "its items refer to each other in long chains");
         more = false;
-        for (size_t i = 0; i < heif_reference_count(heif); i++)
-            more |= mark(&heif_references(heif)[i]);
+        for (size_t i = 0; i < count; i++)
+            more |= mark(&r[i]);
     }
-    note_turned(heif);
+    for (size_t i = 0; i < count; i++)
+        if (heif_is_one_of(r[i].type, HEIF_MADE_OF)) {
+            r[i].from->is.made |= r[i].to->is.turned;
+            r[i].to->is.inside |= r[i].from->is.turned;
+        }
+    for (size_t i = 0; i < count; i++)
+        if (heif_is_one_of(r[i].type, HEIF_DESCRIBES))
+            r[i].from->is.ours |= r[i].to->is.turned || r[i].to->is.inside;
     for (size_t i = 0; i < heif_item_count(heif); i++)
         if (is_planned(&item[i]) && item[i].shown.strange)
             return fail_unread(heif->err,
@@ -176,25 +176,6 @@ static void want_turn(struct heif_slot *slot, const struct heif *heif,
         want(&slot[HEIF_IROT], "irot", angle);
 }
 
-/* The size of an item that is made of a turned one is exchanged. That of one
- * that blends only if it is the size as shown: some say the size as stored
- * instead, which AVIF asks for. */
-static void want_size(struct heif_slot *slot, const struct heif *heif,
-                      const struct heif_item *item, enum xform turn)
-{
-    const uint8_t *ispe = heif_size(heif, item);
-    const uint8_t *stored = heif_size(heif, item->base);
-    const int across = xform_transposes(item->base->shown.turn) ? 4 : 0;
-    if (!xform_transposes(turn) ||
-        (item->is.blend && (!stored[3] || (heif->avif && !across) ||
-                            memcmp(stored + 12 + across, ispe + 12, 4) != 0 ||
-                            memcmp(stored + 16 - across, ispe + 16, 4) != 0)))
-        return;
-    memcpy(slot->box, ispe, 12);
-    memcpy(slot->box + 12, ispe + 16, 4);
-    memcpy(slot->box + 16, ispe + 12, 4);
-}
-
 /* Sets what becomes of an item. Returns whether it changes. */
 static bool plan_item(const struct heif *heif, const struct heif_item *item,
                       enum xform turn, struct heif_slot slot[HEIF_KINDS])
@@ -208,7 +189,21 @@ static bool plan_item(const struct heif *heif, const struct heif_item *item,
     memset(slot, 0, HEIF_KINDS * sizeof *slot);
     if (follows) {
         t = xform_then(xform_inverse(turn), t);
-        want_size(&slot[HEIF_ISPE], heif, item, turn);
+        /* The size of what is made of a turned one is exchanged. That of what
+         * blends only if it is the size as shown: some say the size as stored
+         * instead, which AVIF asks for. */
+        const uint8_t *ispe = heif_size(heif, item);
+        const uint8_t *stored = heif_size(heif, item->base);
+        const int across = xform_transposes(item->base->shown.turn) ? 4 : 0;
+        if (xform_transposes(turn) &&
+            (!item->is.blend ||
+             (stored[3] && (!heif->avif || across) &&
+              memcmp(stored + 12 + across, ispe + 12, 4) == 0 &&
+              memcmp(stored + 16 - across, ispe + 16, 4) == 0))) {
+            memcpy(slot[HEIF_ISPE].box, ispe, 12);
+            memcpy(slot[HEIF_ISPE].box + 12, ispe + 16, 4);
+            memcpy(slot[HEIF_ISPE].box + 16, ispe + 12, 4);
+        }
     }
     want_turn(slot, heif, &source, item->is.turned ? xform_then(t, turn) : t);
     memcpy(clap, property[source.property[HEIF_CLAP]].box, HEIF_PROPERTY);
@@ -261,17 +256,6 @@ static unsigned find_same(const struct heif *heif, const struct heif_slot *slot,
     return 0;
 }
 
-/* Returns the number of one of this kind that nobody has; 0 if there is none.
- */
-static unsigned find_unused(const struct heif *heif, enum heif_kind kind)
-{
-    const struct heif_property *property = heif_properties(heif);
-    for (unsigned n = 1; n < heif_property_count(heif); n++)
-        if (property[n].kind == kind && !property[n].users)
-            return n;
-    return 0;
-}
-
 /* Gives a slot its property: the one that it had, if that is so, or becomes so
  * as nobody else has it. Or, of any, one that is so, one that nobody has, or a
  * new one. */
@@ -285,8 +269,6 @@ static int choose(struct heif *heif, struct heif_slot *slot,
     unsigned n = any ? find_same(heif, slot, count) : slot->was;
     if (!any && !is_same(heif, n, slot) && was->users)
         n = 0;
-    if (any && !n)
-        n = find_unused(heif, kind);
     if (any && !n) {
         if (count == MOST)
             return fail(heif->err, "it has no room for another property");
@@ -358,4 +340,228 @@ int heif_plan(struct heif *heif, enum xform turn)
                 return -1;
     drop_last(heif);
     return 0;
+}
+
+/* ---- Writing --------------------------------------------------------------*/
+
+/* Without memory no more is written, and `full` says so. */
+struct heif_writer {
+    struct bytes *out;
+    struct heif *heif;
+    size_t base;  /* where the file begins in `out` */
+    size_t grown; /* by how much the iprp box has */
+    bool full;
+};
+
+static void put(struct heif_writer *w, const void *data, size_t size)
+{
+    w->full = w->full || !bytes_append(w->out, data, size);
+}
+
+static void put_number(struct heif_writer *w, uint64_t value, unsigned size)
+{
+    uint8_t bytes[8];
+    write_be64(bytes, value);
+    put(w, bytes + sizeof bytes - size, size);
+}
+
+static void put_file(struct heif_writer *w, size_t begin, size_t end)
+{
+    put(w, w->heif->file.data + begin, end - begin);
+}
+
+/* Puts the list of an item, which may not change. What it has stays in its
+ * place, if that is in order; what is added comes last, but before what must
+ * follow it. */
+static int put_list(struct heif_writer *w, const struct heif_list *list,
+                    unsigned version, bool wide)
+{
+    const struct heif *heif = w->heif;
+    const unsigned size = wide ? 2 : 1, upper = wide ? 0x8000 : 0x80;
+    const struct heif_item *item = heif_find_item(heif, list->id);
+    const struct heif_slot *slot = item ? item->slot : NULL;
+    unsigned next = HEIF_CLAP; /* of the transforms */
+    put_number(w, list->id, version ? 4 : 2);
+    put_number(w, 0, 1);
+    const size_t begin = w->out->size;
+    for (size_t i = 0; i <= list->count; i++) {
+        const bool ends = i == list->count;
+        const unsigned bits = ends ? 0 : heif_listed(heif, list, i);
+        unsigned n = bits & HEIF_NUMBER;
+        const unsigned kind = ends ? HEIF_IMIR : heif_properties(heif)[n].kind;
+        for (; slot && kind < HEIF_ISPE && next <= kind &&
+               (ends || !item->shown.out_of_order);
+             next++)
+            if (slot[next].is)
+                put_number(w, upper | slot[next].is, size);
+        if (slot && kind == HEIF_ISPE && slot[kind].was == n)
+            n = slot[kind].is;
+        if (!ends && (!slot || kind >= HEIF_ISPE))
+            put_number(w, bits & HEIF_ESSENTIAL ? upper | n : n, size);
+    }
+    const size_t count = (w->out->size - begin) / size;
+    if (count > UINT8_MAX)
+        return fail(heif->err, "its item %u has no room for more properties",
+                    list->id);
+    if (!w->full)
+        w->out->data[begin - 1] = (uint8_t)count;
+    return 0;
+}
+
+/* Puts the content of a box of lists. Indices beyond 127 need the wide form,
+ * and then all have it. */
+static int put_lists(struct heif_writer *w, const struct box *box)
+{
+    struct heif_cursor c = heif_open(w->heif, box);
+    const size_t count = heif_take(&c, 4);
+    bool wide = c.flags & 1;
+    struct heif_cursor ahead = c;
+    for (size_t i = 0; i < count; i++) {
+        const struct heif_list list = heif_take_list(&ahead);
+        const struct heif_item *item = heif_find_item(w->heif, list.id);
+        for (int k = 0; k < HEIF_KINDS && item && item->slot; k++)
+            wide = wide || item->slot[k].is > 0x7f;
+    }
+    put_number(w, (uint64_t)c.version << 24 | c.flags | wide, 4);
+    put_number(w, count, 4);
+    for (size_t i = 0; i < count; i++) {
+        const struct heif_list list = heif_take_list(&c);
+        if (put_list(w, &list, c.version, wide))
+            return -1;
+    }
+    return 0;
+}
+
+/* Puts the file, of which the properties and their lists alone change, and the
+ * sizes of the boxes that they are in. */
+static int put_boxes(struct heif_writer *w)
+{
+    struct heif *heif = w->heif;
+    const struct box *meta = &heif->box[HEIF_META],
+                     *iprp = &heif->box[HEIF_IPRP];
+    struct box box;
+    put_file(w, 0, iprp->body);
+    for (size_t at = iprp->body; at < iprp->end; at = box.end) {
+        const size_t begin = w->out->size;
+        box_read(&box, heif->file, at, iprp->end);
+        const bool known = at == heif->box[HEIF_IPCO].begin;
+        const bool lists = box_is(&box, "ipma");
+        put_file(w, at, known || lists ? box.body : box.end);
+        for (size_t i = 1; known && i < heif_property_count(heif); i++) {
+            const struct heif_property *one = &heif_properties(heif)[i];
+            const size_t size = one->box[3], body = size ? size - 8 : 0;
+            if (!one->begin) {
+                put(w, one->box, size);
+            } else {
+                put_file(w, one->begin, one->end - body);
+                put(w, one->box + 8, body);
+            }
+        }
+        if (lists && put_lists(w, &box))
+            return -1;
+        if (w->full)
+            break;
+        if (box_resize(w->out->data + begin, &box, w->out->size - begin,
+                       heif->err))
+            return -1;
+    }
+    w->grown = w->out->size - w->base - iprp->end;
+    put_file(w, iprp->end, heif->file.size);
+    if (w->full)
+        return fail_memory(heif->err, "no memory for the file");
+    uint8_t *to = w->out->data + w->base;
+    return box_resize(to + iprp->begin, iprp,
+                      iprp->end - iprp->begin + w->grown, heif->err) ||
+                   box_resize(to + meta->begin, meta,
+                              meta->end - meta->begin + w->grown, heif->err)
+               ? -1
+               : 0;
+}
+
+/* Returns where the byte at `at` is afterwards. */
+static size_t moved_to(const struct heif_writer *w, size_t at)
+{
+    return at < w->heif->box[HEIF_IPRP].end ? at : at + w->grown;
+}
+
+/* Moves what tells where the data of items begin. */
+static int move_data(const struct heif_writer *w)
+{
+    const struct heif *heif = w->heif;
+    const struct box *iprp = &heif->box[HEIF_IPRP];
+    const struct heif_extent *extent = heif_extents(heif);
+    for (size_t i = 0; i < heif_extent_count(heif); i++, extent++) {
+        const size_t more = moved_to(w, extent->begin) - extent->begin;
+        if (!extent->open && extent->begin < iprp->end &&
+            extent->end > iprp->begin)
+            return fail(heif->err,
+                        "the data of its item %u overlaps its meta box",
+                        extent->item);
+        if (!more || !extent->at)
+            continue;
+        uint8_t *field = w->out->data + w->base + moved_to(w, extent->at);
+        const uint64_t is = more + read_uint(field, heif->field, true);
+        if (heif->field < 8 && is > UINT32_MAX)
+            return fail(heif->err,
+                        "the data of its item %u would be beyond what its iloc "
+                        "box can say",
+                        extent->item);
+        write_uint(field, heif->field, true, is);
+    }
+    return 0;
+}
+
+/* ---- EXIF and XMP ---------------------------------------------------------*/
+
+int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
+                  const struct heif_item *item)
+{
+    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    bool wanted = (item->is.xmp || strcmp(item->type, "Exif") == 0) &&
+                  (item->is.ours || !item->is.tells);
+    for (size_t i = 0; i < item->extents; i++)
+        wanted = wanted && !extent[i].open;
+    for (size_t i = 0; i < item->extents && wanted; i++, extent++) {
+        const size_t size = extent->end - extent->begin;
+        if (heif->opts->limits.account &&
+            account_spend(heif->opts->limits.account, size, heif->err))
+            return -1;
+        if (!bytes_append(data, heif->file.data + extent->begin, size))
+            return fail_memory(heif->err, "no memory for metadata");
+    }
+    *begin =
+        item->is.xmp ? data->size : exif_item_begin(data->data, data->size);
+    return 0;
+}
+
+/* Sets the orientations in the EXIF or XMP of an item to 1. */
+static int retag(struct heif_writer *w, const struct heif_item *item,
+                 enum xform op)
+{
+    const struct heif *heif = w->heif;
+    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    struct bytes data = { 0 };
+    size_t begin;
+    const int status = heif_metadata(&data, &begin, heif, item);
+    if (status == 0 && begin < data.size)
+        exif_retag(data.data + begin, data.size - begin, 1, op);
+    else if (status == 0 && item->is.xmp && data.size)
+        xmp_turn(data.data, data.size, XFORM_NONE, 1);
+    for (size_t at = 0; at < data.size && status == 0; extent++)
+        for (size_t from = extent->begin; from < extent->end; from++, at++)
+            if (data.data[at] != heif->file.data[from])
+                w->out->data[w->base + moved_to(w, from)] = data.data[at];
+    bytes_free(&data);
+    return status;
+}
+
+int heif_write(struct bytes *out, struct heif *heif, enum xform op)
+{
+    enum { MORE = 4096 };
+    struct heif_writer w = { .out = out, .heif = heif, .base = out->size };
+    w.full = !bytes_reserve(out, heif->file.size + MORE);
+    int status = put_boxes(&w) || move_data(&w) ? -1 : 0;
+    for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++)
+        status = retag(&w, &heif_items(heif)[i], op);
+    return status;
 }
