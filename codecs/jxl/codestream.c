@@ -1,12 +1,6 @@
 /* The image header that a JPEG XL codestream begins with (ISO/IEC 18181-1,
- * annexes B to E), and whether all frames behind it are there. */
+ * annexes B to E). */
 #include "codecs/jxl/jxl.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include "codecs/base/shared_library.h"
 
 /* ---- Bits, the low ones of a byte first -----------------------------------*/
 
@@ -41,19 +35,13 @@ static uint32_t read_bits(struct jxl_bits *bits, unsigned count)
 
 /* Two bits choose how a number is coded: in so many bits, 0 for none, to which
  * another number is added. */
-struct number_code {
-    uint8_t bits;
-    uint32_t base;
-};
-
 #define NUMBER(bits, ...)                                                      \
-    read_number(bits, (const struct number_code[]){ __VA_ARGS__ })
+    read_number(bits, (const uint32_t[4][2]){ __VA_ARGS__ })
 
-static uint32_t read_number(struct jxl_bits *bits,
-                            const struct number_code code[4])
+static uint32_t read_number(struct jxl_bits *bits, const uint32_t code[4][2])
 {
-    const struct number_code *chosen = &code[read_bits(bits, 2)];
-    return read_bits(bits, chosen->bits) + chosen->base;
+    const uint32_t *chosen = code[read_bits(bits, 2)];
+    return read_bits(bits, chosen[0]) + chosen[1];
 }
 
 /* One of the values that a field may have; libjxl knows which ones these are.
@@ -134,29 +122,6 @@ static void skip_points(struct jxl_bits *bits, unsigned count)
                    { 21, 1 << 21 });
 }
 
-/* Returns whether a profile follows the header. */
-static bool skip_colors(struct jxl_bits *bits)
-{
-    enum { GRAY = 1, XYB = 2 };
-    if (read_bits(bits, 1)) /* sRGB */
-        return false;
-    const bool profile = read_bits(bits, 1);
-    const uint32_t space = ENUM(bits);
-    if (profile)
-        return true;
-    if (space != XYB) {
-        skip_points(bits, 1);
-        if (space != GRAY)
-            skip_points(bits, 3);
-        if (read_bits(bits, 1))
-            skip_bits(bits, 24); /* gamma */
-        else
-            ENUM(bits); /* transfer function */
-    }
-    ENUM(bits); /* rendering intent */
-    return false;
-}
-
 static void skip_preview_side(struct jxl_bits *bits, bool by_eight)
 {
     if (by_eight)
@@ -168,6 +133,7 @@ static void skip_preview_side(struct jxl_bits *bits, bool by_eight)
 /* Reads the field for the orientation, and what goes with it. */
 static void read_shown(struct jxl_header *header, struct jxl_bits *bits)
 {
+    header->at = bits->at;
     header->orientation = read_bits(bits, 3) + 1;
     header->end = bits->at;
     if (read_bits(bits, 1))
@@ -190,143 +156,47 @@ static void read_shown(struct jxl_header *header, struct jxl_bits *bits)
 /* Reads what stands behind that, or behind the flag that it is not there. */
 static void read_samples(struct jxl_header *header, struct jxl_bits *bits)
 {
+    enum { GRAY = 1, XYB = 2 };
+    enum { OPSIN = 16, UPSAMPLING_2 = 15, UPSAMPLING_4 = 55 };
+    enum { UPSAMPLING_8 = 210 };
+    bool profile = false;
     skip_depth(bits);
     skip_bits(bits, 1); /* 16 bits are enough for modular coding */
     uint32_t channels = NUMBER(bits, { 0, 0 }, { 0, 1 }, { 4, 2 }, { 12, 1 });
     for (; channels > 0 && !bits->ended; channels--)
         skip_channel(bits);
-    header->xyb = read_bits(bits, 1);
-    header->profile = skip_colors(bits);
+    const bool xyb = read_bits(bits, 1);
+    if (!read_bits(bits, 1)) { /* not sRGB */
+        profile = read_bits(bits, 1);
+        const uint32_t space = ENUM(bits);
+        if (!profile && space != XYB) {
+            skip_points(bits, 1);
+            if (space != GRAY)
+                skip_points(bits, 3);
+            if (read_bits(bits, 1))
+                skip_bits(bits, 24); /* gamma */
+            else
+                ENUM(bits); /* transfer function */
+        }
+        if (!profile)
+            ENUM(bits); /* rendering intent */
+    }
     header->end = header->grows ? bits->at : header->end;
     if (!header->grows && !read_bits(bits, 1)) /* tone mapping */
         skip_bits(bits, 16 + 16 + 1 + 16);
-    header->behind = read_long(bits) ? 0 : bits->at; /* extensions */
-}
-
-/* ---- Whole or not -------------------------------------------------------- */
-
-/* libjxl, whose decoder is asked for nothing but frames, and to skip all: it
- * goes from one to the next by their tables of contents. */
-static struct {
-    void *(*create)(const void *memory);
-    void (*destroy)(void *decoder);
-    int (*subscribe)(void *decoder, int events);
-    void (*skip)(void *decoder, size_t frames);
-    int (*give)(void *decoder, const uint8_t *data, size_t size);
-    int (*go_on)(void *decoder);
-    size_t (*take_back)(void *decoder);
-    int silence; /* a file that takes what it prints */
-} libjxl;
-
-/* What it says of a codestream; and, a bit, what it is asked for. */
-enum {
-    JXL_NO_MEMORY = -1,
-    JXL_SUCCESS,
-    JXL_ERROR,
-    JXL_NEED_MORE_INPUT,
-    JXL_FRAME = 0x400,
-};
-
-int jxl_load(struct err *err)
-{
-    static const struct shared_function functions[] = {
-        { "JxlDecoderCreate", &libjxl.create },
-        { "JxlDecoderDestroy", &libjxl.destroy },
-        { "JxlDecoderSubscribeEvents", &libjxl.subscribe },
-        { "JxlDecoderSkipFrames", &libjxl.skip },
-        { "JxlDecoderSetInput", &libjxl.give },
-        { "JxlDecoderProcessInput", &libjxl.go_on },
-        { "JxlDecoderReleaseInput", &libjxl.take_back },
-    };
-    static struct shared_library library = {
-        .soname = JXL_SONAME,
-        .package = "libjxl0.7",
-        .function = functions,
-        .nfunctions = sizeof functions / sizeof *functions,
-    };
-    if (!*library.soname)
-        return fail_unread(err, "this gimgxf is built without libjxl");
-    if (shared_library_load(&library, err))
-        return -1;
-    if (libjxl.silence <= 0)
-        libjxl.silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    return 0;
-}
-
-/* Has libjxl read a codestream up to its end. Returns what it says of that,
- * and how many bytes stand behind it.
- *
- * Debian's prints where in its sources it has found damage, so standard error
- * is silent until then. Other threads wait with what they print. */
-static int go_to_end(struct bytes stream, size_t *left)
-{
-    int status = JXL_ERROR;
-    void *decoder = libjxl.create(NULL);
-    if (!decoder)
-        return JXL_NO_MEMORY;
-    flockfile(stderr);
-    const int was = dup(STDERR_FILENO);
-    if (was >= 0)
-        dup2(libjxl.silence, STDERR_FILENO);
-    libjxl.subscribe(decoder, JXL_FRAME);
-    libjxl.skip(decoder, SIZE_MAX / 2);
-    if (libjxl.give(decoder, stream.data, stream.size) == JXL_SUCCESS)
-        while ((status = libjxl.go_on(decoder)) == JXL_FRAME)
-            continue;
-    *left = libjxl.take_back(decoder);
-    libjxl.destroy(decoder);
-    if (was >= 0) {
-        dup2(was, STDERR_FILENO);
-        close(was);
+    const bool extended = read_long(bits);
+    if (!profile)
+        return;
+    struct jxl_bits behind = *bits;
+    if (!read_bits(&behind, 1)) { /* factors of color or of upsampling */
+        if (xyb && !read_bits(&behind, 1))
+            skip_bits(&behind, 16 * OPSIN);
+        const uint32_t own = read_bits(&behind, 3);
+        skip_bits(&behind, own & 1 ? 16 * UPSAMPLING_2 : 0);
+        skip_bits(&behind, own & 2 ? 16 * UPSAMPLING_4 : 0);
+        skip_bits(&behind, own & 4 ? 16 * UPSAMPLING_8 : 0);
     }
-    funlockfile(stderr);
-    return status;
-}
-
-/* Returns how many bytes the profile behind the header takes while libjxl
- * unpacks it, which it does before it comes to frames. */
-static uint64_t profile_size(struct bytes stream,
-                             const struct jxl_header *header)
-{
-    enum {
-        OPSIN = 16,
-        UPSAMPLING_2 = 15,
-        UPSAMPLING_4 = 55,
-        UPSAMPLING_8 = 210
-    };
-    struct jxl_bits bits = { .from = stream, .at = header->behind };
-    if (!header->profile || !header->behind)
-        return header->profile ? UINT64_MAX : 0;
-    if (!read_bits(&bits, 1)) { /* factors of color or of upsampling */
-        if (header->xyb && !read_bits(&bits, 1))
-            skip_bits(&bits, 16 * OPSIN);
-        const uint32_t own = read_bits(&bits, 3);
-        skip_bits(&bits, own & 1 ? 16 * UPSAMPLING_2 : 0);
-        skip_bits(&bits, own & 2 ? 16 * UPSAMPLING_4 : 0);
-        skip_bits(&bits, own & 4 ? 16 * UPSAMPLING_8 : 0);
-    }
-    return read_long(&bits);
-}
-
-int jxl_frames_check(struct bytes padded, const struct jxl_header *header,
-                     struct err *err)
-{
-    enum { PROFILE_MOST = 4 << 20 };
-    size_t left = 0;
-    if (profile_size(padded, header) > PROFILE_MOST)
-        return fail(err, "its color profile is larger than any real one");
-    switch (go_to_end(padded, &left)) {
-    case JXL_SUCCESS:
-        if (left > 0)
-            return 0;
-        __attribute__((fallthrough));
-    case JXL_NEED_MORE_INPUT:
-        return fail(err, "cut short: it ends within a frame");
-    case JXL_NO_MEMORY:
-        return fail_memory(err, "no memory for libjxl");
-    default:
-        return fail(err, "its codestream is damaged");
-    }
+    header->profile = extended ? UINT64_MAX : read_long(&behind);
 }
 
 int jxl_header_read(struct jxl_header *header, struct bytes stream,
@@ -340,14 +210,12 @@ int jxl_header_read(struct jxl_header *header, struct bytes stream,
     header->at = bits.at;
     if (read_bits(&bits, 1)) {
         header->grows = JXL_GROWS_ALL;
-        header->end = header->behind = bits.at;
+        header->end = bits.at;
     } else {
         header->at = bits.at;
         header->grows = read_bits(&bits, 1) ? 0 : JXL_GROWS;
-        if (!header->grows) {
-            header->at = bits.at;
+        if (!header->grows)
             read_shown(header, &bits);
-        }
         read_samples(header, &bits);
     }
     return bits.ended ? fail(err, "its image header is cut short") : 0;

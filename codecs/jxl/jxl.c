@@ -2,6 +2,10 @@
  * beside it, and how they are written when its header has other bits. */
 #include "codecs/jxl/jxl.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
 #include "codecs/base/byte_order.h"
 #include "codecs/base/shared_library.h"
 #include "codecs/metadata/exif.h"
@@ -249,18 +253,89 @@ static int note_piece(struct jxl *jxl, const struct box *box, struct err *err)
     return 0;
 }
 
-/* Checks the box behind the first one. */
-static int check_type(struct bytes file, struct err *err)
+/* ---- Whole or not -------------------------------------------------------- */
+
+/* libjxl, whose decoder is asked for nothing but frames, and to skip as many as
+ * a file may have: it goes from one to the next by their tables of contents. */
+static struct {
+    void *(*create)(const void *memory);
+    void (*destroy)(void *decoder);
+    int (*subscribe)(void *decoder, int events);
+    int (*separate)(void *decoder, int coalescing);
+    void (*skip)(void *decoder, size_t frames);
+    int (*give)(void *decoder, const uint8_t *data, size_t size);
+    int (*go_on)(void *decoder);
+    size_t (*take_back)(void *decoder);
+    int silence; /* a file that takes what it prints */
+} libjxl;
+
+/* What it says of a codestream; and, a bit, what it is asked for. */
+enum {
+    JXL_NO_MEMORY = -1,
+    JXL_SUCCESS,
+    JXL_ERROR,
+    JXL_NEED_MORE_INPUT,
+    JXL_FRAME = 0x400,
+};
+
+/* It takes 3 microseconds for each, and file and output are looked at. */
+enum { FRAMES_MOST = 1 << 16 };
+
+static int load_libjxl(struct err *err)
 {
-    struct box box;
-    if (!box_read(&box, file, 12, file.size) || !box_is(&box, "ftyp") ||
-        box.end - box.body < 8 || memcmp(file.data + box.body, "jxl ", 4) != 0)
-        return fail(err, "its second box is not that of a JPEG XL file");
-    const uint32_t version = read_be32(file.data + box.body + 4);
-    return version <= 1
-               ? 0
-               : fail(err, "version %u of the file format is not known",
-                      version);
+    static const struct shared_function functions[] = {
+        { "JxlDecoderCreate", &libjxl.create },
+        { "JxlDecoderDestroy", &libjxl.destroy },
+        { "JxlDecoderSubscribeEvents", &libjxl.subscribe },
+        { "JxlDecoderSetCoalescing", &libjxl.separate },
+        { "JxlDecoderSkipFrames", &libjxl.skip },
+        { "JxlDecoderSetInput", &libjxl.give },
+        { "JxlDecoderProcessInput", &libjxl.go_on },
+        { "JxlDecoderReleaseInput", &libjxl.take_back },
+    };
+    static struct shared_library library = {
+        .soname = JXL_SONAME,
+        .package = "libjxl0.7",
+        .function = functions,
+        .nfunctions = sizeof functions / sizeof *functions,
+    };
+    if (!*library.soname)
+        return fail_unread(err, "this gimgxf is built without libjxl");
+    if (shared_library_load(&library, err))
+        return -1;
+    if (libjxl.silence <= 0)
+        libjxl.silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return 0;
+}
+
+/* Has libjxl read a codestream up to its end. Returns what it says of that:
+ * JXL_FRAME if there are too many; and how many bytes stand behind it.
+ *
+ * Debian's prints where in its sources it has found damage, so standard error
+ * is silent until then. Other threads wait with what they print. */
+static int go_to_end(struct bytes stream, size_t *left)
+{
+    void *decoder = libjxl.create(NULL);
+    if (!decoder)
+        return JXL_NO_MEMORY;
+    flockfile(stderr);
+    const int was = dup(STDERR_FILENO);
+    if (was >= 0)
+        dup2(libjxl.silence, STDERR_FILENO);
+    libjxl.subscribe(decoder, JXL_FRAME);
+    libjxl.separate(decoder, false); /* layers count as well */
+    libjxl.skip(decoder, FRAMES_MOST);
+    int status = libjxl.give(decoder, stream.data, stream.size);
+    if (status == JXL_SUCCESS)
+        status = libjxl.go_on(decoder);
+    *left = libjxl.take_back(decoder);
+    libjxl.destroy(decoder);
+    if (was >= 0) {
+        dup2(was, STDERR_FILENO);
+        close(was);
+    }
+    funlockfile(stderr);
+    return status;
 }
 
 /* Boxes have sizes, but a codestream that is cut short looks whole. Without
@@ -268,14 +343,17 @@ static int check_type(struct bytes file, struct err *err)
 static int check_frames(const struct jxl *jxl, const struct load_opts *opts,
                         struct err *err)
 {
+    enum { PROFILE_MOST = 4 << 20 }; /* libjxl unpacks it before any frame */
     struct box box = { .end = 0 };
     struct bytes all = { 0 };
     struct err why;
-    if (jxl_load(&why)) {
+    if (load_libjxl(&why)) {
         warn(opts->warnings, "whether it is cut short cannot be told: %s",
              why.text);
         return 0;
     }
+    if (jxl->header.profile > PROFILE_MOST)
+        return fail(err, "its color profile is larger than any real one");
     bool room = bytes_reserve(&all, jxl->file.size + 1);
     while (room && next_box(jxl, &box)) {
         const size_t lead = box_is(&box, "jxlp") ? 4 : 0;
@@ -284,10 +362,18 @@ static int check_frames(const struct jxl *jxl, const struct load_opts *opts,
                                 box.end - box.body - lead);
     }
     room = room && bytes_append(&all, "", 1);
-    const int status = room ? jxl_frames_check(all, &jxl->header, err)
-                            : fail_memory(err, "no memory for its codestream");
+    size_t left = 0;
+    const int status = room ? go_to_end(all, &left) : JXL_NO_MEMORY;
     bytes_free(&all);
-    return status;
+    if (status == JXL_SUCCESS && left > 0) /* the byte that was put behind it */
+        return 0;
+    if (status == JXL_SUCCESS || status == JXL_NEED_MORE_INPUT)
+        return fail(err, "cut short: it ends within a frame");
+    if (status == JXL_NO_MEMORY)
+        return fail_memory(err, "no memory for its codestream");
+    return status == JXL_FRAME
+               ? fail(err, "it has more than %d frames", FRAMES_MOST)
+               : fail(err, "its codestream is damaged");
 }
 
 /* Reads a file. Lists its boxes in `meta`, if that is not NULL, by what they
@@ -300,8 +386,17 @@ static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
     size_t count = 0, end = 0;
     struct err why;
     *jxl = (struct jxl){ .file = file, .end = file.size };
-    if (boxed && check_type(file, err))
-        return -1;
+    if (boxed) {
+        if (!box_read(&box, file, 12, file.size) || !box_is(&box, "ftyp") ||
+            box.end - box.body < 8 ||
+            memcmp(file.data + box.body, "jxl ", 4) != 0)
+            return fail(err, "its second box is not that of a JPEG XL file");
+        const uint32_t version = read_be32(file.data + box.body + 4);
+        if (version > 1)
+            return fail(err, "version %u of the file format is not known",
+                        version);
+        box.end = 0;
+    }
     for (; next_box(jxl, &box); end = box.end, count++) {
         char name[5] = "";
         memcpy(name, held(jxl, &box), 4);
@@ -335,7 +430,7 @@ static int look(struct jxl *jxl, struct bytes file, struct meta *meta,
     return 0;
 }
 
-static int open(struct reader *reader, struct err *err)
+static int open_file(struct reader *reader, struct err *err)
 {
     struct jxl jxl;
     struct image *img = &reader->img;
@@ -421,34 +516,30 @@ static int patch_gain_map(struct jxl_patch *patch, const struct box *box,
                           xform_retag(header.orientation, turn->op), err);
 }
 
-static int patch_box(struct jxl_patch *patch, const struct box *box,
-                     const struct jxl_turn *turn, struct err *err)
-{
-    const struct jxl *jxl = turn->jxl;
-    const size_t stream = (size_t)(jxl->stream.data - jxl->file.data);
-    if (turn->op == XFORM_NONE)
-        return patch_tags(patch, box, turn, err);
-    if (box_is(box, "jxli"))
-        return patch_index(patch, box, turn, err);
-    if (box_is(box, "jhgm"))
-        return patch_gain_map(patch, box, turn, err);
-    if (stream < box->body || stream > box->end)
-        return patch_tags(patch, box, turn, err);
-    patch->at = stream;
-    return jxl_header_set(patch, jxl->stream, &jxl->header,
-                          xform_retag(jxl->header.orientation, turn->op), err);
-}
-
 /* Appends a box as it is afterwards. */
 static int write_box(struct bytes *out, const struct box *box,
                      const struct jxl_turn *turn, struct err *err)
 {
-    const uint8_t *p = turn->jxl->file.data;
-    const size_t begin = out->size;
+    const struct jxl *jxl = turn->jxl;
+    const uint8_t *p = jxl->file.data;
+    const size_t begin = out->size, stream = (size_t)(jxl->stream.data - p);
     struct jxl_patch patch = { .at = box->end };
+    int status;
     if (box_is(box, "jbrd") && !turn->rebuilds)
         return 0;
-    int status = patch_box(&patch, box, turn, err);
+    if (turn->op != XFORM_NONE && box_is(box, "jxli")) {
+        status = patch_index(&patch, box, turn, err);
+    } else if (turn->op != XFORM_NONE && box_is(box, "jhgm")) {
+        status = patch_gain_map(&patch, box, turn, err);
+    } else if (turn->op != XFORM_NONE && stream >= box->body &&
+               stream <= box->end) {
+        patch.at = stream;
+        status =
+            jxl_header_set(&patch, jxl->stream, &jxl->header,
+                           xform_retag(jxl->header.orientation, turn->op), err);
+    } else {
+        status = patch_tags(&patch, box, turn, err);
+    }
     const size_t after = patch.at + patch.was;
     if (status == 0 &&
         (!bytes_append(out, p + box->begin, patch.at - box->begin) ||
@@ -461,21 +552,6 @@ static int write_box(struct bytes *out, const struct box *box,
     return status;
 }
 
-static void warn_of_lost(const struct jxl_turn *turn)
-{
-    const struct jxl_size shown = turn->jxl->header.shown;
-    if (turn->jxl->rebuilds && !turn->rebuilds)
-        warn(turn->warnings,
-             "the JPEG file that it was made from has no orientation in EXIF "
-             "that could be set: how to make it again is not kept");
-    if (xform_transposes(turn->op) && shown.width != shown.height)
-        warn(turn->warnings, "it advises to scale it to %u x %u, which stays",
-             shown.width, shown.height);
-    if (turn->jxl->is_signed && turn->op != XFORM_NONE)
-        warn(turn->warnings, "what JUMBF (C2PA) says of the pixels, such as a "
-                             "signature, no longer holds");
-}
-
 /* Tags say 1, since readers that look at them and at the header would turn the
  * picture twice; but the same as the header where a JPEG file can be made
  * again, which has the tags alone. */
@@ -486,6 +562,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     struct box box = { .end = 0 };
     if (look(&jxl, file, NULL, opts, err))
         return -1;
+    const struct jxl_size shown = jxl.header.shown;
     const unsigned orientation = xform_retag(jxl.header.orientation, op);
     const bool rebuilds = jxl.rebuilds && (jxl.exif || orientation == 1);
     const struct jxl_turn turn = { .jxl = &jxl,
@@ -497,7 +574,16 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     info->height = jxl.header.stored.height;
     info->orientation = jxl.tags;
     jxl.unpacked = 0;
-    warn_of_lost(&turn);
+    if (jxl.rebuilds && !turn.rebuilds)
+        warn(opts->warnings,
+             "the JPEG file that it was made from has no orientation in EXIF "
+             "that could be set: how to make it again is not kept");
+    if (xform_transposes(op) && shown.width != shown.height)
+        warn(opts->warnings, "it advises to scale it to %u x %u, which stays",
+             shown.width, shown.height);
+    if (jxl.is_signed && op != XFORM_NONE)
+        warn(opts->warnings, "what JUMBF (C2PA) says of the pixels, such as a "
+                             "signature, no longer holds");
     if (!bytes_reserve(out, file.size + jxl.header.grows))
         return fail_memory(err, "no memory for the file");
     while (next_box(&jxl, &box))
@@ -515,7 +601,7 @@ const struct codec codec_jxl = {
     .oriented = true,
     .probe = probe,
     .load = load_brotli,
-    .load_slow = jxl_load,
+    .load_slow = load_libjxl,
     .retag = retag,
-    .open = open,
+    .open = open_file,
 };

@@ -3,9 +3,8 @@
  *
  * A file comes in, a bare codestream or boxes with pieces of one (ISO/IEC
  * 18181-1 and -2), and goes out with other bits. codestream.c knows the image
- * header, and asks libjxl whether all frames are there; jxl.c finds the
- * codestream, with EXIF and XMP beside it, and writes the boxes. No sample is
- * decoded. */
+ * header; jxl.c finds the codestream, with EXIF and XMP beside it, asks libjxl
+ * whether all frames are there, and writes the boxes. No sample is decoded. */
 #ifndef CODECS_JXL_JXL_H
 #define CODECS_JXL_JXL_H
 
@@ -33,23 +32,14 @@ struct jxl_header {
     size_t at;      /* the bit of the field; or of the flag that it is there, or
                        that all is as usual */
     size_t end;     /* that behind the bits that change then */
-    size_t behind;  /* that behind the header; 0: extensions are, of which
-                       nothing is known */
-    bool xyb;       /* the color space of the samples */
-    bool profile;   /* one follows, which only a decoder can read */
+    uint64_t profile; /* the bytes of one that follows, unpacked; 0: there is
+                         none; UINT64_MAX: extensions stand before it, of which
+                         nothing is known */
 };
 
 /* Reads the header that a codestream, or a piece of one, begins with. */
 int jxl_header_read(struct jxl_header *header, struct bytes stream,
                     struct err *err);
-
-/* Loads libjxl, which must be there for jxl_frames_check(). */
-int jxl_load(struct err *err);
-
-/* Checks that a whole codestream, behind which stands another byte, has all of
- * its frames. */
-int jxl_frames_check(struct bytes padded, const struct jxl_header *header,
-                     struct err *err);
 
 /* Patches the first bytes of the codestream, from patch->at on, so that the
  * picture has this orientation. */

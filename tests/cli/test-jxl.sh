@@ -124,9 +124,17 @@ open(sys.argv[2], 'wb').write(data)
 END
     # A profile that claims 5 MiB is not unpacked.
     printf '\377\012\101\100\012\007\200\000\013\000%040d' 0 >profile.jxl
+    # Nor are more frames gone through than any real file has.
+    python3 - >frames.jxl <<'END'
+import sys
+head, frame, last = 'ff0a0010c10082e292', '0802920900', '0802920500'
+rest = '0028004b12a542852492871f04'
+sys.stdout.buffer.write(bytes.fromhex(head + (frame + rest) * 65600 + last[:-2] + rest))
+END
     ! gimgxf --version | grep -q libjxl || refused 1 rotate90 <<'END'
 damaged.jxl no.jxl | damaged.jxl: its codestream is damaged
 profile.jxl no.jxl | profile.jxl: its color profile is larger than any real one
+frames.jxl no.jxl | frames.jxl: it has more than 65536 frames
 END
     # Nothing is said to be whole in silence that was not looked at.
     head -c -1 made.jxl >one.jpg
