@@ -62,38 +62,16 @@ static int read_chunk(struct riff_chunk *chunk, const struct riff_parser *p,
     return 0;
 }
 
-/* Reads the size of a picture, which is at its begin (RFC 6386, 9.1; WebP
- * Lossless Bitstream Specification, 3). */
-static bool read_picture(struct webp_frame *frame,
-                         const struct riff_chunk *chunk)
-{
-    const uint8_t *data = chunk->data;
-    frame->image = data;
-    frame->image_size = chunk->size;
-    frame->lossless = is(chunk, "VP8L");
-    if (frame->lossless) {
-        if (chunk->size < 5 || data[0] != 0x2f || data[4] >> 5)
-            return false;
-        const uint32_t bits = read_le32(data + 1);
-        frame->place.width = (bits & WEBP_SIDE) + 1;
-        frame->place.height = (bits >> 14 & WEBP_SIDE) + 1;
-        frame->alpha = bits >> 28 & 1;
-        return true;
-    }
-    if (chunk->size < 10 || data[0] & 1 ||
-        memcmp(data + 3, "\x9d\x01\x2a", 3) != 0)
-        return false;
-    frame->place.width = read_le16(data + 6) & WEBP_SIDE;
-    frame->place.height = read_le16(data + 8) & WEBP_SIDE;
-    return frame->place.width && frame->place.height;
-}
-
-/* Takes a chunk of a frame, up to its picture: then frame->data is set. */
+/* Takes a chunk of a frame, up to its picture, at whose begin is its size (RFC
+ * 6386, 9.1; WebP Lossless Bitstream Specification, 3): then frame->data is
+ * set. */
 static int take_picture(struct riff_parser *p, struct webp_frame *frame,
                         const struct riff_chunk *chunk, struct err *err)
 {
     const struct frame_place place = frame->place;
     const size_t number = p->webp->nframes + 1;
+    const uint8_t *data = chunk->data;
+    bool sound;
     if (is(chunk, "ALPH") && !p->alpha) {
         p->alpha = chunk->name;
         return 0;
@@ -101,7 +79,24 @@ static int take_picture(struct riff_parser *p, struct webp_frame *frame,
     if (!is(chunk, "VP8 ") && !is(chunk, "VP8L"))
         return fail(err, "frame %zu begins with another chunk, %.4s", number,
                     (const char *)chunk->name);
-    if (!read_picture(frame, chunk) || (p->alpha && frame->lossless))
+    frame->image = data;
+    frame->image_size = chunk->size;
+    frame->lossless = is(chunk, "VP8L");
+    if (frame->lossless) {
+        sound =
+            chunk->size >= 5 && data[0] == 0x2f && !(data[4] >> 5) && !p->alpha;
+        const uint32_t bits = sound ? read_le32(data + 1) : 0;
+        frame->place.width = (bits & WEBP_SIDE) + 1;
+        frame->place.height = (bits >> 14 & WEBP_SIDE) + 1;
+        frame->alpha = bits >> 28 & 1;
+    } else {
+        sound = chunk->size >= 10 && !(data[0] & 1) &&
+                memcmp(data + 3, "\x9d\x01\x2a", 3) == 0;
+        frame->place.width = sound ? read_le16(data + 6) & WEBP_SIDE : 0;
+        frame->place.height = sound ? read_le16(data + 8) & WEBP_SIDE : 0;
+        frame->alpha = p->alpha;
+    }
+    if (!sound || !frame->place.width || !frame->place.height)
         return fail(err, "frame %zu is malformed", number);
     if (place.width && (place.width != frame->place.width ||
                         place.height != frame->place.height))
@@ -109,7 +104,6 @@ static int take_picture(struct riff_parser *p, struct webp_frame *frame,
                     "frame %zu has %u x %u pixels, where its head says %u x %u",
                     number, frame->place.width, frame->place.height,
                     place.width, place.height);
-    frame->alpha = frame->alpha || p->alpha;
     frame->data = p->alpha ? p->alpha : chunk->name;
     frame->size = (size_t)(p->file.data + chunk->end - frame->data);
     p->alpha = NULL;
@@ -202,13 +196,26 @@ static int take_block(struct riff_parser *p, const struct riff_chunk *chunk,
     return 0;
 }
 
-/* Takes a chunk behind VP8X, if there is one. */
+/* Takes the first chunk, VP8X or else the picture, or one behind it. */
 static int take_chunk(struct riff_parser *p, const struct riff_chunk *chunk,
                       struct err *err)
 {
     struct webp_file *webp = p->webp;
-    const bool picture =
-        is(chunk, "VP8 ") || is(chunk, "VP8L") || is(chunk, "ALPH");
+    const bool first = chunk->name == p->file.data + RIFF_HEAD,
+               picture =
+                   is(chunk, "VP8 ") || is(chunk, "VP8L") || is(chunk, "ALPH");
+    if (first && !is(chunk, "VP8 ") && !is(chunk, "VP8L")) {
+        if (!is(chunk, "VP8X"))
+            return fail(err, "its first chunk, %.4s, has no picture",
+                        (const char *)chunk->name);
+        if (chunk->size < VP8X)
+            return fail(err, "chunk VP8X is malformed");
+        webp->extended = true;
+        memcpy(webp->vp8x, chunk->data, 4);
+        webp->width = read_le24(chunk->data + 4) + 1;
+        webp->height = read_le24(chunk->data + 7) + 1;
+        return 0;
+    }
     struct webp_frame frame = { .place = { 0, 0, webp->width, webp->height } };
     if (!webp_is_animated(webp) && picture && !webp->nframes)
         return take_picture(p, &frame, chunk, err) ||
@@ -231,61 +238,13 @@ static int take_chunk(struct riff_parser *p, const struct riff_chunk *chunk,
     return take_block(p, chunk, err);
 }
 
-/* Reads VP8X, or else the picture. */
-static int take_head(struct riff_parser *p, const struct riff_chunk *chunk,
-                     struct err *err)
-{
-    struct webp_file *webp = p->webp;
-    webp->extended = is(chunk, "VP8X");
-    if (is(chunk, "VP8 ") || is(chunk, "VP8L"))
-        return take_chunk(p, chunk, err);
-    if (!webp->extended)
-        return fail(err, "its first chunk, %.4s, has no picture",
-                    (const char *)chunk->name);
-    if (chunk->size < VP8X)
-        return fail(err, "chunk VP8X is malformed");
-    memcpy(webp->vp8x, chunk->data, 4);
-    webp->width = read_le24(chunk->data + 4) + 1;
-    webp->height = read_le24(chunk->data + 7) + 1;
-    return 0;
-}
-
 /* Reads all chunks. What is damaged behind a picture without VP8X is none, and
  * tolerant, the frames before one that is damaged are enough. */
-static int read_chunks(struct riff_parser *p, struct err *err)
-{
-    struct webp_file *webp = p->webp;
-    struct riff_chunk chunk;
-    for (size_t at = RIFF_HEAD; at < webp->end; at = chunk.end) {
-        if (read_chunk(&chunk, p, at, webp->end, err)) {
-            if (!webp->nframes || webp->extended)
-                return -1;
-            webp->end = at;
-            break;
-        }
-        if (at == RIFF_HEAD ? take_head(p, &chunk, err)
-                            : take_chunk(p, &chunk, err)) {
-            if (!p->opts->tolerant || !webp->nframes || err->memory)
-                return -1;
-            warn(p->opts->warnings, "only the %zu frames before are read: %s",
-                 webp->nframes, err->text);
-            webp->end = at;
-            break;
-        }
-    }
-    if (!webp->nframes || p->alpha)
-        return fail(err, "the file holds no picture");
-    if (!webp->extended) {
-        webp->width = webp->frame->place.width;
-        webp->height = webp->frame->place.height;
-    }
-    return 0;
-}
-
 static int read_file(struct riff_parser *p, struct err *err)
 {
     const struct bytes file = p->file;
     struct webp_file *webp = p->webp;
+    struct riff_chunk chunk;
     if (file.size < RIFF_HEAD + HEAD)
         return fail(err, "it is cut short");
     const uint64_t end = (uint64_t)read_le32(file.data + 4) + HEAD;
@@ -295,8 +254,25 @@ static int read_file(struct riff_parser *p, struct err *err)
                     file.size, (unsigned long long)end);
     if (webp->end < RIFF_HEAD + HEAD)
         return fail(err, "its RIFF header is malformed");
-    if (read_chunks(p, err))
-        return -1;
+    for (size_t at = RIFF_HEAD; at < webp->end; at = chunk.end) {
+        const bool cut = read_chunk(&chunk, p, at, webp->end, err);
+        if (!cut && take_chunk(p, &chunk, err) == 0)
+            continue;
+        if (!webp->nframes || err->memory ||
+            (cut ? webp->extended : !p->opts->tolerant))
+            return -1;
+        if (!cut)
+            warn(p->opts->warnings, "only the %zu frames before are read: %s",
+                 webp->nframes, err->text);
+        webp->end = at;
+        break;
+    }
+    if (!webp->nframes || p->alpha)
+        return fail(err, "the file holds no picture");
+    if (!webp->extended) {
+        webp->width = webp->frame->place.width;
+        webp->height = webp->frame->place.height;
+    }
     if (!p->meta || webp->end == file.size)
         return 0;
     struct metadata_block *block =
@@ -318,14 +294,9 @@ int webp_read(struct webp_file *webp, struct meta *meta, struct bytes file,
     *webp = (struct webp_file){ .frame = NULL };
     if (read_file(&p, err) == 0)
         return 0;
-    webp_free(webp);
-    return -1;
-}
-
-void webp_free(struct webp_file *webp)
-{
     memory_free(webp->frame);
     webp->frame = NULL;
+    return -1;
 }
 
 /* ---- Writing --------------------------------------------------------------*/
@@ -386,12 +357,14 @@ static bool put_frame(struct bytes *out, const struct webp_frame *frame,
                           bytes_append(out, "", frame->rest_size & 1)));
 }
 
-/* Makes the data of VP8X. Returns whether it is needed. */
-static bool make_vp8x(uint8_t vp8x[VP8X], const struct webp_file *webp,
-                      const struct meta *meta)
+int webp_write(struct bytes *out, const struct webp_file *webp,
+               const struct meta *meta, struct err *err)
 {
+    const bool animated = webp_is_animated(webp);
     unsigned flags = webp->vp8x[0] & ~(WEBP_XMP | WEBP_EXIF | WEBP_ICC);
-    bool needed = webp->extended;
+    uint8_t vp8x[VP8X];
+    unsigned items = 0;
+    size_t next = 0;
     for (size_t i = 0; meta && i < meta->nblocks; i++) {
         const enum block_kind kind = meta->block[i].kind;
         if (!meta->block[i].dropped)
@@ -400,28 +373,15 @@ static bool make_vp8x(uint8_t vp8x[VP8X], const struct webp_file *webp,
                      : kind == BLOCK_ICC  ? WEBP_ICC
                                           : 0;
     }
-    needed = needed || flags != 0;
-    if (!webp->extended && webp->frame->alpha) {
-        flags |= WEBP_ALPHA;
-        needed = needed || !webp->frame->lossless;
-    }
+    const bool alpha = !webp->extended && webp->frame->alpha,
+               needed = webp->extended || flags != 0 ||
+                        (alpha && !webp->frame->lossless);
     memcpy(vp8x, webp->vp8x, 4);
-    vp8x[0] = (uint8_t)flags;
+    vp8x[0] = (uint8_t)(flags | (alpha ? WEBP_ALPHA : 0));
     write_le24(vp8x + 4, webp->width - 1);
     write_le24(vp8x + 7, webp->height - 1);
-    return needed;
-}
-
-int webp_write(struct bytes *out, const struct webp_file *webp,
-               const struct meta *meta, struct err *err)
-{
-    const bool animated = webp_is_animated(webp);
-    uint8_t vp8x[VP8X];
-    unsigned items = 0;
-    size_t next = 0;
-    bool put =
-        bytes_append(out, "RIFF\0\0\0\0WEBP", RIFF_HEAD) &&
-        (!make_vp8x(vp8x, webp, meta) || put_chunk(out, "VP8X", vp8x, VP8X));
+    bool put = bytes_append(out, "RIFF\0\0\0\0WEBP", RIFF_HEAD) &&
+               (!needed || put_chunk(out, "VP8X", vp8x, VP8X));
     if (animated)
         put = put && put_blocks(out, meta, &next, items) &&
               put_chunk(out, "ANIM", webp->anim, ANIM);

@@ -234,7 +234,7 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
     frame->size = file.frame->size;
     frame->image = file.frame->image;
     frame->image_size = file.frame->image_size;
-    webp_free(&file);
+    memory_free(file.frame);
     /* The header of VP8L tells whether there may be alpha, as it did. */
     if (frame->lossless) {
         uint8_t *bits = made->data + (frame->image - made->data) + 4;
@@ -246,34 +246,30 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
 
 /* ---- The quality ----------------------------------------------------------*/
 
-/* RFC 6386, 7.3. */
+/* RFC 6386, 7.3; all bits of a header are as likely 0 as 1. */
 struct bool_reader {
     const uint8_t *at, *end;
     uint32_t value, range;
     int bits; /* that were shifted out of the second byte */
 };
 
-static unsigned read_bool(struct bool_reader *r, uint32_t probability)
-{
-    const uint32_t split = 1 + (((r->range - 1) * probability) >> 8);
-    const bool set = r->value >= split << 8;
-    r->value -= set ? split << 8 : 0;
-    r->range = set ? r->range - split : split;
-    for (; r->range < 128; r->range <<= 1) {
-        r->value <<= 1;
-        if (++r->bits == 8) {
-            r->bits = 0;
-            r->value |= r->at < r->end ? *r->at++ : 0;
-        }
-    }
-    return set;
-}
-
 static int read_bits(struct bool_reader *r, unsigned n)
 {
     int value = 0;
-    while (n--)
-        value = value << 1 | (int)read_bool(r, 128);
+    while (n-- > 0) {
+        const uint32_t split = 1 + ((r->range - 1) >> 1);
+        const bool set = r->value >= split << 8;
+        r->value -= set ? split << 8 : 0;
+        r->range = set ? r->range - split : split;
+        for (; r->range < 128; r->range <<= 1) {
+            r->value <<= 1;
+            if (++r->bits == 8) {
+                r->bits = 0;
+                r->value |= r->at < r->end ? *r->at++ : 0;
+            }
+        }
+        value = value << 1 | set;
+    }
     return value;
 }
 

@@ -48,15 +48,6 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static struct frame_place place_join(struct frame_place a, struct frame_place b)
-{
-    if (b.width == 0)
-        return a;
-    const uint32_t x = least(a.x, b.x), y = least(a.y, b.y);
-    return (struct frame_place){ x, y, most(a.x + a.width, b.x + b.width) - x,
-                                 most(a.y + a.height, b.y + b.height) - y };
-}
-
 /* ---- Composing ------------------------------------------------------------*/
 
 static uint32_t *pixel(const struct image *img, uint32_t x, uint32_t y)
@@ -76,23 +67,6 @@ static uint32_t blend(uint32_t over, uint32_t under)
         made |= ((o * a + u * left) * ((1u << 24) / (a + left)) >> 24) << bit;
     }
     return made;
-}
-
-/* Lays the frame on the canvas. Returns whether it is opaque. */
-static bool draw(const struct image *canvas, const struct image *own,
-                 const struct webp_frame *frame)
-{
-    const bool replaces = frame->flags & WEBP_REPLACES;
-    uint32_t all = UINT32_MAX;
-    for (uint32_t y = 0; y < own->height; y++) {
-        uint32_t *to = pixel(canvas, frame->place.x, frame->place.y + y);
-        const uint32_t *from = pixel(own, 0, y);
-        for (uint32_t x = 0; x < own->width; x++) {
-            all &= from[x];
-            to[x] = replaces ? from[x] : blend(from[x], to[x]);
-        }
-    }
-    return all >> 24 == 255;
 }
 
 /* Clears a place, or only looks whether there is anything in it. */
@@ -143,14 +117,29 @@ static int compose(void *context, uint32_t i, struct err *err)
     struct webp_frame *frame = &work->webp->frame[i];
     struct image *pixels = &work->pixels[i % FRAMES_AT_ONCE], own;
     const struct frame_place was = frame->place, dirty = work->dirty;
-    const struct frame_place is =
-        place_grow(place_join(was, dirty), work->t, work->webp);
+    struct frame_place is = was;
+    if (dirty.width) {
+        is.x = least(was.x, dirty.x);
+        is.y = least(was.y, dirty.y);
+        is.width = most(was.x + was.width, dirty.x + dirty.width) - is.x;
+        is.height = most(was.y + was.height, dirty.y + dirty.height) - is.y;
+    }
+    is = place_grow(is, work->t, work->webp);
     const bool replaces = frame->flags & WEBP_REPLACES,
                same = memcmp(&was, &is, sizeof is) == 0;
     int status = 0;
     if (webp_decode(&own, frame, true, work->opts, err))
         return -1;
-    const bool opaque = draw(&work->canvas, &own, frame);
+    uint32_t all = UINT32_MAX;
+    for (uint32_t y = 0; y < own.height; y++) {
+        uint32_t *to = pixel(&work->canvas, was.x, was.y + y);
+        const uint32_t *from = pixel(&own, 0, y);
+        for (uint32_t x = 0; x < own.width; x++) {
+            all &= from[x];
+            to[x] = replaces ? from[x] : blend(from[x], to[x]);
+        }
+    }
+    const bool opaque = all >> 24 == 255;
     if (!dirty.width && !same && (opaque || !replaces)) {
         frame->flags &= (uint8_t)~WEBP_REPLACES;
         status =
@@ -224,26 +213,6 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
     return 0;
 }
 
-static int check_size(struct frames_size *size, const struct webp_work *work,
-                      bool composes, struct err *err)
-{
-    enum { BYTES = 64 }; /* of a pixel, with what libwebp needs */
-    const struct image bytes = { .cell = CELL_U8, .nplanes = 1 };
-    const struct webp_file *webp = work->webp;
-    struct limits limits = work->opts->limits;
-    limits.reserve = NULL;
-    for (size_t i = 0; i < webp->nframes; i++) {
-        const struct webp_frame *frame = &webp->frame[i];
-        const struct frame_place *p = &frame->place;
-        if (image_check(p->width, p->height, 4, CELL_U8, &limits, err))
-            return -1;
-        frames_add(size, &bytes, p->width, p->height, BYTES, frame->size);
-    }
-    return (composes &&
-            image_check(webp->width, webp->height, 4, CELL_U8, &limits, err)) ||
-           frames_check(size, &work->opts->limits, work->opts->pool, err);
-}
-
 /* Says what becomes of lossy frames. Returns whether frames are made anew. */
 static bool tell_of_loss(const struct webp_work *work)
 {
@@ -274,7 +243,10 @@ static bool tell_of_loss(const struct webp_work *work)
 /* Makes all frames anew; without work->save it only tries them. */
 static int turn_frames(struct webp_work *work, struct err *err)
 {
+    enum { BYTES = 64 }; /* of a pixel, with what libwebp needs */
+    const struct image bytes = { .cell = CELL_U8, .nplanes = 1 };
     struct webp_file *webp = work->webp;
+    struct limits limits = work->opts->limits;
     const struct turner *turner = work->opts->turner;
     struct thread_pool *pool =
         !turner || turner->parallel ? work->opts->pool : NULL;
@@ -283,13 +255,20 @@ static int turn_frames(struct webp_work *work, struct err *err)
                                  .take = take_frame,
                                  .context = work,
                                  .account = work->opts->limits.account };
+    limits.reserve = NULL;
     for (size_t i = 0; i < webp->nframes; i++) {
         const struct frame_place *p = &webp->frame[i].place,
                                  is = place_grow(*p, work->t, webp);
         if (is.width != p->width || is.height != p->height)
             maker.prepare = compose;
+        if (image_check(p->width, p->height, 4, CELL_U8, &limits, err))
+            return -1;
+        frames_add(&size, &bytes, p->width, p->height, BYTES,
+                   webp->frame[i].size);
     }
-    if (check_size(&size, work, maker.prepare, err))
+    if ((maker.prepare &&
+         image_check(webp->width, webp->height, 4, CELL_U8, &limits, err)) ||
+        frames_check(&size, &work->opts->limits, work->opts->pool, err))
         return -1;
     work->made = memory_alloc_zeroed(webp->nframes, sizeof *work->made);
     work->pixels = memory_alloc_zeroed(FRAMES_AT_ONCE, sizeof *work->pixels);
@@ -306,19 +285,6 @@ static int turn_frames(struct webp_work *work, struct err *err)
     image_free(&work->canvas);
     webp->width = work->width;
     webp->height = work->height;
-    return status;
-}
-
-/* Fails unless frames that are to stay as they are are whole. */
-static int try_frames(const struct webp_work *work, struct err *err)
-{
-    struct load_opts strict = *work->opts;
-    struct webp_work tried = *work;
-    strict.tolerant = false;
-    tried.opts = &strict;
-    tried.save = NULL;
-    const int status = turn_frames(&tried, err);
-    memory_free(tried.made);
     return status;
 }
 
@@ -350,8 +316,16 @@ int webp_turn(struct bytes *out, struct image *img, struct bytes file,
     const bool anew = save && tell_of_loss(&work),
                changes = anew || (save && (save->strip || save->drop || tags));
     status = changes && metadata_turn(&whole, &codec_webp, save, err);
-    const bool mends =
-        status == 0 && changes && !anew && try_frames(&work, err);
+    bool mends = false;
+    if (status == 0 && changes && !anew) { /* frames stay if they are whole */
+        struct load_opts strict = *opts;
+        struct webp_work tried = work;
+        strict.tolerant = false;
+        tried.opts = &strict;
+        tried.save = NULL;
+        mends = turn_frames(&tried, err);
+        memory_free(tried.made);
+    }
     if (mends && !opts->tolerant)
         status = -1;
     if (status == 0 && (anew || mends || !save))
@@ -362,7 +336,7 @@ out:
     for (size_t i = 0; work.made && i < webp.nframes; i++)
         bytes_free(&work.made[i]);
     memory_free(work.made);
-    webp_free(&webp);
+    memory_free(webp.frame);
     image_free(&whole);
     return status ? -1 : 0;
 }

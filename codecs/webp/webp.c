@@ -18,8 +18,9 @@ static bool probe(const uint8_t *head, size_t size)
 
 static void close(struct reader *reader)
 {
-    if (reader->state)
-        webp_free(reader->state);
+    const struct webp_file *webp = reader->state;
+    if (webp)
+        memory_free(webp->frame);
     memory_free(reader->state);
 }
 
@@ -137,7 +138,7 @@ static int check(struct bytes file, const struct image *img,
         return -1;
     const bool other =
         img && (img->width != webp.width || img->height != webp.height);
-    webp_free(&webp);
+    memory_free(webp.frame);
     return other ? fail(err, "its header is of another picture") : 0;
 }
 
@@ -170,7 +171,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
         status = metadata_retag(&unused, file, &img, &retag, err) ||
                  webp_write(out, &webp, meta, err);
     bytes_free(&unused);
-    webp_free(&webp);
+    memory_free(webp.frame);
     meta_free(meta);
     return status ? -1 : 0;
 }

@@ -68,15 +68,14 @@ static inline bool webp_is_animated(const struct webp_file *webp)
 }
 
 /* Reads the chunks of a file. All but pictures become blocks of the meta,
- * unless that is NULL. On failure there is nothing to free. */
+ * unless that is NULL. Who calls frees webp->frame, which is NULL on failure.
+ */
 int webp_read(struct webp_file *webp, struct meta *meta, struct bytes file,
               const struct load_opts *opts, struct err *err);
 
 /* Appends the file, with the blocks of the meta. */
 int webp_write(struct bytes *out, const struct webp_file *webp,
                const struct meta *meta, struct err *err);
-
-void webp_free(struct webp_file *webp);
 
 extern const struct block_format webp_blocks;
 
