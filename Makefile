@@ -171,7 +171,7 @@ LIB_SRC := $(filter-out $(if $(TIFF),,codecs/tiff/%) $(if $(WEBP),,codecs/webp/%
                $(LIB_SRC))
 CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 ifeq ($(CUDA),1)
-LIB_SRC += $(wildcard cuda/*/*.cu)
+LIB_SRC += $(wildcard cuda/*.cu cuda/*/*.cu)
 CUDA_HOME := $(dir $(NVCC))..
 # nvcc's launch stubs need two functions of the C++ runtime. Linked statically
 # they cost nothing; the shared library costs every start half a millisecond.

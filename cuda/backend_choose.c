@@ -19,12 +19,9 @@ static const struct kernel_suite *const suites[] = {
 };
 static const struct scan_engine_type *const engines[] = {
 #if HAVE_CUDA
-    [SCAN_KIND_JPEG] = &scan_engine_cuda,
-    [SCAN_KIND_PNG] = &idat_engine_cuda,
-    [SCAN_KIND_FROM_PNG] = &idat_engine_cuda,
-    [SCAN_KIND_TO_PNG] = &idat_engine_cuda,
+    &scan_engine_cuda,
 #endif
-    [SCAN_KINDS] = NULL,
+    NULL,
 };
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
@@ -46,9 +43,9 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return backend && backend->probe(err) == 0 ? backend : NULL;
 }
 
-const struct scan_engine_type *backend_choose_engine(enum scan_kind kind)
+const struct scan_engine_type *backend_choose_engine(void)
 {
-    return engines[kind];
+    return engines[0];
 }
 
 const struct kernel_suite *backend_choose_suite(void)

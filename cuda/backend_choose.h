@@ -15,9 +15,9 @@ const struct backend *backend_find(const char *name, struct err *err);
  * it cannot run here. */
 const struct backend *backend_choose(const char *name, struct err *err);
 
-/* Returns what turns coded data of this kind on a GPU, which it is not asked
- * for; or NULL in a build without CUDA. */
-const struct scan_engine_type *backend_choose_engine(enum scan_kind kind);
+/* Returns what turns coded data on a GPU, which it is not asked for; or NULL in
+ * a build without CUDA. */
+const struct scan_engine_type *backend_choose_engine(void);
 
 /* Returns what a benchmark of the GPU runs, or NULL in a build without CUDA. */
 struct kernel_suite;

@@ -27,7 +27,7 @@ extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed,
     bench_png_bed;
 
 /* Returns what turns such coded data on a device, or NULL if there is none. */
-const struct scan_engine_type *bench_engine(enum scan_kind kind);
+const struct scan_engine_type *bench_engine(void);
 
 /* Makes a picture as photographs are, RGB of 8 bits, which the caller frees.
  * Equal numbers make equal pictures. */

@@ -188,9 +188,9 @@ static void fill_row(const struct image *img, uint32_t y, uint32_t seed)
     }
 }
 
-const struct scan_engine_type *bench_engine(enum scan_kind kind)
+const struct scan_engine_type *bench_engine(void)
 {
-    const struct scan_engine_type *type = backend_choose_engine(kind);
+    const struct scan_engine_type *type = backend_choose_engine();
     struct err ignored;
     unsigned devices;
     return type && type->devices(&devices, &ignored) == 0 ? type : NULL;
@@ -344,8 +344,8 @@ static bool is_right(const struct jpeg_bed *bed, const struct jpeg_stream *s,
     const struct scan_job *job = &s->job[i];
     const size_t end = made.size - 2;
     return job->result == SCAN_TURNED && job->out_size <= end &&
-           memcmp(made.data + end - job->out_size,
-                  bed->type->output(s->engine) + job->out, job->out_size) == 0;
+           memcmp(made.data + end - job->out_size, s->engine->output + job->out,
+                  job->out_size) == 0;
 }
 
 static int jpeg_check(void *context, struct suite_result *result,
@@ -375,10 +375,9 @@ static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
                                            .seconds = bed->jcase->kernels
                                                           ? bed->kernels
                                                           : NULL };
-    size_t room, at = 0;
+    size_t at = 0;
     if (bed->type->open(&s->engine, &opts, err))
         return -1;
-    uint8_t *input = bed->type->input(s->engine, &room);
     for (unsigned i = 0; i < bed->size->count; i++) {
         const struct jpeg_source *source = &bed->size->source[i % SOURCES];
         const struct bytes data = data_of(bed, i);
@@ -391,7 +390,7 @@ static int open_stream(struct jpeg_bed *bed, struct jpeg_stream *s,
                                        .turn = turn },
                                .at = at,
                                .size = data.size };
-        memcpy(input + at, data.data, data.size);
+        memcpy(s->engine->input + at, data.data, data.size);
         at += aligned(data.size);
     }
     return 0;
@@ -468,7 +467,7 @@ static void *jpeg_begin(const struct suite_place *place, struct err *err)
         fail(err, "no memory");
         return NULL;
     }
-    bed->type = bench_engine(SCAN_KIND_JPEG);
+    bed->type = bench_engine();
     bed->place = *place;
     return bed;
 }

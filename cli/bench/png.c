@@ -188,10 +188,9 @@ static void fill_stream(void *context, size_t i)
 {
     struct png_bed *bed = context;
     struct png_stream *s = &bed->stream[i];
-    size_t room;
-    uint8_t *input = bed->type->input(s->engine, &room);
     for (unsigned k = 0; k < BATCH; k++)
-        memcpy(input + s->job[k].at, s->job[k].of.coded.data, s->job[k].size);
+        memcpy(s->engine->input + s->job[k].at, s->job[k].of.coded.data,
+               s->job[k].size);
 }
 
 static int inflate_sources(struct png_bed *bed, struct err *err)
@@ -269,7 +268,7 @@ static bool is_right(struct png_bed *bed, const struct png_stream *s,
                      unsigned i)
 {
     const struct scan_job *job = &s->job[i], *first = &s->job[i % SOURCES];
-    const uint8_t *out = bed->type->output(s->engine);
+    const uint8_t *out = s->engine->output;
     if (job->result != SCAN_TURNED)
         return false;
     if (i < SOURCES)
@@ -296,7 +295,8 @@ static int png_check(void *context, struct suite_result *result,
 static int open_stream(struct png_bed *bed, struct png_stream *s,
                        struct err *err)
 {
-    struct scan_engine_opts opts = { .device = bed->device,
+    struct scan_engine_opts opts = { .kind = SCAN_KIND_PNG,
+                                     .device = bed->device,
                                      .seconds = bed->pcase->kernels
                                                     ? bed->kernels
                                                     : NULL };
@@ -351,7 +351,7 @@ static void *png_begin(const struct suite_place *place, struct err *err)
         fail(err, "no memory");
         return NULL;
     }
-    bed->type = bench_engine(SCAN_KIND_PNG);
+    bed->type = bench_engine();
     bed->device = place->device;
     return bed;
 }

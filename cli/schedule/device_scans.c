@@ -116,8 +116,7 @@ struct device_kind {
 struct device_scans {
     const struct options *opts;
     unsigned processors, devices;
-    bool always;  /* a device was asked for */
-    bool samples; /* the device takes components that go through samples */
+    bool always; /* a device was asked for */
     pthread_mutex_t lock;
     double seen; /* jobs */
     struct device_kind kind[SCAN_KINDS];
@@ -126,18 +125,8 @@ struct device_scans {
 
 bool device_scans_may_start(const struct options *opts, size_t jobs)
 {
-    return backend_choose_engine(SCAN_KIND_JPEG) &&
-           strcmp(opts->backend, "auto") == 0 && jobs >= opts->threads;
-}
-
-/* Returns the engines of a kind, if there may be such jobs; or NULL. */
-static const struct scan_engine_type *choose_engine(enum scan_kind kind,
-                                                    const struct options *opts)
-{
-    const bool fast = opts->effort == LEVEL_FAST + 1;
-    const bool converts = opts->format_name || opts->stack;
-    const bool comes[SCAN_KINDS] = { true, fast, converts, fast && converts };
-    return comes[kind] ? backend_choose_engine(kind) : NULL;
+    return backend_choose_engine() && strcmp(opts->backend, "auto") == 0 &&
+           jobs >= opts->threads;
 }
 
 struct device_scans *device_scans_open(const struct options *opts,
@@ -147,11 +136,13 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool all = opts->devices.count == (unsigned)LANE_ALL_DEVICES;
     const bool some = opts->devices.count && !all;
     const bool always = backend != &backend_cpu;
-    const struct scan_engine_type *const jpeg =
-        backend_choose_engine(SCAN_KIND_JPEG);
+    const bool fast = opts->effort == LEVEL_FAST + 1;
+    const bool converts = opts->format_name || opts->stack;
+    const bool may_come[] = { true, fast, converts, fast && converts };
+    const struct scan_engine_type *const engine = backend_choose_engine();
     const uint64_t memory = opts->limits.bytes / 20;
     struct device_scans *made = NULL;
-    if (jpeg && memory / slot_most[0].slots >= SCAN_INPUT_LEAST &&
+    if (engine && memory / slot_most[0].slots >= SCAN_INPUT_LEAST &&
         (always || strcmp(opts->backend, "auto") == 0))
         made = calloc(1, sizeof *made);
     if (!made)
@@ -160,7 +151,6 @@ struct device_scans *device_scans_open(const struct options *opts,
     made->processors = opts->threads;
     made->devices = all ? DEVICES_MOST : some ? opts->devices.count : 1;
     made->always = always;
-    made->samples = jpeg->samples;
     pthread_mutex_init(&made->lock, NULL);
     for (unsigned i = 0; i < SCAN_KINDS; i++) {
         const struct slot_size *most = &slot_most[i];
@@ -168,7 +158,8 @@ struct device_scans *device_scans_open(const struct options *opts,
                                  ? (size_t)(memory / most->slots)
                                  : most->input;
         const struct scan_pipeline_opts pipeline = {
-            .engine = choose_engine((enum scan_kind)i, opts),
+            .engine = engine,
+            .kind = (enum scan_kind)i,
             .device = some ? opts->devices.number : &first,
             .devices = all ? 0 : made->devices,
             .slots = most->slots,
@@ -178,7 +169,7 @@ struct device_scans *device_scans_open(const struct options *opts,
             .output = most->samples * input,
             .vram = always ? (opts->vram + 1) / 2 : opts->vram, /* and lanes */
         };
-        if (pipeline.engine && input >= SCAN_INPUT_LEAST)
+        if (may_come[i] && input >= SCAN_INPUT_LEAST)
             made->kind[i].pipeline = scan_pipeline_open(&pipeline);
     }
     /* Those of other pictures have much memory, and are started when one comes.
@@ -391,7 +382,7 @@ bool device_scans_prepare(struct device_scans *scans,
         .turner = { .begin = begin,
                     .begin_idat = begin_idat,
                     .context = picture,
-                    .samples = scans->samples },
+                    .samples = true },
     };
     if (suits)
         job->tools.scan_turner = &picture->turner;

@@ -37,6 +37,7 @@
 
 struct scan_pipeline_opts {
     const struct scan_engine_type *engine;
+    enum scan_kind kind;
     const int *device; /* their numbers; borrowed */
     unsigned devices;  /* 0: all that there are */
     unsigned slots;    /* of each device */

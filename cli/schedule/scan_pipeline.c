@@ -43,8 +43,7 @@ struct scan_slot {
     pthread_cond_t go;
     struct scan_engine *engine;
     enum slot_state state;
-    uint8_t *input;
-    size_t room; /* bytes of the input */
+    size_t room; /* bytes of its input */
     struct scan_batch batch;
     struct scan_job job[SCAN_SLOT_JOBS]; /* of which batch.jobs are used */
 };
@@ -116,6 +115,7 @@ static int open_engine(const struct scan_slot *slot, size_t input,
     fail_memory(err, "no memory for a batch of pictures");
     for (; status && err->memory && input >= SCAN_INPUT_LEAST; input /= 2) {
         const struct scan_engine_opts engine_opts = {
+            .kind = opts->kind,
             .device = slot->number,
             .input = input,
             .output = opts->output,
@@ -145,7 +145,7 @@ static void open_slot(struct scan_slot *slot, size_t input)
         note_failure(all, &err);
     } else {
         slot->engine = engine;
-        slot->input = all->opts.engine->input(engine, &slot->room);
+        slot->room = engine->room;
         empty(slot);
     }
     pthread_cond_broadcast(&all->place);
@@ -156,8 +156,7 @@ static void open_slot(struct scan_slot *slot, size_t input)
 static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
                                         double seconds)
 {
-    const struct scan_pipeline *all = slot->all;
-    const uint8_t *out = ran ? all->opts.engine->output(slot->engine) : NULL;
+    const uint8_t *out = ran ? slot->engine->output : NULL;
     struct scan_ticket *next, *parked = NULL;
     for (struct scan_ticket *t = slot->batch.tickets; t; t = next) {
         next = t->next;
@@ -489,8 +488,8 @@ enum scan_admission scan_pipeline_begin(struct scan_pipeline *p,
     if (!slot)
         return place;
     for (unsigned i = 0; i < count; i++)
-        memcpy(slot->input + slot->job[ticket->job + i].at, scans[i].coded.data,
-               scans[i].coded.size);
+        memcpy(slot->engine->input + slot->job[ticket->job + i].at,
+               scans[i].coded.data, scans[i].coded.size);
     pthread_mutex_lock(&p->lock);
     slot->batch.copying--;
     wake(slot);

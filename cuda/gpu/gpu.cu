@@ -254,25 +254,10 @@ static struct gpu_lane *gpu_lane_of(struct lane *lane)
 
 /* ---- Devices --------------------------------------------------------------*/
 
-static int count_devices(int *count, struct err *err)
-{
-    int driver = 0;
-    /* Without any driver cudaGetDeviceCount() says that it is too old. */
-    if (gpu_check(cudaDriverGetVersion(&driver), "the CUDA driver", err))
-        return -1;
-    if (driver == 0)
-        return fail(err, "no CUDA driver");
-    if (gpu_check(cudaGetDeviceCount(count), "no CUDA device", err))
-        return -1;
-    if (*count == 0)
-        return fail(err, "no CUDA device");
-    return 0;
-}
-
 static int cuda_probe(struct err *why_not)
 {
     int count;
-    return count_devices(&count, why_not);
+    return gpu_count_devices(&count, why_not);
 }
 
 static bool cuda_describe(unsigned i, char *text, size_t room)
@@ -280,7 +265,7 @@ static bool cuda_describe(unsigned i, char *text, size_t room)
     struct err ignored;
     cudaDeviceProp device;
     int count;
-    if (count_devices(&count, &ignored) || i >= (unsigned)count ||
+    if (gpu_count_devices(&count, &ignored) || i >= (unsigned)count ||
         gpu_check(cudaGetDeviceProperties(&device, (int)i), "the device",
                   &ignored))
         return false;
@@ -396,7 +381,7 @@ static int open_devices(struct gpu_lane *lane, const struct lane_opts *opts,
                         struct err *err)
 {
     int count;
-    if (count_devices(&count, err))
+    if (gpu_count_devices(&count, err))
         return -1;
     unsigned n = opts->ndevices ? opts->ndevices : 1, mine;
     bool all = opts->ndevices == (unsigned)LANE_ALL_DEVICES;

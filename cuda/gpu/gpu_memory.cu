@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+int gpu_count_devices(int *count, struct err *err)
+{
+    int driver = 0;
+    /* Without any driver cudaGetDeviceCount() says that it is too old. */
+    if (gpu_check(cudaDriverGetVersion(&driver), "the CUDA driver", err))
+        return -1;
+    if (driver == 0)
+        return fail(err, "no CUDA driver");
+    if (gpu_check(cudaGetDeviceCount(count), "no CUDA device", err))
+        return -1;
+    if (*count == 0)
+        return fail(err, "no CUDA device");
+    return 0;
+}
+
 void gpu_memory_free(struct gpu_buffer *buffer)
 {
     if (buffer->locked) {

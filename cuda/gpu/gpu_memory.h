@@ -1,5 +1,5 @@
-/* Errors of CUDA as messages; memory of a device, and page-locked memory of the
- * host. */
+/* Errors of CUDA as messages; devices; memory of a device, and page-locked
+ * memory of the host. */
 #ifndef CUDA_GPU_GPU_MEMORY_H
 #define CUDA_GPU_GPU_MEMORY_H
 
@@ -24,6 +24,10 @@ static inline int gpu_check(cudaError_t status, const char *what,
         return fail_memory(err, "%s: %s", what, cudaGetErrorString(status));
     return fail(err, "%s: %s", what, cudaGetErrorString(status));
 }
+
+/* Counts the devices, of which there is one at least. Returns 0, or -1 with the
+ * reason in `err`. */
+int gpu_count_devices(int *count, struct err *err);
 
 /* Memory that grows to the largest size that was asked for. {0} is empty. */
 struct gpu_buffer {

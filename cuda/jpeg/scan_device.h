@@ -58,10 +58,9 @@ struct scan_device {
      * held may be lost. NULL, with the reason in `err`, if there is none. */
     void *(*memory)(void *context, enum scan_memory which, size_t size,
                     struct err *err);
-    int (*put)(void *context, void *to, const void *from, size_t size,
-               struct err *err);
-    int (*get)(void *context, void *to, const void *from, size_t size,
-               struct err *err);
+    /* Copies from the host to the device, or back. */
+    int (*copy)(void *context, void *to, const void *from, size_t size,
+                struct err *err);
     int (*clear)(void *context, void *memory, size_t size, struct err *err);
     /* Starts a kernel of so many blocks, of enum scan_kernel with struct
      * scan_params, or of another kind of engine; `codes`: entries that a block

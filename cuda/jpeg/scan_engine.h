@@ -36,7 +36,7 @@ enum scan_result {
 };
 
 /* One scan of one picture: a picture of several scans is several jobs. Or the
- * picture of a PNG or an array, for the engines of cuda/png/. */
+ * picture of a PNG or an array (cuda/png/). */
 struct scan_job {
     /* What is to be turned, but for its data. If the Huffman tables of `to`
      * lack a code that is needed, they get the codes that they lack as far as
@@ -52,42 +52,6 @@ struct scan_job {
                            */
 };
 
-struct scan_engine_opts {
-    int device;      /* its number, from 0 */
-    size_t input;    /* bytes of the data that a batch may have */
-    size_t output;   /* bytes of samples that a batch may make */
-    uint64_t vram;   /* bytes of the device's memory that may be used; 0: a
-                        quarter   of what is free */
-    double *seconds; /* SCAN_KERNELS sums (scan_device.h), to which the times of
-                        kernels are added; NULL: they are not timed */
-};
-
-/* One batch at a time: its input, its output, and memory on a device. An engine
- * is used by one thread at a time, but several may fill the input. */
-struct scan_engine;
-
-/* All functions that can fail return 0, or -1 with the reason in `err`. */
-struct scan_engine_type {
-    /* Finds how many devices there are, which may take long: it starts the
-     * driver. */
-    int (*devices)(unsigned *count, struct err *err);
-    /* Opens an engine, which the caller closes. */
-    int (*open)(struct scan_engine **engine,
-                const struct scan_engine_opts *opts, struct err *err);
-    /* Returns where the data of a batch goes. It stays there. */
-    uint8_t *(*input)(struct scan_engine *engine, size_t *room);
-    /* Turns all scans of a batch, and waits until that is done. If it fails the
-     * device has failed, or memory: no job has a result. */
-    int (*run)(struct scan_engine *engine, struct scan_job *jobs, size_t n,
-               struct err *err);
-    /* Returns where the turned data is, until the next run(). */
-    const uint8_t *(*output)(struct scan_engine *engine);
-    /* Fine with NULL. */
-    void (*close)(struct scan_engine *engine);
-    bool samples; /* it takes components that go through samples, and pictures
-                     that become samples */
-};
-
 /* What a device turns: scans of JPEG; or pictures of PNG, to the same, to
  * arrays, and of arrays. Each kind has its own engines. */
 enum scan_kind {
@@ -98,8 +62,43 @@ enum scan_kind {
     SCAN_KINDS
 };
 
-/* In a build with CUDA: of scans, and of PNG pictures (cuda/png/). */
-extern const struct scan_engine_type scan_engine_cuda, idat_engine_cuda;
+struct scan_engine_opts {
+    enum scan_kind kind;
+    int device;      /* its number, from 0 */
+    size_t input;    /* bytes of the data that a batch may have */
+    size_t output;   /* bytes of samples that a batch may make */
+    uint64_t vram;   /* bytes of the device's memory that may be used; 0: a
+                        quarter of what is free */
+    double *seconds; /* SCAN_KERNELS sums (scan_device.h), to which the times of
+                        kernels are added; NULL: they are not timed */
+};
+
+/* One batch at a time: its input, its output, and memory on a device. An engine
+ * is used by one thread at a time, but several may fill the input. */
+struct scan_engine {
+    uint8_t *input;        /* where the data of a batch goes; it stays there */
+    size_t room;           /* bytes of it */
+    const uint8_t *output; /* where the turned data is, until the next run() */
+};
+
+/* All functions that can fail return 0, or -1 with the reason in `err`. */
+struct scan_engine_type {
+    /* Finds how many devices there are, which may take long: it starts the
+     * driver. */
+    int (*devices)(unsigned *count, struct err *err);
+    /* Opens an engine, which the caller closes. */
+    int (*open)(struct scan_engine **engine,
+                const struct scan_engine_opts *opts, struct err *err);
+    /* Turns all scans of a batch, and waits until that is done. If it fails the
+     * device has failed, or memory: no job has a result. */
+    int (*run)(struct scan_engine *engine, struct scan_job *jobs, size_t n,
+               struct err *err);
+    /* Fine with NULL. */
+    void (*close)(struct scan_engine *engine);
+};
+
+/* In a build with CUDA. */
+extern const struct scan_engine_type scan_engine_cuda;
 
 #ifdef __cplusplus
 }

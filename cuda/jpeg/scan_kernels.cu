@@ -409,26 +409,24 @@ static void (*const kernels[SCAN_KERNELS])(scan_params) = {
     stuff_count_chunk,   stuff_sum,   stuff_chunk_bytes,
 };
 
-cudaError_t scan_kernels_prepare(void)
-{
-    const int bytes = SCAN_CODES * sizeof(uint16_t);
-    const cudaFuncAttribute most = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    cudaError_t status = cudaFuncSetAttribute(seek_tile, most, bytes);
-    return status ? status : cudaFuncSetAttribute(write_tile, most, bytes);
-}
-
-cudaError_t scan_kernels_launch(enum scan_kernel kernel, uint32_t blocks,
-                                uint32_t codes,
-                                const struct scan_params *params,
+/* The tables for decoding may be more than the shared memory that a kernel has
+ * unless it was allowed more, on each device: to ask again costs little. */
+cudaError_t scan_kernels_launch(unsigned kernel, uint32_t blocks,
+                                uint32_t codes, const void *params,
                                 cudaStream_t stream)
 {
     const bool decodes = kernel == SCAN_SEEK || kernel == SCAN_WRITE;
-    unsigned threads = decodes ? SCAN_TILE : SCAN_THREADS;
-    if (kernel == SCAN_JOIN)
-        threads = SCAN_JOIN_THREADS;
-    if (blocks == 0)
-        return cudaSuccess;
+    const unsigned threads = decodes               ? SCAN_TILE
+                             : kernel == SCAN_JOIN ? SCAN_JOIN_THREADS
+                                                   : SCAN_THREADS;
+    cudaError_t status = cudaSuccess;
+    if (decodes)
+        status = cudaFuncSetAttribute(
+            kernels[kernel], cudaFuncAttributeMaxDynamicSharedMemorySize,
+            SCAN_CODES * sizeof(uint16_t));
+    if (status != cudaSuccess)
+        return status;
     kernels[kernel]<<<blocks, threads, decodes ? codes * sizeof(uint16_t) : 0,
-                      stream>>>(*params);
+                      stream>>>(*(const struct scan_params *)params);
     return cudaGetLastError();
 }

@@ -45,7 +45,7 @@ static void *get_memory(struct turning *t, enum scan_memory which, size_t size)
 
 static int put(struct turning *t, void *to, const void *from, size_t size)
 {
-    return t->device->put(t->device->context, to, from, size, t->err);
+    return t->device->copy(t->device->context, to, from, size, t->err);
 }
 
 static int clear(struct turning *t, void *memory, size_t size)
@@ -64,9 +64,9 @@ static int ask_status(struct turning *t)
 {
     const struct scan_device *d = t->device;
     t->end = (uint64_t *)(t->status + t->plan.pictures);
-    return d->get(d->context, t->status, t->status_there,
-                  t->plan.pictures * sizeof *t->status + sizeof *t->end,
-                  t->err);
+    return d->copy(d->context, t->status, t->status_there,
+                   t->plan.pictures * sizeof *t->status + sizeof *t->end,
+                   t->err);
 }
 
 /* Waits for it. */
@@ -238,8 +238,8 @@ static int make_blocks(struct turning *t)
     return !t->cap || launch(t, SCAN_UNITS, plan->unit_tiles) ||
                    launch(t, SCAN_CAP, components) ||
                    launch(t, SCAN_BLOCKS, plan->to_tiles) ||
-                   d->get(d->context, t->cap, t->params.samples.cap,
-                          components * sizeof *t->cap, t->err)
+                   d->copy(d->context, t->cap, t->params.samples.cap,
+                           components * sizeof *t->cap, t->err)
                ? -1
                : 0;
 }
@@ -377,7 +377,7 @@ static int measure_again(struct turning *t)
     t->params.again = 1;
     t->params.made = t->params.histogram = there;
     if (clear(t, there, size) || launch(t, SCAN_COUNT_TILE, t->plan.to_tiles) ||
-        d->get(d->context, here, there, size, t->err) ||
+        d->copy(d->context, here, there, size, t->err) ||
         d->wait(d->context, t->err))
         return -1;
     make_all_tables(t, here);
@@ -540,9 +540,9 @@ static int fetch(struct turning *t, size_t scans, const uint8_t **output)
                              begin + pixels);
     *output = to;
     if (!to ||
-        (scans && d->get(d->context, to, t->params.output, scans, t->err)) ||
-        (pixels && d->get(d->context, to + begin, t->params.pixels.out, pixels,
-                          t->err)) ||
+        (scans && d->copy(d->context, to, t->params.output, scans, t->err)) ||
+        (pixels && d->copy(d->context, to + begin, t->params.pixels.out, pixels,
+                           t->err)) ||
         d->wait(d->context, t->err))
         return -1;
     set_scans(t);

@@ -1,10 +1,10 @@
-/* The kernels that turn PNG pictures, their launchers, and the engine.
+/* The kernels that turn PNG pictures.
  *
  * All that they do stands in the headers of this room, with what it costs; here
  * is what a block of threads shares, and how many threads it has. */
-#include "cuda/jpeg/scan_engine_gpu.h"
+#include "cuda/png/idat_kernels.h"
+
 #include "cuda/png/idat_code.h"
-#include "cuda/png/idat_device.h"
 #include "cuda/png/idat_inflate.h"
 
 /* All kernels, in the order of enum idat_kernel, with the threads of a block:
@@ -41,7 +41,7 @@
     }
 FOR_EACH_KERNEL(SHARING, ALONE)
 
-/* ---- Launchers -----------------------------------------------------------*/
+/* ---- The launcher --------------------------------------------------------*/
 
 #define ROW(name, threads, shared) { name, threads },
 static const struct {
@@ -49,39 +49,10 @@ static const struct {
     unsigned threads;
 } kernels[IDAT_KERNELS] = { FOR_EACH_KERNEL(ROW, ROW) };
 
-static cudaError_t prepare(void)
+cudaError_t idat_kernels_launch(unsigned kernel, uint32_t blocks, uint32_t,
+                                const void *params, cudaStream_t stream)
 {
-    return cudaSuccess; /* none needs more shared memory than any has */
-}
-
-static cudaError_t launch(unsigned kernel, uint32_t blocks, uint32_t codes,
-                          const void *params, cudaStream_t stream)
-{
-    (void)codes;
-    if (blocks == 0)
-        return cudaSuccess;
     kernels[kernel].kernel<<<blocks, kernels[kernel].threads, 0, stream>>>(
         *(const struct idat_params *)params);
     return cudaGetLastError();
 }
-
-/* ---- The engine ----------------------------------------------------------*/
-
-static int open_idats(struct scan_engine **engine,
-                      const struct scan_engine_opts *opts, struct err *err)
-{
-    enum { EACH = 8 }; /* rows and pixels, before and after; tokens */
-    static const struct scan_work work = { idat_turn_batch, prepare, launch,
-                                           "turning a PNG", true,    EACH };
-    return scan_engine_gpu_open(engine, opts, &work, err);
-}
-
-const struct scan_engine_type idat_engine_cuda = {
-    scan_engine_gpu_devices,
-    open_idats,
-    scan_engine_gpu_input,
-    scan_engine_gpu_run,
-    scan_engine_gpu_output,
-    scan_engine_gpu_close,
-    false,
-};

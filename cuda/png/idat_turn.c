@@ -203,12 +203,12 @@ static int upload(struct idat_batch *b, const uint8_t *input, struct err *err)
         .memory = b->base + at->memory,
         .files = b->files,
     };
-    return d->put(d->context, b->base + at->file, b->file,
-                  b->files * sizeof *b->file, err) ||
-                   d->put(d->context, b->base + at->band, b->bands,
-                          b->band * sizeof *b->bands, err) ||
-                   d->put(d->context, b->base + at->input, input, b->input,
-                          err) ||
+    return d->copy(d->context, b->base + at->file, b->file,
+                   b->files * sizeof *b->file, err) ||
+                   d->copy(d->context, b->base + at->band, b->bands,
+                           b->band * sizeof *b->bands, err) ||
+                   d->copy(d->context, b->base + at->input, input, b->input,
+                           err) ||
                    d->clear(d->context, b->base + at->status,
                             b->files * sizeof *b->status, err) ||
                    d->clear(d->context, b->base + at->out, at->out_end, err)
@@ -249,7 +249,7 @@ static int fetch(struct idat_batch *b, const uint8_t **output, struct err *err)
     uint64_t end = 0;
     b->status = d->memory(d->context, SCAN_RESULTS, size, err);
     if (!b->status ||
-        d->get(d->context, b->status, b->base + b->at.status, size, err) ||
+        d->copy(d->context, b->status, b->base + b->at.status, size, err) ||
         d->wait(d->context, err))
         return -1;
     for (uint32_t i = 0; i < b->files; i++) {
@@ -268,8 +268,9 @@ static int fetch(struct idat_batch *b, const uint8_t **output, struct err *err)
     for (uint32_t i = 0; i < b->files; i++) {
         const struct scan_job *job = &b->jobs[b->file[i].job];
         if (job->result == SCAN_TURNED &&
-            d->get(d->context, out + job->out,
-                   b->base + b->at.memory + b->file[i].out, job->out_size, err))
+            d->copy(d->context, out + job->out,
+                    b->base + b->at.memory + b->file[i].out, job->out_size,
+                    err))
             return -1;
     }
     *output = out;

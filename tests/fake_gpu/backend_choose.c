@@ -16,9 +16,9 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return backend->probe(err) ? NULL : backend;
 }
 
-const struct scan_engine_type *backend_choose_engine(enum scan_kind kind)
+const struct scan_engine_type *backend_choose_engine(void)
 {
-    return kind == SCAN_KIND_JPEG ? &scan_engine_cuda : &idat_engine_cuda;
+    return &scan_engine_cuda;
 }
 
 const struct kernel_suite *backend_choose_suite(void)

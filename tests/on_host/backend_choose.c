@@ -48,9 +48,9 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return backend_find(name, err);
 }
 
-const struct scan_engine_type *backend_choose_engine(enum scan_kind kind)
+const struct scan_engine_type *backend_choose_engine(void)
 {
-    return kind == SCAN_KIND_JPEG ? &host_engine : &host_engine_idat;
+    return &host_engine;
 }
 
 const struct kernel_suite *backend_choose_suite(void)

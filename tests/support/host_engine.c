@@ -30,25 +30,23 @@ void host_engine_reset(void)
 
 /* ---- Memory and launches ------------------------------------------------- */
 
-struct scan_engine {
-    bool idat; /* it turns PNG pictures */
-    uint8_t *input;
-    size_t room;
+struct host_device {
+    struct scan_engine shown;
+    bool scans; /* it turns these, and not PNG pictures */
     uint64_t vram;
     void *memory[SCAN_MEMORIES];
-    const uint8_t *output;
 };
 
 static int launch(void *context, unsigned kernel, uint32_t blocks,
                   uint32_t codes, const void *params, struct err *err)
 {
-    const struct scan_engine *engine = context;
+    const struct host_device *device = context;
     (void)codes;
     (void)err;
-    if (engine->idat)
-        idat_serial_launch((enum idat_kernel)kernel, blocks, params);
+    if (device->scans)
+        scan_serial_launch(kernel, blocks, params);
     else
-        scan_serial_launch((enum scan_kernel)kernel, blocks, params);
+        idat_serial_launch(kernel, blocks, params);
     return 0;
 }
 
@@ -56,14 +54,14 @@ static int launch(void *context, unsigned kernel, uint32_t blocks,
 static void *memory(void *context, enum scan_memory which, size_t size,
                     struct err *err)
 {
-    struct scan_engine *engine = context;
-    free(engine->memory[which]);
-    engine->memory[which] = aligned_alloc(256, (size + 255) / 256 * 256);
-    if (!engine->memory[which])
+    void **made = &((struct host_device *)context)->memory[which];
+    free(*made);
+    *made = aligned_alloc(256, (size + 255) / 256 * 256);
+    if (!*made)
         (void)fail_memory(err, "no memory for a batch");
     else
-        memset(engine->memory[which], 0xa5, size);
-    return engine->memory[which];
+        memset(*made, 0xa5, size);
+    return *made;
 }
 
 static int copy(void *context, void *to, const void *from, size_t size,
@@ -100,45 +98,37 @@ static int count_devices(unsigned *count, struct err *err)
 
 static void close_engine(struct scan_engine *engine)
 {
-    if (!engine)
+    struct host_device *device = (struct host_device *)engine;
+    if (!device)
         return;
     atomic_fetch_add(&host_engine_plan.closed, 1);
     for (unsigned i = 0; i < SCAN_MEMORIES; i++)
-        free(engine->memory[i]);
+        free(device->memory[i]);
     free(engine->input);
-    free(engine);
+    free(device);
 }
 
-static int open_scans(struct scan_engine **engine,
-                      const struct scan_engine_opts *opts, struct err *err)
+static int open_engine(struct scan_engine **engine,
+                       const struct scan_engine_opts *opts, struct err *err)
 {
     const size_t most = host_engine_plan.input_most;
     if (opts->device < 0 || (unsigned)opts->device >= host_engine_plan.devices)
         return fail(err, "device %d was not found", opts->device);
     if (most && opts->input > most)
         return fail_memory(err, "no memory for a batch");
-    struct scan_engine *made = calloc(1, sizeof *made);
+    struct host_device *made = calloc(1, sizeof *made);
     uint8_t *input = malloc(opts->input + !opts->input);
     if (!made || !input) {
         free(made);
         free(input);
         return fail_memory(err, "no memory for a scan engine");
     }
-    made->room = opts->input;
+    made->shown = (struct scan_engine){ .input = input, .room = opts->input };
+    made->scans = opts->kind == SCAN_KIND_JPEG;
     made->vram = opts->vram ? opts->vram : UINT64_MAX;
-    made->input = input;
     atomic_fetch_add(&host_engine_plan.opened, 1);
     atomic_fetch_add(&host_engine_plan.input, opts->input);
-    *engine = made;
-    return 0;
-}
-
-static int open_idats(struct scan_engine **engine,
-                      const struct scan_engine_opts *opts, struct err *err)
-{
-    if (open_scans(engine, opts, err))
-        return -1;
-    (*engine)->idat = true;
+    *engine = &made->shown;
     return 0;
 }
 
@@ -182,11 +172,13 @@ static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
     while (n > most &&
            !atomic_compare_exchange_weak(&plan->most, &most, (unsigned)n))
         continue;
-    const struct scan_device device = { engine, memory, copy, copy,
-                                        clear,  launch, wait };
-    if (is_to_fail(err) || (engine->idat ? idat_turn_batch : scan_turn)(
-                               &device, engine->input, jobs, n, engine->vram,
-                               &engine->output, err))
+    struct host_device *host = (struct host_device *)engine;
+    const struct scan_device device = {
+        host, memory, copy, clear, launch, wait
+    };
+    if (is_to_fail(err) ||
+        (host->scans ? scan_turn : idat_turn_batch)(
+            &device, engine->input, jobs, n, host->vram, &engine->output, err))
         return -1;
     for (size_t i = 0; i < n; i++)
         if (plan->refuse &&
@@ -195,21 +187,5 @@ static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
     return 0;
 }
 
-static uint8_t *input_of(struct scan_engine *engine, size_t *room)
-{
-    *room = engine->room;
-    return engine->input;
-}
-
-static const uint8_t *output_of(struct scan_engine *engine)
-{
-    return engine->output;
-}
-
-const struct scan_engine_type host_engine = {
-    count_devices, open_scans, input_of, run, output_of, close_engine, true,
-};
-
-const struct scan_engine_type host_engine_idat = {
-    count_devices, open_idats, input_of, run, output_of, close_engine, false,
-};
+const struct scan_engine_type host_engine = { count_devices, open_engine, run,
+                                              close_engine };

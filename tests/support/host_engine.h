@@ -8,7 +8,7 @@
 
 #include "cuda/jpeg/scan_engine.h"
 
-extern const struct scan_engine_type host_engine, host_engine_idat;
+extern const struct scan_engine_type host_engine;
 
 /* What it is to do, and what it has done; for all engines together. */
 struct host_engine_plan {

@@ -45,15 +45,14 @@ static void run(enum idat_kernel kernel, uint32_t block,
 #undef CASE
 }
 
-void idat_serial_launch(enum idat_kernel kernel, uint32_t blocks,
-                        const struct idat_params *p)
+void idat_serial_launch(unsigned kernel, uint32_t blocks, const void *params)
 {
     union idat_shared *shared = malloc(sizeof *shared);
     if (!shared)
         abort();
     for (uint32_t i = 0; i < blocks; i++) {
         memset(shared, 0xa5, kernel == IDAT_MOVE ? 0 : sizeof *shared);
-        run(kernel, i, p, shared);
+        run((enum idat_kernel)kernel, i, params, shared);
     }
     free(shared);
 }

@@ -296,15 +296,16 @@ static unsigned run(const struct scan_engine_type *type,
 {
     struct scan_job job[JOBS] = { { .size = 0 } };
     struct scan_engine *engine;
-    struct scan_engine_opts opts = { .input = ROOM, .vram = 4ull << 30 };
+    struct scan_engine_opts opts = { .kind = SCAN_KIND_PNG,
+                                     .input = ROOM,
+                                     .vram = 4ull << 30 };
     struct err err = { .memory = false };
-    size_t room, at = 0;
+    size_t at = 0;
     unsigned turned = 0;
     must(type->open(&engine, &opts, &err) == 0);
-    uint8_t *input = type->input(engine, &room);
     for (unsigned i = 0; i < n; i++) {
-        must(picture[i].size <= room - at);
-        memcpy(input + at, picture[i].coded, picture[i].size);
+        must(picture[i].size <= engine->room - at);
+        memcpy(engine->input + at, picture[i].coded, picture[i].size);
         job[i] = (struct scan_job){
             .of = { .idat = &picture[i].of,
                     .turn = picture[i].turn,
@@ -318,7 +319,7 @@ static unsigned run(const struct scan_engine_type *type,
     const int status = type->run(engine, job, n, &err);
     CHECK(status == 0, "%s", err.text);
     for (unsigned i = 0; i < n && status == 0; i++)
-        turned += check(&picture[i], &job[i], type->output(engine), i);
+        turned += check(&picture[i], &job[i], engine->output, i);
     type->close(engine);
     return turned;
 }

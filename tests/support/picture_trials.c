@@ -32,12 +32,12 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
     struct trial *trial = context;
     for (unsigned i = 0; i < count; i++) {
         struct scan_turn *s = &scans[i];
-        size_t room;
-        uint8_t *input = trial->type->input(trial->engine, &room);
+        const struct scan_engine *engine = trial->engine;
         trial->used = (trial->used + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT *
                       SCAN_ALIGNMENT;
-        must(trial->scans < SCANS && trial->used + s->coded.size <= room);
-        memcpy(input + trial->used, s->coded.data, s->coded.size);
+        must(trial->scans < SCANS &&
+             trial->used + s->coded.size <= engine->room);
+        memcpy(engine->input + trial->used, s->coded.data, s->coded.size);
         trial->scan[trial->scans] = s;
         trial->of[trial->scans] = trial->pictures;
         trial->job[trial->scans++] = (struct scan_job){
@@ -112,7 +112,7 @@ static void end_batch(struct trial *trial)
 {
     struct err err;
     must(trial->type->run(trial->engine, trial->job, trial->scans, &err) == 0);
-    const uint8_t *output = trial->type->output(trial->engine);
+    const uint8_t *output = trial->engine->output;
     for (unsigned i = 0; i < trial->scans; i++) {
         const struct scan_job *job = &trial->job[i];
         struct picture *p = &trial->picture[trial->of[i]];

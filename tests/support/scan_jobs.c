@@ -86,13 +86,12 @@ static struct entropy_scan *copy_of(const struct entropy_scan *scan)
 
 static bool add_data(struct scan_batch *batch, const uint8_t *data, size_t size)
 {
-    size_t room;
-    uint8_t *input = batch->type->input(batch->engine, &room);
+    const size_t room = batch->engine->room;
     batch->used += SCAN_ALIGNMENT - 1;
     batch->used -= batch->used % SCAN_ALIGNMENT;
     if (size == 0 || batch->used > room || size > room - batch->used)
         return false;
-    memcpy(input + batch->used, data, size);
+    memcpy(batch->engine->input + batch->used, data, size);
     return true;
 }
 
@@ -165,7 +164,7 @@ bool scan_batch_is_right(const struct scan_batch *batch, size_t job)
 {
     const struct scan_job *made = &batch->job[job];
     const struct scan_want *want = &batch->want[job];
-    const uint8_t *data = batch->type->output(batch->engine) + made->out;
+    const uint8_t *data = batch->engine->output + made->out;
     if (!want->turned)
         return made->result == SCAN_REFUSED;
     return made->result == SCAN_TURNED && made->out_size == want->data.size &&

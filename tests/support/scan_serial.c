@@ -382,9 +382,9 @@ static const struct {
 /* All launches have the same shared memory. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void scan_serial_launch(enum scan_kernel kernel, uint32_t blocks,
-                        const struct scan_params *p)
+void scan_serial_launch(unsigned kernel, uint32_t blocks, const void *params)
 {
+    const struct scan_params *p = params;
     pthread_mutex_lock(&shared_lock);
     for (uint32_t i = 0; i < blocks; i++) {
         uint32_t picture = i;

@@ -12,10 +12,8 @@ extern "C" {
 #endif
 
 /* Runs all blocks of a launch, whose memory is that of the host. */
-void scan_serial_launch(enum scan_kernel kernel, uint32_t blocks,
-                        const struct scan_params *p);
-void idat_serial_launch(enum idat_kernel kernel, uint32_t blocks,
-                        const struct idat_params *p);
+void scan_serial_launch(unsigned kernel, uint32_t blocks, const void *params);
+void idat_serial_launch(unsigned kernel, uint32_t blocks, const void *params);
 
 #ifdef __cplusplus
 }

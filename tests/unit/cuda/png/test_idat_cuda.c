@@ -11,5 +11,5 @@ static unsigned batches(void)
     return n ? (unsigned)atoi(n) : 60;
 }
 
-TEST_IDAT_ENGINE(idat_engine_cuda, scan_has_device(&idat_engine_cuda),
+TEST_IDAT_ENGINE(scan_engine_cuda, scan_has_device(&scan_engine_cuda),
                  batches())

@@ -2,4 +2,4 @@
 #include "tests/support/host_engine.h"
 #include "tests/support/idat_trials.h"
 
-TEST_IDAT_ENGINE(host_engine_idat, true, 12)
+TEST_IDAT_ENGINE(host_engine, true, 12)
