@@ -288,14 +288,90 @@ IDAT_FN void idat_undo(const struct idat_params *p, uint32_t file,
 /* ---- Turning ------------------------------------------------------------- */
 
 struct move_shared {
-    struct array_plane plane[8]; /* of the bytes of pixels */
+    union {
+        struct array_plane plane[8]; /* of the bytes of pixels */
+        /* Rows of up to 64 pixels, as words: of an odd number of these, so that
+         * a column of pixels lies in different banks. */
+        uint32_t word[ARRAY_SIDE * (ARRAY_SIDE / 4 * 8 + 1)];
+    };
 };
+
+/* Moves a square from rows of a PNG to rows of one, four bytes at a time on
+ * both sides; each of these is found among the rows in shared memory, where a
+ * step across or down the turned square is one of so many bytes. `pixel` is a
+ * constant where this is called. */
+IDAT_FN void move_rows(const struct idat_params *p, const struct idat_file *f,
+                       const struct array_place *at, struct move_shared *s,
+                       unsigned pixel)
+{
+    enum { AT_ONCE = 4 }; /* loads that a thread waits for */
+    const unsigned wide = ARRAY_SIDE * pixel / 4, staged = wide + 1;
+    const unsigned turn = f->array.turn;
+    const bool transposes = (turn & XFORM_TRANSPOSE) != 0,
+               mirrors_x = (turn & XFORM_MIRROR_X) != 0,
+               mirrors_y = (turn & XFORM_MIRROR_Y) != 0;
+    const uint32_t x0 = mirrors_x ? f->array.width - at->x - at->width : at->x;
+    const uint32_t y0 =
+        mirrors_y ? f->array.height - at->y - at->height : at->y;
+    const uint32_t begin = (transposes ? y0 : x0) * pixel,
+                   row = transposes ? x0 : y0;
+    const uint32_t rows = transposes ? at->width : at->height;
+    const uint32_t words =
+        (begin % 4 + (transposes ? at->height : at->width) * pixel + 3) / 4;
+    const uint32_t *const from =
+        (const uint32_t *)(const void *)(p->memory + f->pixels) + begin / 4;
+    const uint32_t pitch = f->from.pitch / 4;
+    PHASE(t, ARRAY_THREADS)
+    for (unsigned i = t; i < rows * staged; i += AT_ONCE * ARRAY_THREADS) {
+        uint32_t word[AT_ONCE];
+        IDAT_UNROLL
+        for (unsigned n = 0; n < AT_ONCE; n++) {
+            const unsigned k = i + n * ARRAY_THREADS;
+            word[n] =
+                k < rows * staged && k % staged < words
+                    ? from[(uint64_t)(row + k / staged) * pitch + k % staged]
+                    : 0;
+        }
+        IDAT_UNROLL
+        for (unsigned n = 0; n < AT_ONCE; n++)
+            if (i + n * ARRAY_THREADS < rows * staged)
+                s->word[i + n * ARRAY_THREADS] = word[n];
+    }
+    const int step_x = transposes ? 4 * (int)staged : (int)pixel,
+              step_y = transposes ? (int)pixel : 4 * (int)staged;
+    const int across = mirrors_x ? -step_x : step_x,
+              down = mirrors_y ? -step_y : step_y;
+    const int first = (int)(begin % 4) +
+                      (mirrors_x ? (int)(at->width - 1) * step_x : 0) +
+                      (mirrors_y ? (int)(at->height - 1) * step_y : 0);
+    const uint8_t *const bytes = (const uint8_t *)s->word;
+    uint32_t *const to =
+        (uint32_t *)(void *)(p->memory + f->turned +
+                             (uint64_t)at->y * f->to.pitch + at->x * pixel);
+    PHASE(t, ARRAY_THREADS)
+    for (unsigned i = t; i < at->height * wide; i += ARRAY_THREADS) {
+        const unsigned y = i / wide, begins = i % wide * 4;
+        uint32_t word = 0;
+        if (begins >= at->width * pixel)
+            continue;
+        IDAT_UNROLL
+        for (unsigned k = 0; k < 4; k++) {
+            const unsigned x = (begins + k) / pixel, c = (begins + k) % pixel;
+            if (x < at->width)
+                word |=
+                    (uint32_t)
+                        bytes[first + across * (int)x + down * (int)y + (int)c]
+                    << 8 * k;
+        }
+        to[(uint64_t)y * (f->to.pitch / 4) + begins / 4] = word;
+    }
+}
 
 /* Loads a pixel to its place in planes: as it is, or as an array has it. */
 IDAT_FN void move_load(const struct idat_file *f, const uint8_t *pixel,
                        struct move_shared *s, unsigned place)
 {
-    bool same = true;
+    bool same = f->of.keyed;
     for (unsigned k = 0; k < f->of.pixel; k++) {
         const uint8_t byte = pixel[f->of.byte[k]];
         s->plane[k].byte[place] = byte;
@@ -318,6 +394,28 @@ IDAT_FN void idat_move(const struct idat_params *p, uint32_t tile,
         f->from.size ? p->memory + f->pixels : p->input + f->in;
     if (p->status[file].refused)
         return;
+    if (f->from.size && f->to.size) {
+        switch (f->of.pixel) {
+        case 1:
+            move_rows(p, f, &at, s, 1);
+            return;
+        case 2:
+            move_rows(p, f, &at, s, 2);
+            return;
+        case 3:
+            move_rows(p, f, &at, s, 3);
+            return;
+        case 4:
+            move_rows(p, f, &at, s, 4);
+            return;
+        case 6:
+            move_rows(p, f, &at, s, 6);
+            return;
+        default:
+            move_rows(p, f, &at, s, 8);
+            return;
+        }
+    }
     PHASE(t, ARRAY_THREADS)
     for (unsigned i = t; i < ARRAY_CELLS; i += ARRAY_THREADS) {
         uint32_t x, y;
