@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "cuda/gpu/gpu_memory.h"
-#include "cuda/jpeg/scan_kernels.h"
-#include "cuda/png/idat_kernels.h"
+#include "cuda/gpu/phase_kernels.h"
+#include "cuda/jpeg/scan_device.h"
+#include "cuda/png/idat_device.h"
 
 /* What an engine runs. */
 struct scan_work {
@@ -15,7 +16,7 @@ struct scan_work {
                 struct scan_job *jobs, size_t n, uint64_t memory,
                 const uint8_t **output, struct err *err);
     /* Enqueues a kernel: see struct scan_device. */
-    cudaError_t (*launch)(unsigned kernel, uint32_t blocks, uint32_t codes,
+    cudaError_t (*launch)(unsigned kernel, uint32_t blocks, uint32_t less,
                           const void *params, cudaStream_t stream);
     const char *what; /* it does, for messages */
     bool overlays; /* what is made takes the place of the input, which has room
@@ -86,8 +87,7 @@ static int gpu_engine_clear(void *context, void *memory, size_t size,
 }
 
 static int gpu_engine_launch(void *context, unsigned kernel, uint32_t blocks,
-                             uint32_t codes, const void *params,
-                             struct err *err)
+                             uint32_t less, const void *params, struct err *err)
 {
     struct gpu_engine *engine = (struct gpu_engine *)context;
     const struct scan_work *work = engine->work;
@@ -96,10 +96,10 @@ static int gpu_engine_launch(void *context, unsigned kernel, uint32_t blocks,
     if (blocks == 0)
         return 0;
     if (!engine->seconds)
-        return gpu_check(work->launch(kernel, blocks, codes, params, stream),
+        return gpu_check(work->launch(kernel, blocks, less, params, stream),
                          work->what, err);
     if (gpu_check(cudaEventRecord(engine->before, stream), "timing", err) ||
-        gpu_check(work->launch(kernel, blocks, codes, params, stream),
+        gpu_check(work->launch(kernel, blocks, less, params, stream),
                   work->what, err) ||
         gpu_check(cudaEventRecord(engine->after, stream), "timing", err) ||
         gpu_check(cudaEventSynchronize(engine->after), work->what, err) ||

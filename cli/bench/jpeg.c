@@ -79,26 +79,7 @@ static const struct suite_section
     whole = { "jpeg", "Coded JPEG scans, copies included", shapes };
 
 static const char *const kernel_names[] = {
-    [SCAN_UNSTUFF_COUNT] = "count stuffing",
-    [SCAN_UNSTUFF_SUM] = "sum of stuffing",
-    [SCAN_UNSTUFF] = "remove stuffing",
-    [SCAN_SEEK] = "synchronize",
-    [SCAN_JOIN] = "join tiles",
-    [SCAN_COUNTS_SUM] = "sum of blocks",
-    [SCAN_WRITE] = "decode",
-    [SCAN_SAMPLES] = "inverse DCT",
-    [SCAN_UNITS] = "sampled DCT",
-    [SCAN_CAP] = "choose steps",
-    [SCAN_BLOCKS] = "forward DCT",
-    [SCAN_PIXELS] = "pixels",
-    [SCAN_MEASURE_TILE] = "measure",
-    [SCAN_BITS_SUM] = "sum of bits",
-    [SCAN_COUNT_TILE] = "count symbols",
-    [SCAN_EMIT_TILE] = "encode",
-    [SCAN_STUFF_COUNT] = "count 0xff",
-    [SCAN_STUFF_SUM] = "sum of 0xff",
-    [SCAN_STUFF] = "stuff",
-    [SCAN_KERNELS] = NULL,
+    SCAN_KERNELS_TABLE(SCAN_KERNEL_NAME) NULL,
 };
 
 /* What a case has: the kernels of one stream, or so many streams; or a task of

@@ -60,14 +60,7 @@ static const struct suite_section
     whole = { "png", "PNG image data, copies included", shapes };
 
 static const char *const kernel_names[] = {
-    [IDAT_INFLATE] = "inflate",      [IDAT_CHECK_ADLER] = "checksum",
-    [IDAT_UNDO] = "undo filters",    [IDAT_MOVE] = "move pixels",
-    [IDAT_TRY] = "try filters",      [IDAT_CHOOSE] = "choose filters",
-    [IDAT_FILTER] = "filter",        [IDAT_SUM] = "checksum of bands",
-    [IDAT_MATCHES] = "find matches", [IDAT_CODES] = "make codes",
-    [IDAT_PLACE] = "place bands",    [IDAT_EMIT] = "write bits",
-    [IDAT_CHECK] = "check bits",     [IDAT_CHECK_ROWS] = "check filters",
-    [IDAT_KERNELS] = NULL,
+    IDAT_KERNELS_TABLE(SCAN_KERNEL_NAME) NULL,
 };
 
 static const struct png_case {

@@ -14,12 +14,7 @@
 
 #include "codecs/image/image.h"
 #include "codecs/image/scan_turner.h"
-
-#ifdef __CUDACC__
-#define ARRAY_FN static __host__ __device__ __forceinline__
-#else
-#define ARRAY_FN static inline
-#endif
+#include "cuda/gpu/phases.h"
 
 enum {
     ARRAY_SIDE = 64,
@@ -50,12 +45,7 @@ struct array_place {
     uint32_t x, y, width, height;
 };
 
-ARRAY_FN uint32_t array_least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-ARRAY_FN uint32_t array_squares(uint32_t size)
+PHASE_FN uint32_t array_squares(uint32_t size)
 {
     return (size + ARRAY_SIDE - 1) / ARRAY_SIDE;
 }
@@ -97,22 +87,22 @@ static inline uint64_t array_behind(uint64_t end)
     return (end + IMAGE_STRIDE - 1) / IMAGE_STRIDE * IMAGE_STRIDE + IMAGE_LEAD;
 }
 
-ARRAY_FN struct array_place array_find(const struct pixel_array *a,
+PHASE_FN struct array_place array_find(const struct pixel_array *a,
                                        uint32_t tile)
 {
     struct array_place at;
     at.of = a;
     at.x = (tile - a->tile) % a->columns * ARRAY_SIDE;
     at.y = (tile - a->tile) / a->columns * ARRAY_SIDE;
-    at.width = array_least(a->width - at.x, ARRAY_SIDE);
-    at.height = array_least(a->height - at.y, ARRAY_SIDE);
+    at.width = word_least(a->width - at.x, ARRAY_SIDE);
+    at.height = word_least(a->height - at.y, ARRAY_SIDE);
     return at;
 }
 
 /* Finds pixel i of a square, in the order in which they are stored: its place
  * in planes, and its column and row before the turn. Returns false if it is
  * behind the edge of the picture. */
-ARRAY_FN bool array_source(const struct array_place *at, unsigned i,
+PHASE_FN bool array_source(const struct array_place *at, unsigned i,
                            unsigned *place, uint32_t *column, uint32_t *row)
 {
     const struct pixel_array *a = at->of;
@@ -132,7 +122,7 @@ ARRAY_FN bool array_source(const struct array_place *at, unsigned i,
 /* Stores a sample of 8 bits, or 16 if it is `wide`, as a cell, as
  * codecs/convert/convert.c does: 255 and 65535 are the highest one, which is 1
  * of floats. */
-ARRAY_FN void array_put(uint8_t *to, uint8_t cell, uint32_t sample, bool wide)
+PHASE_FN void array_put(uint8_t *to, uint8_t cell, uint32_t sample, bool wide)
 {
     if (cell == CELL_F32)
         *(float *)(void *)to = (float)sample / (wide ? 65535.0f : 255.0f);
@@ -144,7 +134,7 @@ ARRAY_FN void array_put(uint8_t *to, uint8_t cell, uint32_t sample, bool wide)
 
 /* Each thread stores cells, in the order in which they stand in a file. Of
  * `wide` samples the first of two planes has the higher bytes. */
-ARRAY_FN void array_store(uint8_t *out, const struct array_place *at,
+PHASE_FN void array_store(uint8_t *out, const struct array_place *at,
                           unsigned thread, const struct array_plane *plane,
                           bool wide)
 {

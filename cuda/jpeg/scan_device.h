@@ -8,33 +8,47 @@
 #include "cuda/jpeg/scan_engine.h"
 #include "cuda/jpeg/scan_picture.h"
 
-/* The kernels, in their order. A sum has a block of threads a picture. */
-enum scan_kernel {
-    SCAN_UNSTUFF_COUNT, /* a block a chunk */
-    SCAN_UNSTUFF_SUM,
-    SCAN_UNSTUFF,
-    SCAN_SEEK, /* a block a tile of subsequences */
-    SCAN_JOIN, /* a thread a tile */
-    SCAN_COUNTS_SUM,
-    SCAN_WRITE,        /* a block a tile */
-    SCAN_SAMPLES,      /* a block a tile of SAMPLES_BLOCKS blocks, */
-    SCAN_UNITS,        /* of those of them by which steps are judged, */
-    SCAN_CAP,          /* a component, */
-    SCAN_BLOCKS,       /* a tile of what is made, */
-    SCAN_PIXELS,       /* a tile of ARRAY_SIDE x ARRAY_SIDE pixels */
-    SCAN_MEASURE_TILE, /* a block a tile of the turned scan */
-    SCAN_BITS_SUM,
-    SCAN_COUNT_TILE,
-    SCAN_EMIT_TILE,
-    SCAN_STUFF_COUNT, /* a block a chunk of the turned scan */
-    SCAN_STUFF_SUM,
-    SCAN_STUFF,
-};
-enum {
-    SCAN_KERNELS = SCAN_STUFF + 1,
-    SCAN_JOIN_THREADS = 32,
-    SCAN_JOIN_ROUNDS = 4, /* in which a tile may learn from the one before */
-};
+/* The kernels, in their order (cuda/gpu/phase_kernels.h): those of scan_stuff.h
+ * have a block a chunk, others a block a tile of subsequences, of samples, of
+ * the array or of the turned scan. A sum has a block a picture; a tile is
+ * joined by a thread, and a component has a block for its cap. */
+#define SCAN_KERNELS_TABLE(X)                                                  \
+    X(SCAN_UNSTUFF_COUNT, scan_unstuff_count, SCAN_THREADS, phase_nothing,     \
+      "count stuffing")                                                        \
+    X(SCAN_UNSTUFF_SUM, scan_unstuff_sum, SCAN_THREADS, phase_nothing,         \
+      "sum of stuffing")                                                       \
+    X(SCAN_UNSTUFF, scan_unstuff, SCAN_THREADS, unstuff_shared,                \
+      "remove stuffing")                                                       \
+    X(SCAN_SEEK, scan_seek_tile, SCAN_TILE, scan_tile, "synchronize")          \
+    X(SCAN_JOIN, scan_join_tiles, SCAN_JOIN_THREADS, phase_nothing,            \
+      "join tiles")                                                            \
+    X(SCAN_COUNTS_SUM, scan_counts_sum, SCAN_THREADS, phase_nothing,           \
+      "sum of blocks")                                                         \
+    X(SCAN_WRITE, scan_write_tile, SCAN_TILE, scan_tile, "decode")             \
+    X(SCAN_SAMPLES, scan_decode_samples, SAMPLES_THREADS, samples_shared,      \
+      "inverse DCT")                                                           \
+    X(SCAN_UNITS, scan_make_units, SAMPLES_THREADS, samples_shared,            \
+      "sampled DCT")                                                           \
+    X(SCAN_CAP, scan_find_cap, SAMPLES_THREADS, phase_nothing, "choose steps") \
+    X(SCAN_BLOCKS, scan_make_blocks, SAMPLES_THREADS, samples_shared,          \
+      "forward DCT")                                                           \
+    X(SCAN_PIXELS, scan_make_pixels, ARRAY_THREADS, pixels_shared, "pixels")   \
+    X(SCAN_MEASURE_TILE, scan_measure_tile, SCAN_THREADS, scan_coder,          \
+      "measure")                                                               \
+    X(SCAN_BITS_SUM, scan_bits_sum, SCAN_THREADS, phase_nothing,               \
+      "sum of bits")                                                           \
+    X(SCAN_COUNT_TILE, scan_count_tile, SCAN_THREADS, scan_counter,            \
+      "count symbols")                                                         \
+    X(SCAN_EMIT_TILE, scan_emit_tile, SCAN_THREADS, scan_coder, "encode")      \
+    X(SCAN_STUFF_COUNT, scan_stuff_count, SCAN_THREADS, stuff_chunk,           \
+      "count 0xff")                                                            \
+    X(SCAN_STUFF_SUM, scan_stuff_sum, SCAN_THREADS, phase_nothing,             \
+      "sum of 0xff")                                                           \
+    X(SCAN_STUFF, scan_stuff, SCAN_THREADS, stuff_chunk, "stuff")
+
+#define SCAN_KERNEL_NUMBER(kernel, function, threads, shared, what) kernel,
+#define SCAN_KERNEL_NAME(kernel, function, threads, shared, what)   what,
+enum scan_kernel { SCAN_KERNELS_TABLE(SCAN_KERNEL_NUMBER) SCAN_KERNELS };
 
 /* Memory that a batch needs. */
 enum scan_memory {
@@ -62,11 +76,11 @@ struct scan_device {
     int (*copy)(void *context, void *to, const void *from, size_t size,
                 struct err *err);
     int (*clear)(void *context, void *memory, size_t size, struct err *err);
-    /* Starts a kernel of so many blocks, of enum scan_kernel with struct
-     * scan_params, or of another kind of engine; `codes`: entries that a block
-     * of it has room for in its shared memory. */
+    /* Starts a kernel of so many blocks, if there are any: of enum scan_kernel
+     * with struct scan_params, or of another kind of engine; `less`: bytes at
+     * the end of what a block shares that it does without. */
     int (*launch)(void *context, unsigned kernel, uint32_t blocks,
-                  uint32_t codes, const void *params, struct err *err);
+                  uint32_t less, const void *params, struct err *err);
     int (*wait)(void *context, struct err *err);
 };
 

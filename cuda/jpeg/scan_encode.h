@@ -36,6 +36,10 @@ struct scan_coder {
     uint32_t symbol[SCAN_SYMBOLS];
     uint8_t transposed[64];
 };
+struct scan_counter {
+    struct scan_coder coder;
+    uint32_t count[SCAN_SYMBOLS];
+};
 
 /* Loads what a thread loads of the tables: of those that were made, or not. */
 SCAN_INLINE void scan_load_coder(const struct scan_params *p, uint32_t tile,
@@ -55,7 +59,7 @@ SCAN_INLINE void scan_load_coder(const struct scan_params *p, uint32_t tile,
  * reversed. */
 SCAN_INLINE uint64_t scan_transpose_mask(uint64_t mask)
 {
-    uint64_t reversed = scan_reverse(mask), transposed = 0;
+    uint64_t reversed = word_mirror(mask), transposed = 0;
     unsigned first = 0;
     for (unsigned d = 0; d < 15; d++) {
         unsigned length = d < 8 ? d + 1 : 15 - d, ends = 2 * first + length - 1;
@@ -166,7 +170,7 @@ SCAN_INLINE void scan_put_bits(struct scan_sink *out, uint32_t bits, unsigned n)
     if (out->used < 32)
         return;
     if (out->shared)
-        scan_or(out->to, scan_be32(out->word));
+        word_or(out->to, scan_be32(out->word));
     else
         *out->to = scan_be32(out->word);
     out->shared = false;
@@ -180,7 +184,7 @@ SCAN_INLINE void scan_put_symbol(struct scan_sink *out, enum scan_mode mode,
                                  uint32_t symbol, uint32_t value, unsigned size)
 {
     if (mode == SCAN_COUNT) {
-        scan_add(&out->count[symbol], 1);
+        word_add(&out->count[symbol], 1);
         return;
     }
     uint32_t entry = out->symbol[symbol], length = entry & 31;
@@ -198,7 +202,7 @@ SCAN_INLINE void scan_put_difference(struct scan_sink *out, enum scan_mode mode,
 {
     int32_t sign = difference >> 31;
     uint32_t most = (uint32_t)((difference ^ sign) - sign);
-    unsigned size = most ? scan_highest(most) + 1 : 0;
+    unsigned size = most ? word_highest(most) + 1 : 0;
     scan_put_symbol(out, mode, table * SCAN_DC_SYMBOLS + size,
                     (uint32_t)(difference + sign), size);
 }
@@ -221,10 +225,10 @@ SCAN_INLINE void scan_put_coefficients(struct scan_sink *out,
     for (uint64_t left = transposes ? scan_transpose_mask(mask) : mask; left;
          left &= left - 1) {
         unsigned before = k;
-        k = scan_lowest(left);
+        k = word_lowest(left);
         unsigned run = k - before - 1, from = transposes ? transposed[k] : k;
-        uint32_t value = values[scan_count(mask & ((UINT64_C(1) << from) - 1))];
-        unsigned size = scan_highest(value);
+        uint32_t value = values[word_count(mask & ((UINT64_C(1) << from) - 1))];
+        unsigned size = word_highest(value);
         for (; run > 15; run -= 16)
             scan_put_symbol(out, mode, table + SCAN_ZERO_RUN, 0, 0);
         scan_put_symbol(out, mode, table + (run << 4 | size),
@@ -291,16 +295,6 @@ SCAN_INLINE uint32_t scan_bits_end(struct scan_bits bits)
                        : bits.head;
 }
 
-SCAN_INLINE void scan_bits_finish(const struct scan_params *p, uint32_t picture,
-                                  struct scan_bits all, unsigned thread)
-{
-    if (thread)
-        return;
-    p->status[picture].to_bits = scan_bits_end(all);
-    if (scan_bits_end(all) >= SCAN_BITS_MOST)
-        scan_refuse(p, picture);
-}
-
 /* ---- Threads of a tile -------------------------------------------------- */
 
 SCAN_INLINE struct scan_bits scan_bits_of(const struct scan_picture *pic,
@@ -326,7 +320,7 @@ SCAN_INLINE struct scan_bits scan_measure(const struct scan_params *p,
     struct scan_place at = scan_find_place(pic, block);
     scan_put_turned(p, pic, &at, shared->transposed, SCAN_MEASURE, &out);
     if (out.seen & SCAN_NO_SYMBOL)
-        scan_or(&p->status[picture].flags,
+        word_or(&p->status[picture].flags,
                 p->again ? SCAN_LACKS_STILL : SCAN_LACKS);
     p->length[pic->length + block] = (uint16_t)out.bits;
     return scan_bits_of(pic, &at, out.bits);
@@ -386,22 +380,20 @@ SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t tile,
         scan_end_interval(p, pic, &at, begin + p->length[pic->length + block],
                           &out);
     if (out.used)
-        scan_or(out.to, scan_be32(out.word));
+        word_or(out.to, scan_be32(out.word));
 }
 
 /* Counts the symbols of a block. */
 SCAN_INLINE void scan_count_block(const struct scan_params *p, uint32_t tile,
-                                  unsigned thread,
-                                  const struct scan_coder *shared,
-                                  uint32_t *counts)
+                                  unsigned thread, struct scan_counter *shared)
 {
     const struct scan_picture *pic = &p->picture[p->to_tile_picture[tile]];
     const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
-    struct scan_sink out = { 0, 0, 0, 0, 0, 0, false, counts };
+    struct scan_sink out = { 0, 0, 0, 0, 0, 0, false, shared->count };
     if (block >= pic->to_blocks)
         return;
     struct scan_place at = scan_find_place(pic, block);
-    scan_put_turned(p, pic, &at, shared->transposed, SCAN_COUNT, &out);
+    scan_put_turned(p, pic, &at, shared->coder.transposed, SCAN_COUNT, &out);
 }
 
 #endif

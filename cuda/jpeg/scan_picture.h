@@ -40,6 +40,8 @@ enum {
                         the others begin; */
     SCAN_OWN = SCAN_TILE - SCAN_BEFORE, /* these are its own */
     SCAN_GROUP = 4,                     /* values that are stored at once */
+    SCAN_JOIN_THREADS = 32,
+    SCAN_JOIN_ROUNDS = 4, /* in which a tile may learn from the one before */
 
     /* What may be read behind the data, which is 0: a block has up to 1728
      * bits (27 and 63 times 26 at most), and a word more is read. */
@@ -227,7 +229,7 @@ SCAN_INLINE bool scan_is_not_coded(const struct scan_params *p,
 
 SCAN_INLINE void scan_refuse(const struct scan_params *p, uint32_t picture)
 {
-    scan_or(&p->status[picture].flags, SCAN_OUT);
+    word_or(&p->status[picture].flags, SCAN_OUT);
 }
 
 #endif

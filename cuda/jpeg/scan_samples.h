@@ -125,17 +125,9 @@ SCAN_INLINE struct samples_place samples_find(const struct samples_component *c,
     return at;
 }
 
-SCAN_INLINE struct samples_place
-samples_find_from(const struct samples_params *p, uint32_t tile,
-                  unsigned thread)
-{
-    const struct samples_component *c = &p->component[p->tile_component[tile]];
-    return samples_find(c, tile - c->tile, c->columns, c->rows, thread);
-}
-
 SCAN_INLINE int32_t samples_value(uint32_t value)
 {
-    int32_t top = 1 << scan_highest(value), bits = (int32_t)value - top;
+    int32_t top = 1 << word_highest(value), bits = (int32_t)value - top;
     return bits >= top >> 1 ? bits : bits - top + 1;
 }
 
@@ -155,7 +147,7 @@ SCAN_INLINE void samples_load(const struct samples_params *p,
                   at->y % c->down * c->across + at->x % c->across];
     const unsigned begin = at->lane * SAMPLES_SIDE;
     const uint16_t *value = p->value + c->value + b->at +
-                            scan_count(b->mask & ((UINT64_C(1) << begin) - 1));
+                            word_count(b->mask & ((UINT64_C(1) << begin) - 1));
     for (unsigned k = begin; k < begin + SAMPLES_SIDE; k++) {
         const unsigned place = samples_natural[k];
         int32_t coefficient = k ? 0 : b->dc;
@@ -295,20 +287,6 @@ SCAN_INLINE void samples_forward_column(const struct samples_place *at,
 
 /* ---- Finer steps --------------------------------------------------------- */
 
-SCAN_INLINE struct samples_place
-samples_find_unit(const struct samples_params *p, uint32_t tile,
-                  unsigned thread)
-{
-    const struct samples_component *c =
-        &p->component[p->unit_tile_component[tile]];
-    struct samples_place at =
-        samples_find(c, tile - c->unit_tile, c->sampled_columns,
-                     c->sampled / c->sampled_columns, thread);
-    at.x *= c->every;
-    at.y *= c->every;
-    return at;
-}
-
 /* Each thread transforms a column of a sampled block and stores it. */
 SCAN_INLINE void samples_store_units(const struct samples_params *p,
                                      const struct samples_place *at,
@@ -323,58 +301,21 @@ SCAN_INLINE void samples_store_units(const struct samples_params *p,
         to[i * SAMPLES_SIDE + at->lane] = (int16_t)v[i];
 }
 
-/* Returns the error of the coefficients that a thread, of `threads`, looks at,
- * with capped steps. */
+/* Returns the error of the coefficients that a thread looks at, with capped
+ * steps. */
 SCAN_INLINE uint64_t samples_error(const struct samples_params *p,
                                    const struct samples_component *c,
-                                   unsigned cap, unsigned thread,
-                                   unsigned threads)
+                                   unsigned cap, unsigned thread)
 {
     const int16_t *unit = p->unit + c->units;
     uint64_t error = 0;
-    for (uint32_t i = thread; i < c->sampled * SAMPLES_CELLS; i += threads) {
+    for (uint32_t i = thread; i < c->sampled * SAMPLES_CELLS;
+         i += SAMPLES_THREADS) {
         const unsigned k = i % SAMPLES_CELLS;
         const uint16_t step = requantize_step(c->to_step[k], cap);
         error += requantize_error(unit[i], step, requantize_least(k, step));
     }
     return error;
-}
-
-/* The search for the cap, a step at a time: while it is not done, the error of
- * `cap` is wanted. */
-struct samples_search {
-    unsigned low, high, cap;
-    bool first, done;
-};
-
-SCAN_INLINE struct samples_search
-samples_search_begin(const struct samples_component *c)
-{
-    struct samples_search s;
-    s.low = REQUANTIZE_FINE;
-    s.high = s.cap = c->largest;
-    s.first = true;
-    s.done = s.high <= s.low || !c->refines;
-    return s;
-}
-
-SCAN_INLINE void samples_search_next(struct samples_search *s,
-                                     const struct samples_component *c,
-                                     uint64_t error)
-{
-    const uint64_t limit = requantize_error_limit(c->number, c->sampled);
-    if (s->first) {
-        s->first = false;
-        s->done = error <= limit * 7 / 5;
-        if (s->done)
-            return;
-    } else if (error <= limit) {
-        s->low = s->cap;
-    } else {
-        s->high = s->cap;
-    }
-    s->done = s->high - s->low <= 1;
-    s->cap = s->done ? s->low : (s->low + s->high) / 2;
 }
 
 /* Returns the cap of the steps of a component, whose table others may share. */
@@ -389,15 +330,6 @@ SCAN_INLINE uint32_t samples_cap(const struct samples_params *p,
 }
 
 /* ---- Blocks -------------------------------------------------------------- */
-
-SCAN_INLINE struct samples_place samples_find_to(const struct samples_params *p,
-                                                 uint32_t tile, unsigned thread)
-{
-    const struct samples_component *c =
-        &p->component[p->to_tile_component[tile]];
-    return samples_find(c, tile - c->to_tile, c->to_columns, c->to_rows,
-                        thread);
-}
 
 /* Each thread transforms and rounds a column. */
 SCAN_INLINE void samples_round(const struct samples_params *p,
@@ -454,14 +386,14 @@ SCAN_INLINE bool samples_put(const struct samples_params *p,
         mask |= (uint64_t)shared->mask[at->in_tile][i] << (SAMPLES_SIDE * i);
     const uint32_t first = at->block * SAMPLES_VALUES;
     uint16_t *to = p->value + c->to_value + first +
-                   scan_count(mask & ((UINT64_C(1) << begin) - 1));
+                   word_count(mask & ((UINT64_C(1) << begin) - 1));
     bool fits = true;
     for (unsigned k = begin; k < begin + SAMPLES_SIDE; k++) {
         const int32_t value = samples_rounded(shared, at, k);
         const int32_t size = value < 0 ? -value : value;
         if (!(mask >> k & 1))
             continue;
-        const unsigned bits = scan_highest((uint32_t)size) + 1;
+        const unsigned bits = word_highest((uint32_t)size) + 1;
         fits = fits && size <= ENTROPY_AC_MAX;
         *to++ = (uint16_t)(1u << bits | ((uint32_t)(value - (value < 0)) &
                                          ((1u << bits) - 1)));

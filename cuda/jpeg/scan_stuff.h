@@ -12,6 +12,11 @@
 
 /* ---- Without stuffing ---------------------------------------------------- */
 
+/* What the threads of a chunk share: its bytes without stuffing. */
+struct unstuff_shared {
+    uint8_t byte[SCAN_CHUNK];
+};
+
 /* What the bytes of a thread are, as bits. */
 struct unstuff_bytes {
     struct scan_vector v;
@@ -49,7 +54,7 @@ SCAN_INLINE struct unstuff_bytes unstuff_judge(const uint8_t *raw, uint32_t at,
 
 SCAN_INLINE struct scan_bytes unstuff_count(const struct unstuff_bytes *b)
 {
-    struct scan_bytes sum = { scan_count(b->data), scan_count(b->markers) };
+    struct scan_bytes sum = { word_count(b->data), word_count(b->markers) };
     return sum;
 }
 
@@ -117,15 +122,6 @@ SCAN_INLINE void scan_copy_bytes(uint8_t *to, uint32_t from, uint32_t size,
     }
 }
 
-SCAN_INLINE void unstuff_store(const struct scan_params *p, uint32_t chunk,
-                               uint32_t size, const uint8_t *shared,
-                               unsigned thread)
-{
-    const struct scan_picture *pic = &p->picture[p->chunk_picture[chunk]];
-    scan_copy_bytes(p->data + pic->data, p->chunk[chunk].bytes, size, shared,
-                    thread);
-}
-
 /* Known is what all chunks have: all restart markers must be there, and two
  * bits a block. Behind the bytes there are zeros. */
 SCAN_INLINE void unstuff_end(const struct scan_params *p, uint32_t picture,
@@ -168,12 +164,6 @@ SCAN_INLINE uint32_t stuff_find_marker(const uint32_t *marker, uint32_t markers,
     return low;
 }
 
-SCAN_INLINE void stuff_clear(unsigned thread, struct stuff_chunk *shared)
-{
-    if (thread < SCAN_CHUNK / 32)
-        shared->marker[thread] = 0;
-}
-
 /* Notes which bytes begin markers. */
 SCAN_INLINE void stuff_find_markers(const struct scan_params *p, uint32_t chunk,
                                     unsigned thread, struct stuff_chunk *shared)
@@ -185,7 +175,7 @@ SCAN_INLINE void stuff_find_markers(const struct scan_params *p, uint32_t chunk,
     const uint32_t *marker = p->marker + pic->marker;
     for (uint32_t i = stuff_find_marker(marker, markers, first) + thread;
          i < markers && marker[i] < first + SCAN_CHUNK; i += SCAN_THREADS)
-        scan_or(&shared->marker[(marker[i] - first) / 32],
+        word_or(&shared->marker[(marker[i] - first) / 32],
                 UINT32_C(1) << (marker[i] - first) % 32);
 }
 
@@ -215,7 +205,7 @@ SCAN_INLINE struct stuff_bytes stuff_read(const struct scan_params *p,
 
 SCAN_INLINE uint32_t stuff_count(const struct stuff_bytes *b)
 {
-    return scan_count(b->there) + scan_count(b->stuffed);
+    return word_count(b->there) + word_count(b->stuffed);
 }
 
 /* Puts the bytes into what the threads share, `before` bytes behind the
@@ -230,26 +220,6 @@ SCAN_INLINE void stuff_place(const struct stuff_bytes *b, uint32_t before,
         if (b->stuffed >> i & 1)
             *to++ = 0;
     }
-}
-
-SCAN_INLINE void stuff_store(const struct scan_params *p, uint32_t chunk,
-                             uint32_t size, const struct stuff_chunk *shared,
-                             unsigned thread)
-{
-    const uint32_t picture = p->to_chunk_picture[chunk];
-    scan_copy_bytes(p->output + p->status[picture].out, p->to_chunk[chunk],
-                    size, shared->byte, thread);
-}
-
-/* Known is how many bytes all chunks have: room is taken for them. */
-SCAN_INLINE void stuff_end(const struct scan_params *p, uint32_t picture,
-                           uint32_t all, unsigned thread)
-{
-    if (thread)
-        return;
-    uint64_t room = ((uint64_t)all + 15) / 16 * 16;
-    p->status[picture].out_size = all;
-    p->status[picture].out = scan_add64(p->cursor, room);
 }
 
 #endif

@@ -334,6 +334,8 @@ struct scan_tile {
     uint64_t exit[SCAN_TILE];
     uint32_t corrections; /* which threads begin elsewhere than they took */
     uint8_t corrected[SCAN_TILE];
+    /* Of the picture's tables; less where no picture of the batch has many. */
+    uint16_t codes[SCAN_CODES];
 };
 
 /* Returns the subsequence of a tile's first thread: before the first one of the
@@ -345,8 +347,7 @@ SCAN_INLINE uint32_t scan_first(const struct scan_picture *pic, uint32_t tile)
 
 /* Loads what a thread loads of the data and the tables. */
 SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
-                            unsigned thread, struct scan_tile *shared,
-                            uint16_t *codes)
+                            unsigned thread, struct scan_tile *shared)
 {
     const uint32_t picture = p->tile_picture[tile];
     const struct scan_picture *pic = &p->picture[picture];
@@ -358,7 +359,7 @@ SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
             first + i < words ? scan_be32(from[first + i]) : 0;
     const uint32_t *table = (const uint32_t *)(p->codes + pic->codes);
     for (uint32_t i = thread; i < pic->codes_size / 2; i += SCAN_TILE)
-        ((uint32_t *)codes)[i] = table[i];
+        ((uint32_t *)shared->codes)[i] = table[i];
     for (uint32_t i = thread; i < 2 * ENTROPY_MCU_BLOCKS; i += SCAN_TILE)
         shared->code[i] = pic->code[i];
     if (thread == 0)
@@ -367,15 +368,14 @@ SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
 
 SCAN_INLINE struct scan_text scan_staged(const struct scan_params *p,
                                          uint32_t tile,
-                                         const struct scan_tile *shared,
-                                         const uint16_t *codes)
+                                         const struct scan_tile *shared)
 {
     const struct scan_picture *pic = &p->picture[p->tile_picture[tile]];
     const int32_t first = (int32_t)scan_first(pic, tile);
     struct scan_text text = { shared->word,
                               (uint32_t)(first * (SCAN_WORDS + 1)),
                               true,
-                              codes,
+                              shared->codes,
                               shared->code,
                               pic,
                               p->start + pic->start };
@@ -436,13 +436,7 @@ SCAN_INLINE void scan_compare(struct scan_seeker *seeker, unsigned thread,
         shared->exit[thread - 1] == seeker->entry)
         return;
     seeker->entry = shared->exit[thread - 1];
-    shared->corrected[scan_add(&shared->corrections, 1)] = (uint8_t)thread;
-}
-
-/* Returns where the subsequence begins that is the i-th to be decoded again. */
-SCAN_INLINE uint64_t scan_corrected(const struct scan_tile *shared, unsigned i)
-{
-    return shared->exit[shared->corrected[i] - 1];
+    shared->corrected[word_add(&shared->corrections, 1)] = (uint8_t)thread;
 }
 
 /* ---- Tiles, joined ------------------------------------------------------ */

@@ -55,8 +55,10 @@ static int clear(struct turning *t, void *memory, size_t size)
 
 static int launch(struct turning *t, enum scan_kernel kernel, uint32_t blocks)
 {
+    const bool decodes = kernel == SCAN_SEEK || kernel == SCAN_WRITE;
+    const uint32_t codes = decodes ? SCAN_CODES - t->plan.codes_most : 0;
     return t->device->launch(t->device->context, kernel, blocks,
-                             t->plan.codes_most, &t->params, t->err);
+                             codes * sizeof(uint16_t), &t->params, t->err);
 }
 
 /* Has what became of the pictures so far fetched. */

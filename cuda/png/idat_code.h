@@ -161,12 +161,11 @@ IDAT_FN void code_make(struct code_shared *s, uint32_t *count, uint32_t n,
         of[0] = 0;
         for (unsigned i = 1; i <= CODE_BITS; i++)
             next[i] = at = (at + of[i - 1]) << 1;
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t number = bits[i] ? next[bits[i]]++ : 0, mirrored = 0;
-            for (unsigned k = 0; k < bits[i]; k++, number >>= 1)
-                mirrored = mirrored << 1 | (number & 1);
-            code[i] = (uint16_t)mirrored;
-        }
+        for (uint32_t i = 0; i < n; i++)
+            code[i] =
+                bits[i]
+                    ? (uint16_t)(word_mirror(next[bits[i]]++) >> (64 - bits[i]))
+                    : 0;
     }
 }
 
@@ -265,15 +264,15 @@ IDAT_FN void idat_make_codes(const struct idat_params *p, uint32_t band,
     for (uint32_t i = t; i < b->tokens; i += CODE_THREADS) {
         const uint32_t far = (token[i] & 0xffff) + 1;
         if (!(token[i] & TOKEN_MATCH)) {
-            IDAT_ADD(&s->count[token[i]], 1);
+            word_add(&s->count[token[i]], 1);
             continue;
         }
         const uint32_t length =
             idat_length_symbol((token[i] >> 16 & 0xff) + IDAT_MATCH_LEAST);
         const uint32_t distance = idat_distance_symbol(far);
-        IDAT_ADD(&s->count[length], 1);
-        IDAT_ADD(&s->count[IDAT_LITERALS + distance], 1);
-        IDAT_ADD(&s->extra,
+        word_add(&s->count[length], 1);
+        word_add(&s->count[IDAT_LITERALS + distance], 1);
+        word_add(&s->extra,
                  idat_length_extra(length) + idat_distance_extra(distance));
     }
     code_make(s, s->count, IDAT_LITERALS, CODE_BITS, s->code, s->bits);
@@ -318,20 +317,22 @@ IDAT_FN void emit_put(uint32_t *word, uint64_t at, uint32_t bits, uint32_t n)
 {
     const uint32_t shift = at % 32;
     if (n)
-        IDAT_OR(&word[at / 32], bits << shift);
+        word_or(&word[at / 32], bits << shift);
     if (shift + n > 32)
-        IDAT_OR(&word[at / 32 + 1], bits >> (32 - shift));
+        word_or(&word[at / 32 + 1], bits >> (32 - shift));
 }
 
 /* Sets where the bands of a picture begin, and writes what stands before and
  * behind them: by one thread. */
-IDAT_FN void idat_place(const struct idat_params *p, uint32_t file)
+IDAT_FN void idat_place(const struct idat_params *p, uint32_t file,
+                        struct phase_nothing *s)
 {
     const struct idat_file *f = &p->file[file];
     struct idat_status *status = &p->status[file];
     const uint32_t bands = idat_bands(f);
     uint32_t *out = (uint32_t *)(void *)(p->memory + f->out);
     uint32_t at = 8 * IDAT_STREAM_HEAD, adler = 1;
+    (void)s;
     if (status->refused || !bands)
         return;
     for (uint32_t i = 0; i < bands; i++) {
@@ -431,7 +432,7 @@ IDAT_FN void emit_some(struct emit_shared *s, uint32_t *out,
     PHASE(t, EMIT_THREADS)
     for (uint32_t i = t; i < words; i += EMIT_THREADS) {
         if (i == 0 || i + 1 == words)
-            IDAT_OR(&out[s->at / 32 + i], s->word[i]);
+            word_or(&out[s->at / 32 + i], s->word[i]);
         else
             out[s->at / 32 + i] = s->word[i];
     }

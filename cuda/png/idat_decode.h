@@ -131,7 +131,7 @@ IDAT_FN uint32_t inflate_word(struct inflate_bits *b)
 {
     const uint32_t next = b->next++, i = next - b->from;
     if (b->from != INFLATE_UNSTAGED)
-        return b->staged[stage_at(idat_least(i, INFLATE_STAGED - 1))];
+        return b->staged[stage_at(word_least(i, INFLATE_STAGED - 1))];
     return next < b->words ? b->word[next] : 0;
 }
 
@@ -186,7 +186,8 @@ enum { INFLATE_NO_CODE = 0xffff };
 IDAT_FN uint32_t inflate_find(const struct inflate_code *code, uint32_t bits,
                               uint32_t least, uint32_t most)
 {
-    const uint32_t mirrored = idat_mirror(bits) >> (32 - CODE_BITS_MAX);
+    const uint32_t mirrored =
+        (uint32_t)(word_mirror(bits) >> (64 - CODE_BITS_MAX));
     uint32_t length = least;
     for (uint32_t i = least; i < most; i++)
         length += mirrored >= code->limit[i];
@@ -253,12 +254,12 @@ IDAT_FN void inflate_make_code(struct inflate_shared *s,
     PHASE(t, INFLATE_THREADS)
     for (uint32_t i = t; i < n; i += INFLATE_THREADS)
         if (bits[i])
-            IDAT_OR(&s->with[bits[i]][i / 32], 1u << i % 32);
+            word_or(&s->with[bits[i]][i / 32], 1u << i % 32);
     PHASE(t, INFLATE_THREADS)
     if (t <= CODE_BITS_MAX) {
         uint32_t count = 0;
         for (unsigned i = 0; i < WORDS; i++)
-            count += idat_population(s->with[t][i]);
+            count += word_count(s->with[t][i]);
         code->count[t] = (uint16_t)count;
     }
     PHASE(t, INFLATE_THREADS)
@@ -271,8 +272,8 @@ IDAT_FN void inflate_make_code(struct inflate_shared *s,
         if (!bits[i])
             continue;
         for (uint32_t k = 0; k < i / 32; k++)
-            at += idat_population(with[k]);
-        at += idat_population(with[i / 32] & idat_low_bits(i % 32));
+            at += word_count(with[k]);
+        at += word_count(with[i / 32] & idat_low_bits(i % 32));
         code->symbol[at] = (uint16_t)i;
     }
     PHASE(t, INFLATE_THREADS)
@@ -473,7 +474,7 @@ IDAT_FN void inflate_measure(struct inflate_shared *s, unsigned t,
 IDAT_FN uint32_t stage_from(const struct inflate_shared *s)
 {
     const uint32_t word = s->at / 32;
-    return word - idat_least(word, INFLATE_BEFORE / 32 + 1);
+    return word - word_least(word, INFLATE_BEFORE / 32 + 1);
 }
 
 /* Copies the words of all parts to shared memory. */
@@ -520,7 +521,7 @@ IDAT_FN void inflate_settle(struct inflate_shared *s)
         }
         PHASE(t, INFLATE_THREADS)
         if (s->again[t]) {
-            IDAT_OR(&s->unsettled, 1);
+            word_or(&s->unsettled, 1);
             s->sum[0][0][t] = s->behind[t - 1];
         }
         if (!s->unsettled || s->bad)
@@ -543,7 +544,7 @@ IDAT_FN void inflate_settle(struct inflate_shared *s)
     }
     PHASE(t, INFLATE_THREADS)
     if (s->state[t] != PART_GOES_ON)
-        IDAT_MIN(&s->last, t);
+        PHASE_MIN(&s->last, t);
     PHASE(t, INFLATE_THREADS)
     if (t == 0 && s->state[s->last] == PART_BAD)
         s->bad = 1;

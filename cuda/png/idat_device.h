@@ -6,24 +6,31 @@
 #include "cuda/jpeg/scan_device.h"
 #include "cuda/png/idat_picture.h"
 
-/* The kernels, in their order. */
-enum idat_kernel {
-    IDAT_INFLATE, /* a block a picture */
-    IDAT_CHECK_ADLER,
-    IDAT_UNDO,
-    IDAT_MOVE, /* a square of pixels */
-    IDAT_TRY,  /* a choice of filters and a strip of a picture */
-    IDAT_CHOOSE,
-    IDAT_FILTER,    /* some rows */
-    IDAT_SUM,       /* a band */
-    IDAT_MATCHES,   /* the same */
-    IDAT_CODES,     /* the same */
-    IDAT_PLACE,     /* a picture */
-    IDAT_EMIT,      /* a band */
-    IDAT_CHECK,     /* the same */
-    IDAT_CHECK_ROWS /* some rows */
-};
-enum { IDAT_KERNELS = IDAT_CHECK_ROWS + 1 };
+/* The kernels, in their order (cuda/gpu/phase_kernels.h): with a block a
+ * picture, a square of pixels, a choice of filters and a strip of a picture,
+ * some rows, or a band. */
+#define IDAT_KERNELS_TABLE(X)                                                  \
+    X(IDAT_INFLATE, idat_inflate, INFLATE_THREADS, inflate_shared, "inflate")  \
+    X(IDAT_CHECK_ADLER, idat_check_adler, ADLER_THREADS, adler_shared,         \
+      "checksum")                                                              \
+    X(IDAT_UNDO, idat_undo, UNDO_THREADS, undo_shared, "undo filters")         \
+    X(IDAT_MOVE, idat_move, ARRAY_THREADS, move_shared, "move pixels")         \
+    X(IDAT_TRY, idat_try_filter, LZ77_THREADS, lz77_shared, "try filters")     \
+    X(IDAT_CHOOSE, idat_choose_filter, 1, phase_nothing, "choose filters")     \
+    X(IDAT_FILTER, idat_filter, FILTER_THREADS, filter_shared, "filter")       \
+    X(IDAT_SUM, idat_sum_band, ADLER_THREADS, adler_shared,                    \
+      "checksum of bands")                                                     \
+    X(IDAT_MATCHES, idat_find_matches, LZ77_THREADS, lz77_shared,              \
+      "find matches")                                                          \
+    X(IDAT_CODES, idat_make_codes, CODE_THREADS, code_shared, "make codes")    \
+    X(IDAT_PLACE, idat_place, 1, phase_nothing, "place bands")                 \
+    X(IDAT_EMIT, idat_emit, EMIT_THREADS, emit_shared, "write bits")           \
+    X(IDAT_CHECK, idat_check_band, INFLATE_THREADS, inflate_shared,            \
+      "check bits")                                                            \
+    X(IDAT_CHECK_ROWS, idat_check_rows, FILTER_THREADS, phase_nothing,         \
+      "check filters")
+
+enum idat_kernel { IDAT_KERNELS_TABLE(SCAN_KERNEL_NUMBER) IDAT_KERNELS };
 
 #ifdef __cplusplus
 extern "C" {

@@ -42,7 +42,7 @@ IDAT_FN void inflate_write(struct inflate_shared *s, unsigned t)
         const uint32_t length = (item >> 16 & 0xff) + IDAT_MATCH_LEAST;
         const uint32_t far = (item & 0xffff) + 1;
         if (far > to)
-            IDAT_OR(&s->bad, 1);
+            word_or(&s->bad, 1);
         if (far == last && begin + size == to &&
             size + length <= INFLATE_JOINED) {
             match--;
@@ -84,13 +84,13 @@ IDAT_FN void inflate_compare(struct inflate_shared *s, unsigned t)
         wrong |= far > to;
         for (uint32_t k = 0; k < length && far <= to; k += 8) {
             const uint64_t other = idat_load(at + k) ^ idat_load(at + k - far);
-            const uint32_t bytes = idat_least(length - k, 8);
+            const uint32_t bytes = word_least(length - k, 8);
             wrong |= other << (8 * (8 - bytes)) != 0;
         }
         to += length;
     }
     if (wrong | (literal ^ loaded))
-        IDAT_OR(&s->bad, 1);
+        word_or(&s->bad, 1);
 }
 
 /* ---- Copying matches ----------------------------------------------------- */
@@ -145,7 +145,7 @@ IDAT_FN void inflate_choose_matches(struct inflate_shared *s, uint32_t first,
                 continue;
             const uint64_t match = s->matches[first + i];
             if (match_to(match) + match_size(match) - s->base <= INFLATE_SPAN)
-                IDAT_MAX(step > 1 ? &s->found : &s->slice, i + 1);
+                PHASE_MAX(step > 1 ? &s->found : &s->slice, i + 1);
         }
     PHASE(t, INFLATE_THREADS)
     if (t == 0) {
@@ -169,7 +169,7 @@ IDAT_FN void inflate_note_matches(struct inflate_shared *s, uint32_t first)
             if (i + INFLATE_THREADS < s->slice)
                 next = s->matches[first + i + INFLATE_THREADS];
             if (match_size(match) > INFLATE_LONG)
-                s->large[IDAT_ADD(&s->larges, 1)] = (uint16_t)i;
+                s->large[word_add(&s->larges, 1)] = (uint16_t)i;
             else
                 match_note(s, match, 0, 1);
         }
@@ -248,7 +248,7 @@ IDAT_FN void inflate_copy_some(struct inflate_shared *s, uint32_t first,
         PHASE(t, INFLATE_THREADS)
         {
             if (inflate_jump(s, t, now))
-                IDAT_OR(&s->left[now], 1);
+                word_or(&s->left[now], 1);
             if (t == 0)
                 s->left[!now] = 0;
         }

@@ -69,7 +69,7 @@ IDAT_FN uint32_t lz77_extend(const uint8_t *at, uint32_t distance, uint32_t n,
     while (n < most) {
         const uint64_t other = idat_load(at + n) ^ idat_load(at + n - distance);
         if (other)
-            return idat_least(n + idat_lowest(other) / 8, most);
+            return word_least(n + word_lowest(other) / 8, most);
         n += 8;
     }
     return most;
@@ -90,7 +90,7 @@ IDAT_FN void lz77_compare(struct lz77_shared *s, const struct lz77_text *text,
         const uint32_t far = lz77_near(text, i);
         const bool same = at < text->end && far <= at && far <= IDAT_WINDOW &&
                           text->bytes[at] == text->bytes[at - far];
-        IDAT_VOTE(&s->same[i][first / LZ77_THREADS % 2], same, t);
+        PHASE_VOTE(&s->same[i][first / LZ77_THREADS % 2], same, t);
     }
 }
 
@@ -101,7 +101,7 @@ IDAT_FN uint32_t lz77_run(const uint32_t same[2], uint32_t position)
     const uint32_t shift = position % LZ77_THREADS;
     const uint32_t which = position / LZ77_THREADS % 2;
     const uint64_t both = (uint64_t)same[!which] << 32 | same[which];
-    return idat_lowest(~(uint64_t)(uint32_t)(both >> shift));
+    return word_lowest(~(uint64_t)(uint32_t)(both >> shift));
 }
 
 /* Finds the match at a position, if any that is worth it. Returns whether there
@@ -111,7 +111,7 @@ IDAT_FN bool lz77_find(struct lz77_shared *s, const struct lz77_text *text,
 {
     const uint8_t *at = text->bytes + position;
     const uint32_t left = text->end - position;
-    const uint32_t most = idat_least(left, IDAT_MATCH);
+    const uint32_t most = word_least(left, IDAT_MATCH);
     const uint64_t own = idat_load(at);
     const uint32_t hash = (uint32_t)own * 2654435761u;
     const uint32_t entry = s->bucket[hash >> 21];
@@ -128,7 +128,7 @@ IDAT_FN bool lz77_find(struct lz77_shared *s, const struct lz77_text *text,
     }
     if (length == LZ77_THREADS)
         length = lz77_extend(at, distance, length, most);
-    length = idat_least(length, most);
+    length = word_least(length, most);
     if (length < text->near)
         length = 0;
     if (entry && (entry ^ hash >> 7) << (32 - LZ77_TAG) == 0) {
@@ -152,7 +152,7 @@ IDAT_FN void lz77_choose(struct lz77_shared *s, uint32_t first, uint32_t n)
     uint32_t i = s->next > first ? s->next - first : 0;
     uint32_t skipped = idat_low_bits(i); /* what matches cover */
     while (i < n && found >> i) {
-        i += idat_lowest(found >> i);
+        i += word_lowest(found >> i);
         const uint32_t length = s->length[i];
         if (i + 1 < n && found >> i & 2 && s->length[i + 1] > length) {
             s->length[i++] = 0;
@@ -164,7 +164,7 @@ IDAT_FN void lz77_choose(struct lz77_shared *s, uint32_t first, uint32_t n)
     s->chosen = idat_low_bits(n) & ~skipped;
     s->next = first + (i > n ? i : n);
     s->before = s->tokens;
-    s->tokens += idat_population(s->chosen);
+    s->tokens += word_count(s->chosen);
 }
 
 /* Makes a token of what was chosen at a position; or counts its symbols. */
@@ -176,19 +176,19 @@ IDAT_FN void lz77_make_token(struct lz77_shared *s,
     const uint8_t literal = text->bytes[first + t];
     if (token) {
         const uint32_t before = s->chosen & ((1u << t) - 1);
-        token[s->before + idat_population(before)] =
+        token[s->before + word_count(before)] =
             length ? TOKEN_MATCH | (length - IDAT_MATCH_LEAST) << 16 |
                          (distance - 1)
                    : literal;
     } else if (length) {
         const uint32_t far = idat_distance_symbol(distance);
         const uint32_t symbol = idat_length_symbol(length);
-        IDAT_ADD(&s->count[symbol], 1);
-        IDAT_ADD(&s->count[IDAT_LITERALS + far], 1);
-        IDAT_ADD(&s->bits,
+        word_add(&s->count[symbol], 1);
+        word_add(&s->count[IDAT_LITERALS + far], 1);
+        word_add(&s->bits,
                  idat_length_extra(symbol) + idat_distance_extra(far));
     } else {
-        IDAT_ADD(&s->count[literal], 1);
+        word_add(&s->count[literal], 1);
     }
 }
 
@@ -213,18 +213,18 @@ IDAT_FN void lz77_text(struct lz77_shared *s, const struct lz77_text *text,
     for (uint32_t first = text->begin; first < text->end;
          first += LZ77_THREADS) {
         const uint32_t left = text->end - first;
-        const uint32_t n = idat_least(left, LZ77_THREADS);
+        const uint32_t n = word_least(left, LZ77_THREADS);
         PHASE(t, LZ77_THREADS)
         {
             const bool found = t < n && lz77_find(s, text, t, first + t);
-            IDAT_VOTE(&s->found, found, t);
+            PHASE_VOTE(&s->found, found, t);
         }
         PHASE(t, LZ77_THREADS)
         {
             if (t < n)
-                IDAT_MAX(&s->bucket[s->hash[t] >> 21],
-                         (first + t - text->begin + 1) << LZ77_TAG |
-                             (s->hash[t] >> 7 & ((1u << LZ77_TAG) - 1)));
+                PHASE_MAX(&s->bucket[s->hash[t] >> 21],
+                          (first + t - text->begin + 1) << LZ77_TAG |
+                              (s->hash[t] >> 7 & ((1u << LZ77_TAG) - 1)));
             if (t == 0)
                 lz77_choose(s, first, n);
         }
@@ -291,7 +291,7 @@ IDAT_FN uint32_t lz77_log(uint32_t n)
 {
     if (n == 0)
         return 0;
-    const uint32_t high = idat_highest(n);
+    const uint32_t high = word_highest(n);
     return high * 256 + (high < 8 ? (n << (8 - high)) : n >> (high - 8)) - 256;
 }
 
@@ -320,7 +320,7 @@ IDAT_FN void lz77_count_bytes(struct lz77_shared *s,
         s->count[i] = 0;
     PHASE(t, LZ77_THREADS)
     for (uint32_t i = t; i < text->end; i += LZ77_THREADS)
-        IDAT_ADD(&s->count[text->bytes[i]], 1);
+        word_add(&s->count[text->bytes[i]], 1);
     PHASE(t, LZ77_THREADS)
     if (t == 0)
         s->literals = lz77_entropy(s->count, IDAT_LITERALS);
@@ -352,13 +352,13 @@ IDAT_FN void idat_try_filter(const struct idat_params *p, uint32_t work,
     lz77_text(s, &text, NULL);
     PHASE(t, LZ77_THREADS)
     if (t < 2)
-        IDAT_ADD(&s->bits, lz77_entropy(s->count + (t ? IDAT_LITERALS : 0),
+        word_add(&s->bits, lz77_entropy(s->count + (t ? IDAT_LITERALS : 0),
                                         t ? IDAT_DISTANCES : IDAT_LITERALS));
     PHASE(t, LZ77_THREADS)
     if (t == 0) {
-        IDAT_ADD(&status->tried[choice], s->bits);
-        IDAT_ADD(&status->literals[choice], s->literals);
-        IDAT_ADD(&status->bytes, choice ? 0 : text.end);
+        word_add(&status->tried[choice], s->bits);
+        word_add(&status->literals[choice], s->literals);
+        word_add(&status->bytes, choice ? 0 : text.end);
     }
 }
 
@@ -367,12 +367,14 @@ IDAT_FN void idat_try_filter(const struct idat_params *p, uint32_t work,
  * more than a seventh the finder of the CPU finds more of them, but for
  * pictures in which they save half, as pages and screenshots, which find most
  * here. */
-IDAT_FN void idat_choose_filter(const struct idat_params *p, uint32_t file)
+IDAT_FN void idat_choose_filter(const struct idat_params *p, uint32_t file,
+                                struct phase_nothing *s)
 {
     struct idat_status *status = &p->status[file];
     uint32_t best = 0, least = UINT32_MAX;
+    (void)s;
     for (uint32_t i = 0; i < IDAT_CHOICES; i++) {
-        const uint32_t bits = idat_least(status->tried[i], status->literals[i]);
+        const uint32_t bits = word_least(status->tried[i], status->literals[i]);
         if (bits < least) {
             least = bits;
             best = i;

@@ -9,9 +9,8 @@
  * refuses it as well, knows the reason.
  *
  * The headers of this room hold the whole work on a picture, a row or a band,
- * once for GPU and host: functions that all threads of a block call together. A
- * PHASE is what the threads do side by side; on the host it is a loop over
- * them. A batch goes through these steps:
+ * once for GPU and host: functions of blocks of threads, as cuda/gpu/phases.h
+ * has it. A batch goes through these steps:
  *
  *   idat_inflate.h  the stream becomes rows with their filters, by what
  *                   idat_decode.h decodes of it
@@ -21,10 +20,7 @@
  *   idat_code.h     and these become Huffman codes, and bits
  *   idat_inflate.h  the bits are decoded again and compared with the rows;
  *   idat_pixels.h   the filters are undone again, and compared with the pixels
- *
- * What a thread of a phase knows of others, or keeps for the next phase, is in
- * memory that the block shares. What is read between phases, by all threads, is
- * written only in phases: so all take the same way. */
+ */
 #ifndef CUDA_PNG_IDAT_PICTURE_H
 #define CUDA_PNG_IDAT_PICTURE_H
 
@@ -34,52 +30,12 @@
 
 #include "codecs/image/scan_turner.h"
 #include "cuda/gpu/arrays.h"
+#include "cuda/gpu/phases.h"
 
 #ifdef __CUDACC__
 #define IDAT_FN static inline __host__ __device__
 #else
 #define IDAT_FN static inline
-#endif
-
-#ifdef __CUDA_ARCH__
-static __device__ inline bool phase_border(unsigned threads, bool begins)
-{
-    if (threads <= 32) /* they are a warp */
-        __syncwarp();
-    else
-        __syncthreads();
-    return begins;
-}
-#define PHASE(t, threads)                                                      \
-    for (unsigned t = threadIdx.x, t##_on = phase_border(threads, true);       \
-         t##_on; t##_on = phase_border(threads, false))
-#define IDAT_UNROLL     _Pragma("unroll")
-#define IDAT_ADD(to, n) atomicAdd(to, n)
-#define IDAT_MAX(to, n) (void)atomicMax(to, n)
-#define IDAT_MIN(to, n) (void)atomicMin(to, n)
-#define IDAT_OR(to, n)  (void)atomicOr(to, n)
-/* Each thread of a warp, all of which come here, has bit t of the word set. */
-#define IDAT_VOTE(to, bit, t)                                                  \
-    do {                                                                       \
-        const uint32_t votes = __ballot_sync(UINT32_MAX, bit);                 \
-        if ((t) == 0)                                                          \
-            *(to) = votes;                                                     \
-    } while (0)
-#else
-#define PHASE(t, threads) for (unsigned t = 0; t < (threads); t++)
-#define IDAT_UNROLL
-static inline uint32_t idat_fetch_add(uint32_t *to, uint32_t n)
-{
-    const uint32_t was = *to;
-    *to += n;
-    return was;
-}
-#define IDAT_ADD(to, n) idat_fetch_add(to, n)
-#define IDAT_MAX(to, n) (void)(*(to) = *(to) > (n) ? *(to) : (n))
-#define IDAT_MIN(to, n) (void)(*(to) = *(to) < (n) ? *(to) : (n))
-#define IDAT_OR(to, n)  (void)(*(to) |= (n))
-#define IDAT_VOTE(to, bit, t)                                                  \
-    (void)(*(to) = (*(to) & ~(1u << (t))) | (uint32_t)(bit) << (t))
 #endif
 
 enum {
@@ -181,11 +137,6 @@ struct idat_params {
 
 /* ---- Parts of pictures ---- */
 
-IDAT_FN uint32_t idat_least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 IDAT_FN uint32_t idat_bands(const struct idat_file *f)
 {
     return (f->to.size + IDAT_BAND - 1) / IDAT_BAND;
@@ -206,7 +157,7 @@ IDAT_FN uint32_t idat_most_made(const struct idat_file *f)
 IDAT_FN uint32_t idat_band_size(const struct idat_file *f, uint32_t band)
 {
     const uint32_t left = f->to.size - band * IDAT_BAND;
-    return idat_least(left, IDAT_BAND);
+    return word_least(left, IDAT_BAND);
 }
 
 /* Returns the first row of a strip of the picture: they are spread over it. */
@@ -227,7 +178,7 @@ IDAT_FN uint32_t idat_strip_rows(const struct idat_file *f, uint32_t strip)
     const uint32_t all =
         idat_strip_row(f, strip + 1) - idat_strip_row(f, strip);
     const uint32_t most = idat_strip_most(f);
-    return idat_least(all, most);
+    return word_least(all, most);
 }
 
 /* Returns the bytes of memory for a strip. */
@@ -235,7 +186,7 @@ IDAT_FN uint32_t idat_strip_bytes(const struct idat_file *f)
 {
     const uint32_t all = f->to.height / IDAT_STRIPS + 1;
     const uint32_t most = idat_strip_most(f);
-    return idat_least(all, most) * f->to.row;
+    return word_least(all, most) * f->to.row;
 }
 
 /* Returns the last file before which there are at most n of a part. */
@@ -291,43 +242,10 @@ IDAT_FN uint32_t idat_length_order(uint32_t i)
                     : 8 + (i - 4) / 2;
 }
 
-/* Returns the place of the lowest bit of n, which is not 0. */
-IDAT_FN uint32_t idat_lowest(uint64_t n)
-{
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__ffsll((long long)n) - 1;
-#else
-    return (uint32_t)__builtin_ctzll(n);
-#endif
-}
-
 /* Returns the lowest n bits, at most 32. */
 IDAT_FN uint32_t idat_low_bits(uint32_t n)
 {
     return n < 32 ? (1u << n) - 1 : UINT32_MAX;
-}
-
-/* Returns how many bits of n are set. */
-IDAT_FN uint32_t idat_population(uint32_t n)
-{
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__popc(n);
-#else
-    return (uint32_t)__builtin_popcount(n);
-#endif
-}
-
-/* Returns the bits of n in the opposite order. */
-IDAT_FN uint32_t idat_mirror(uint32_t n)
-{
-#ifdef __CUDA_ARCH__
-    return __brev(n);
-#else
-    uint32_t mirrored = 0;
-    for (unsigned i = 0; i < 32; i++, n >>= 1)
-        mirrored = mirrored << 1 | (n & 1);
-    return mirrored;
-#endif
 }
 
 /* Loads eight bytes, the first one lowest. On a GPU they are parts of three
@@ -348,23 +266,13 @@ IDAT_FN uint64_t idat_load(const uint8_t *at)
 #endif
 }
 
-/* Returns the place of the highest bit of n, which is not 0. */
-IDAT_FN uint32_t idat_highest(uint32_t n)
-{
-#ifdef __CUDA_ARCH__
-    return 31 - __clz((int)n);
-#else
-    return 31 - (uint32_t)__builtin_clz(n);
-#endif
-}
-
 IDAT_FN uint32_t idat_length_symbol(uint32_t length)
 {
     if (length == IDAT_MATCH)
         return 285;
     if (length < 11)
         return length + 254;
-    const uint32_t extra = idat_highest(length - 3) - 2;
+    const uint32_t extra = word_highest(length - 3) - 2;
     return 261 + 4 * extra + ((length - 3) >> extra) - 4;
 }
 
@@ -372,7 +280,7 @@ IDAT_FN uint32_t idat_distance_symbol(uint32_t distance)
 {
     if (distance < 5)
         return distance - 1;
-    const uint32_t extra = idat_highest(distance - 1) - 1;
+    const uint32_t extra = word_highest(distance - 1) - 1;
     return 2 * extra + ((distance - 1) >> extra);
 }
 

@@ -65,8 +65,8 @@ IDAT_FN void adler_add(struct adler_shared *s, const uint8_t *bytes,
             a += bytes[i];
             b += (uint64_t)bytes[i] * (size - i);
         }
-        IDAT_ADD(&s->sum[0], a % ADLER_MODULUS);
-        IDAT_ADD(&s->sum[1], (uint32_t)(b % ADLER_MODULUS));
+        word_add(&s->sum[0], a % ADLER_MODULUS);
+        word_add(&s->sum[1], (uint32_t)(b % ADLER_MODULUS));
     }
 }
 
@@ -91,7 +91,7 @@ IDAT_FN void idat_check_adler(const struct idat_params *p, uint32_t file,
         return;
     for (uint32_t at = 0; at < f->from.size; at += IDAT_BAND) {
         const uint32_t left = f->from.size - at;
-        const uint32_t size = idat_least(left, IDAT_BAND);
+        const uint32_t size = word_least(left, IDAT_BAND);
         adler_add(s, rows + at, size);
         adler = adler_join(adler, s->sum, size);
     }
@@ -141,12 +141,12 @@ struct undo_shared {
 IDAT_FN void undo_load(const uint8_t *at, uint32_t n,
                        uint32_t word[UNDO_CHUNK / 4])
 {
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < UNDO_CHUNK / 8; i++) {
         const uint32_t left = n > 8 * i ? n - 8 * i : 0;
         const uint64_t bytes =
             n == UNDO_CHUNK ? idat_load(at + 8 * i)
-                            : pixel_load(at + 8 * i, idat_least(left, 8));
+                            : pixel_load(at + 8 * i, word_least(left, 8));
         word[2 * i] = (uint32_t)bytes;
         word[2 * i + 1] = (uint32_t)(bytes >> 32);
     }
@@ -165,7 +165,7 @@ IDAT_FN void undo_bytes(uint32_t made[UNDO_WORDS],
                         const uint32_t coded[UNDO_CHUNK / 4], uint32_t kind,
                         unsigned pixel)
 {
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < UNDO_CHUNK; i++) {
         const unsigned at = UNDO_LEFT + i;
         const uint32_t byte =
@@ -211,11 +211,11 @@ IDAT_FN void undo_fetch(const struct idat_params *p, const struct idat_file *f,
     const uint8_t *row = p->memory + f->rows + (uint64_t)y * f->from.row;
     const uint8_t *pixels = p->memory + f->pixels;
     const uint32_t left = f->from.row - 1 - at;
-    undo_load(row + 1 + at, idat_least(left, UNDO_CHUNK), coded);
+    undo_load(row + 1 + at, word_least(left, UNDO_CHUNK), coded);
     if (y % UNDO_THREADS || y == 0)
         return;
     pixels += (uint64_t)(y - 1) * f->from.pitch + at;
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++)
         if (at || i >= UNDO_LEFT / 4)
             above[i] = ((
@@ -233,35 +233,35 @@ IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
     if (at == 0) {
         s->kind[t] = p->memory[f->rows + (uint64_t)y * f->from.row];
         if (s->kind[t] >= FILTER_KINDS)
-            IDAT_OR(&s->bad, 1);
+            word_or(&s->bad, 1);
         undo_fetch(p, f, y, at, next, next_above);
     }
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++) {
         made[i] = i < LEFT && at ? s->made[!now][i + CODED][t] : 0;
         above[i] = t    ? s->made[!now][i][t - 1]
                    : at ? s->above[i]
                         : next_above[i];
     }
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < CODED; i++)
         coded[i] = at ? s->coded[i][t] : next[i];
     if (at + UNDO_CHUNK < f->from.row - 1)
         undo_fetch(p, f, y, at + UNDO_CHUNK, next, next_above);
     undo_chunk(made, above, coded, s->kind[t], f->of.pixel);
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++) {
         s->made[now][i][t] = made[i];
         if (t == 0)
             s->above[i] = next_above[i];
     }
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < CODED; i++)
         s->coded[i][t] = next[i];
     /* Rows of pixels have room for the last chunk. */
     uint64_t *out = (uint64_t *)(void *)(p->memory + f->pixels +
                                          (uint64_t)y * f->from.pitch + at);
-    IDAT_UNROLL
+    PHASE_UNROLL
     for (unsigned i = 0; i < CODED / 2; i++)
         out[i] = (uint64_t)made[LEFT + 2 * i + 1] << 32 | made[LEFT + 2 * i];
 }
@@ -324,7 +324,7 @@ IDAT_FN void move_rows(const struct idat_params *p, const struct idat_file *f,
     PHASE(t, ARRAY_THREADS)
     for (unsigned i = t; i < rows * staged; i += AT_ONCE * ARRAY_THREADS) {
         uint32_t word[AT_ONCE];
-        IDAT_UNROLL
+        PHASE_UNROLL
         for (unsigned n = 0; n < AT_ONCE; n++) {
             const unsigned k = i + n * ARRAY_THREADS;
             word[n] =
@@ -332,7 +332,7 @@ IDAT_FN void move_rows(const struct idat_params *p, const struct idat_file *f,
                     ? from[(uint64_t)(row + k / staged) * pitch + k % staged]
                     : 0;
         }
-        IDAT_UNROLL
+        PHASE_UNROLL
         for (unsigned n = 0; n < AT_ONCE; n++)
             if (i + n * ARRAY_THREADS < rows * staged)
                 s->word[i + n * ARRAY_THREADS] = word[n];
@@ -354,7 +354,7 @@ IDAT_FN void move_rows(const struct idat_params *p, const struct idat_file *f,
         uint32_t word = 0;
         if (begins >= at->width * pixel)
             continue;
-        IDAT_UNROLL
+        PHASE_UNROLL
         for (unsigned k = 0; k < 4; k++) {
             const unsigned x = (begins + k) / pixel, c = (begins + k) % pixel;
             if (x < at->width)
@@ -480,7 +480,7 @@ IDAT_FN void filter_row_of(const struct idat_params *p,
                     sum[k] += byte < 128 ? byte : 256 - byte;
                 }
             for (unsigned k = 0; k < FILTER_KINDS; k++)
-                IDAT_ADD(&s->sum[k], sum[k]);
+                word_add(&s->sum[k], sum[k]);
         }
         PHASE(t, threads)
         if (t == 0)
@@ -505,7 +505,7 @@ IDAT_FN void idat_filter(const struct idat_params *p, uint32_t rows,
     const uint32_t file = idat_file_of(p, IDAT_ROWS, rows);
     const struct idat_file *f = &p->file[file];
     const uint32_t y0 = (rows - f->before[IDAT_ROWS]) * IDAT_ROWS_EACH;
-    const uint32_t end = idat_least(y0 + IDAT_ROWS_EACH, f->to.height);
+    const uint32_t end = word_least(y0 + IDAT_ROWS_EACH, f->to.height);
     if (p->status[file].refused)
         return;
     for (uint32_t y = y0; y < end; y++)
@@ -536,16 +536,18 @@ IDAT_FN bool filter_is_right(const struct idat_params *p,
 }
 
 /* Checks the filters of rows of a picture: FILTER_THREADS threads. */
-IDAT_FN void idat_check_rows(const struct idat_params *p, uint32_t rows)
+IDAT_FN void idat_check_rows(const struct idat_params *p, uint32_t rows,
+                             struct phase_nothing *s)
 {
     const uint32_t file = idat_file_of(p, IDAT_ROWS, rows);
     const struct idat_file *f = &p->file[file];
     const uint32_t y0 = (rows - f->before[IDAT_ROWS]) * IDAT_ROWS_EACH;
-    const uint32_t end = idat_least(y0 + IDAT_ROWS_EACH, f->to.height);
+    const uint32_t end = word_least(y0 + IDAT_ROWS_EACH, f->to.height);
+    (void)s;
     PHASE(t, FILTER_THREADS)
     for (uint32_t y = y0; y < end; y++)
         if (!filter_is_right(p, f, y, t))
-            IDAT_OR(&p->status[file].refused, 1);
+            word_or(&p->status[file].refused, 1);
 }
 
 #endif

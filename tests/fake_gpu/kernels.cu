@@ -1,8 +1,7 @@
 /* In place of the kernels: what they do, by the processor, at once. */
 #include "cuda/gpu/kernels.h"
 
-#include "cuda/jpeg/scan_kernels.h"
-#include "cuda/png/idat_kernels.h"
+#include "cuda/gpu/phase_kernels.h"
 #include "tests/fake_gpu/fake_gpu.h"
 #include "tests/support/scan_serial.h"
 extern "C" {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cuda/jpeg/scan_device.h"
+#include "cuda/png/idat_device.h"
 #include "tests/support/scan_serial.h"
 
 struct host_engine_plan host_engine_plan = { .devices = 1, .runs_left = -1 };
@@ -38,10 +39,10 @@ struct host_device {
 };
 
 static int launch(void *context, unsigned kernel, uint32_t blocks,
-                  uint32_t codes, const void *params, struct err *err)
+                  uint32_t less, const void *params, struct err *err)
 {
     const struct host_device *device = context;
-    (void)codes;
+    (void)less;
     (void)err;
     if (device->scans)
         scan_serial_launch(kernel, blocks, params);

@@ -4,8 +4,7 @@
 #ifndef TESTS_SUPPORT_SCAN_SERIAL_H
 #define TESTS_SUPPORT_SCAN_SERIAL_H
 
-#include "cuda/jpeg/scan_device.h"
-#include "cuda/png/idat_device.h"
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
