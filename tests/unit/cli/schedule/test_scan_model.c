@@ -61,6 +61,28 @@ TEST(png)
     }
 }
 
+/* The same as arrays of bytes, and of floats, for which it pays sooner; with
+ * these the processors that write them are what all wait for. */
+TEST(arrays)
+{
+    for (double n = 1; n < 1e6; n *= 2) {
+        const struct scan_load bytes = { n, n * 2.2e6, n * 6.3e6, 0 },
+                               floats = { n, n * 2.2e6, n * 25e6, 0 };
+        const struct scan_estimate b = device_scans_model(SCAN_KIND_FROM_PNG,
+                                                          &bytes, 16),
+                                   f = device_scans_model(SCAN_KIND_FROM_PNG,
+                                                          &floats, 16);
+        CHECK((b.by_device < b.by_processors) == (n > 300), "%g files", n);
+        CHECK((f.by_device < f.by_processors) == (n > 200), "%g files", n);
+    }
+    const struct scan_load floats = { 1600, 1600 * 2.2e6, 1600 * 25e6, 0 };
+    const struct scan_estimate e =
+        device_scans_model(SCAN_KIND_FROM_PNG, &floats, 16);
+    CHECK(e.by_device > 2.9 && e.by_device < 3.5, "%g s", e.by_device);
+    CHECK(e.by_processors > 7.5 && e.by_processors < 8.5, "%g s",
+          e.by_processors);
+}
+
 /* With more files, or fewer processors, a device does not lose. */
 TEST(monotone)
 {
