@@ -11,6 +11,7 @@
 #define CUDA_GPU_PHASES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,6 +63,23 @@ static __device__ inline bool phase_border(unsigned threads, bool begins)
 struct phase_nothing {
     uint8_t nothing;
 };
+
+/* Returns which of so many items block n works on: the last one before which
+ * there are at most n blocks. `before` is that number in the first item, of so
+ * many bytes each. */
+PHASE_FN uint32_t phase_find(const uint32_t *before, size_t each,
+                             uint32_t items, uint32_t n)
+{
+    uint32_t low = 0, high = items;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (*(const uint32_t *)((const uint8_t *)before + middle * each) <= n)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 /* ---- Sums ---------------------------------------------------------------- */
 

@@ -1,9 +1,7 @@
-/* The plan of what of a batch goes through samples, or becomes them. */
+/* The plan of what of a batch goes through samples. */
 #include "cuda/jpeg/samples_plan.h"
 
 #include <string.h>
-
-/* ---- Components ---------------------------------------------------------- */
 
 uint32_t samples_plan_count(const struct samples_plan *plan)
 {
@@ -148,71 +146,8 @@ void samples_plan_place(struct samples_plan *plan, uint64_t block,
     }
 }
 
-static uint32_t *repeat(uint32_t *to, uint32_t value, uint32_t times)
-{
-    while (times--)
-        *to++ = value;
-    return to;
-}
-
-void samples_plan_tiles(const struct samples_plan *plan, uint32_t *tile,
-                        uint32_t *to_tile, uint32_t *unit_tile)
-{
-    for (uint32_t i = 0; i < samples_plan_count(plan); i++) {
-        const struct samples_component *c = samples_plan_component(plan, i);
-        tile = repeat(tile, i, tiles_of((uint64_t)c->columns * c->rows));
-        to_tile =
-            repeat(to_tile, i, tiles_of((uint64_t)c->to_columns * c->to_rows));
-        unit_tile = repeat(unit_tile, i, tiles_of(c->sampled));
-    }
-}
-
 void samples_plan_free(struct samples_plan *plan)
 {
     bytes_free(&plan->components);
     *plan = (struct samples_plan){ .tiles = 0 };
-}
-
-/* ---- Pictures ------------------------------------------------------------ */
-
-uint32_t pixels_plan_count(const struct pixels_plan *plan)
-{
-    return (uint32_t)(plan->pictures.size / sizeof(struct pixels_picture));
-}
-
-const struct pixels_picture *pixels_plan_picture(const struct pixels_plan *plan,
-                                                 uint32_t i)
-{
-    return (const struct pixels_picture *)(const void *)plan->pictures.data + i;
-}
-
-bool pixels_plan_add(struct pixels_plan *plan, uint32_t picture,
-                     uint32_t component, const struct scan_pixels *pixels,
-                     enum xform turn)
-{
-    struct pixels_picture one = {
-        .picture = picture,
-        .component = component,
-        .to_rgb = pixels->to_rgb,
-        .array = array_of(pixels, turn, plan->tiles, array_behind(plan->bytes)),
-    };
-    memcpy(one.upsampling, pixels->upsampling,
-           pixels->channels * sizeof *one.upsampling);
-    plan->tiles += array_tiles(&one.array);
-    plan->bytes = one.array.begin + pixels->size;
-    return bytes_append(&plan->pictures, &one, sizeof one);
-}
-
-void pixels_plan_tiles(const struct pixels_plan *plan, uint32_t *tile)
-{
-    for (uint32_t i = 0; i < pixels_plan_count(plan); i++) {
-        const struct pixels_picture *one = pixels_plan_picture(plan, i);
-        tile = repeat(tile, i, array_tiles(&one->array));
-    }
-}
-
-void pixels_plan_free(struct pixels_plan *plan)
-{
-    bytes_free(&plan->pictures);
-    *plan = (struct pixels_plan){ .tiles = 0 };
 }

@@ -1,11 +1,9 @@
-/* The plan of the components of a batch that go through samples, and of the
- * pictures that become samples. */
+/* The plan of the components of a batch that go through samples. */
 #ifndef CUDA_JPEG_SAMPLES_PLAN_H
 #define CUDA_JPEG_SAMPLES_PLAN_H
 
 #include "codecs/base/bytes.h"
 #include "codecs/image/scan_turner.h"
-#include "cuda/jpeg/scan_pixels.h"
 #include "cuda/jpeg/scan_samples.h"
 
 #ifdef __cplusplus
@@ -36,33 +34,7 @@ bool samples_plan_add(struct samples_plan *plan, uint32_t picture,
 void samples_plan_place(struct samples_plan *plan, uint64_t block,
                         uint64_t value);
 
-/* Writes which component each tile is of. */
-void samples_plan_tiles(const struct samples_plan *plan, uint32_t *tile,
-                        uint32_t *to_tile, uint32_t *unit_tile);
-
 void samples_plan_free(struct samples_plan *plan);
-
-/* The pictures; {0} is empty. */
-struct pixels_plan {
-    struct bytes pictures; /* struct pixels_picture each */
-    uint32_t tiles;
-    uint64_t bytes; /* of all samples, and of what lies between them */
-};
-
-uint32_t pixels_plan_count(const struct pixels_plan *plan);
-const struct pixels_picture *pixels_plan_picture(const struct pixels_plan *plan,
-                                                 uint32_t i);
-
-/* Adds a picture, whose components, from this one on, go through samples.
- * Returns false without memory. */
-bool pixels_plan_add(struct pixels_plan *plan, uint32_t picture,
-                     uint32_t component, const struct scan_pixels *pixels,
-                     enum xform turn);
-
-/* Writes which picture each tile is of. */
-void pixels_plan_tiles(const struct pixels_plan *plan, uint32_t *tile);
-
-void pixels_plan_free(struct pixels_plan *plan);
 
 #ifdef __cplusplus
 }

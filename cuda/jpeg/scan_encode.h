@@ -42,11 +42,10 @@ struct scan_counter {
 };
 
 /* Loads what a thread loads of the tables: of those that were made, or not. */
-SCAN_INLINE void scan_load_coder(const struct scan_params *p, uint32_t tile,
+SCAN_INLINE void scan_load_coder(const struct scan_params *p, uint32_t picture,
                                  unsigned thread, bool made,
                                  struct scan_coder *shared)
 {
-    const uint32_t picture = p->to_tile_picture[tile];
     const uint32_t *symbols = made ? p->made + (uint64_t)picture * SCAN_SYMBOLS
                                    : p->symbols + p->picture[picture].symbols;
     for (unsigned i = thread; i < SCAN_SYMBOLS; i += SCAN_THREADS)
@@ -307,10 +306,10 @@ SCAN_INLINE struct scan_bits scan_bits_of(const struct scan_picture *pic,
 }
 
 SCAN_INLINE struct scan_bits scan_measure(const struct scan_params *p,
-                                          uint32_t tile, unsigned thread,
+                                          uint32_t picture, uint32_t tile,
+                                          unsigned thread,
                                           const struct scan_coder *shared)
 {
-    const uint32_t picture = p->to_tile_picture[tile];
     const struct scan_picture *pic = &p->picture[picture];
     const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
     struct scan_sink out = { shared->symbol, 0, 0, 0, 0, 0, false, 0 };
@@ -328,9 +327,9 @@ SCAN_INLINE struct scan_bits scan_measure(const struct scan_params *p,
 
 /* The same as scan_measure() returned. */
 SCAN_INLINE struct scan_bits scan_measured(const struct scan_params *p,
+                                           const struct scan_picture *pic,
                                            uint32_t tile, unsigned thread)
 {
-    const struct scan_picture *pic = &p->picture[p->to_tile_picture[tile]];
     const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
     struct scan_bits none = { 0, 0, false };
     if (block >= pic->to_blocks)
@@ -356,11 +355,11 @@ SCAN_INLINE void scan_end_interval(const struct scan_params *p,
 }
 
 /* `before`: all bits before the block. */
-SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t tile,
-                           unsigned thread, struct scan_bits before,
+SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t picture,
+                           uint32_t tile, unsigned thread,
+                           struct scan_bits before,
                            const struct scan_coder *shared)
 {
-    const uint32_t picture = p->to_tile_picture[tile];
     const struct scan_picture *pic = &p->picture[picture];
     const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
     const uint32_t begin = scan_bits_end(before);
@@ -384,10 +383,10 @@ SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t tile,
 }
 
 /* Counts the symbols of a block. */
-SCAN_INLINE void scan_count_block(const struct scan_params *p, uint32_t tile,
+SCAN_INLINE void scan_count_block(const struct scan_params *p,
+                                  const struct scan_picture *pic, uint32_t tile,
                                   unsigned thread, struct scan_counter *shared)
 {
-    const struct scan_picture *pic = &p->picture[p->to_tile_picture[tile]];
     const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
     struct scan_sink out = { 0, 0, 0, 0, 0, 0, false, shared->count };
     if (block >= pic->to_blocks)

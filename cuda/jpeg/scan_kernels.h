@@ -42,11 +42,13 @@
 SCAN_INLINE void scan_unstuff_count(const struct scan_params *p, uint32_t chunk,
                                     struct phase_nothing *s)
 {
+    const uint32_t picture = SCAN_FIND(p, chunk, chunk);
     struct scan_bytes own[PHASE_OWN(SCAN_THREADS)], sum;
     (void)s;
     PHASE(t, SCAN_THREADS)
     {
-        const struct unstuff_bytes b = unstuff_read(p, chunk, t);
+        const struct unstuff_bytes b =
+            unstuff_read(p, &p->picture[picture], chunk, t);
         own[PHASE_ITEM(t)] = unstuff_count(&b);
     }
     PHASE_SUM(struct scan_bytes, unstuff_add, own, &sum);
@@ -70,21 +72,24 @@ SCAN_INLINE void scan_unstuff_sum(const struct scan_params *p, uint32_t picture,
 SCAN_INLINE void scan_unstuff(const struct scan_params *p, uint32_t chunk,
                               struct unstuff_shared *s)
 {
+    const uint32_t picture = SCAN_FIND(p, chunk, chunk);
+    const struct scan_picture *pic = &p->picture[picture];
     struct unstuff_bytes b[PHASE_OWN(SCAN_THREADS)];
     struct scan_bytes own[PHASE_OWN(SCAN_THREADS)], sum;
-    if (PHASE_ALL(scan_is_out(p, p->chunk_picture[chunk])))
+    if (PHASE_ALL(scan_is_out(p, picture)))
         return;
     PHASE(t, SCAN_THREADS)
     {
-        b[PHASE_ITEM(t)] = unstuff_read(p, chunk, t);
+        b[PHASE_ITEM(t)] = unstuff_read(p, pic, chunk, t);
         own[PHASE_ITEM(t)] = unstuff_count(&b[PHASE_ITEM(t)]);
     }
     PHASE_SUM(struct scan_bytes, unstuff_add, own, &sum);
     PHASE(t, SCAN_THREADS)
-    unstuff_place(p, chunk, &b[PHASE_ITEM(t)], own[PHASE_ITEM(t)], s->byte);
+    unstuff_place(p, picture, chunk, &b[PHASE_ITEM(t)], own[PHASE_ITEM(t)],
+                  s->byte);
     PHASE(t, SCAN_THREADS)
-    scan_copy_bytes(p->data + p->picture[p->chunk_picture[chunk]].data,
-                    p->chunk[chunk].bytes, sum.bytes, s->byte, t);
+    scan_copy_bytes(p->data + pic->data, p->chunk[chunk].bytes, sum.bytes,
+                    s->byte, t);
 }
 
 /* ---- Decoding ------------------------------------------------------------*/
@@ -92,16 +97,17 @@ SCAN_INLINE void scan_unstuff(const struct scan_params *p, uint32_t chunk,
 SCAN_INLINE void scan_seek_tile(const struct scan_params *p, uint32_t tile,
                                 struct scan_tile *s)
 {
+    const uint32_t picture = SCAN_FIND(p, tile, tile);
     struct scan_seeker seeker[PHASE_OWN(SCAN_TILE)];
     uint64_t entry[PHASE_OWN(SCAN_TILE)];
     unsigned thread[PHASE_OWN(SCAN_TILE)];
-    if (PHASE_ALL(scan_is_out(p, p->tile_picture[tile])))
+    if (PHASE_ALL(scan_is_out(p, picture)))
         return;
     PHASE(t, SCAN_TILE)
-    scan_stage(p, tile, t, s);
-    const struct scan_text text = scan_staged(p, tile, s);
+    scan_stage(p, picture, tile, t, s);
+    const struct scan_text text = scan_staged(p, &p->picture[picture], tile, s);
     PHASE(t, SCAN_TILE)
-    seeker[PHASE_ITEM(t)] = scan_guess(p, tile, t, &text, s);
+    seeker[PHASE_ITEM(t)] = scan_guess(p, picture, tile, t, &text, s);
     for (unsigned round = 0; round < SCAN_ROUNDS; round++) {
         PHASE(t, SCAN_TILE)
         scan_compare(&seeker[PHASE_ITEM(t)], t, s);
@@ -152,30 +158,36 @@ SCAN_INLINE void scan_counts_sum(const struct scan_params *p, uint32_t picture,
 SCAN_INLINE void scan_write_tile(const struct scan_params *p, uint32_t tile,
                                  struct scan_tile *s)
 {
-    if (PHASE_ALL(scan_is_out(p, p->tile_picture[tile])))
+    const uint32_t picture = SCAN_FIND(p, tile, tile);
+    if (PHASE_ALL(scan_is_out(p, picture)))
         return;
     PHASE(t, SCAN_TILE)
-    scan_stage(p, tile, t, s);
-    const struct scan_text text = scan_staged(p, tile, s);
+    scan_stage(p, picture, tile, t, s);
+    const struct scan_text text = scan_staged(p, &p->picture[picture], tile, s);
     PHASE(t, SCAN_TILE)
-    scan_write(p, tile, t, &text);
+    scan_write(p, picture, tile, t, &text);
 }
 
 /* ---- Components that go through samples ----------------------------------*/
 
-SCAN_INLINE bool samples_are_out(const struct scan_params *p,
-                                 uint32_t component)
+/* Returns the component of a tile; `before` is the field of the first component
+ * that tells how many are before it. */
+SCAN_INLINE const struct samples_component *
+samples_of_tile(const struct scan_params *p, const uint32_t *before,
+                uint32_t tile)
 {
-    return PHASE_ALL(scan_is_out(p, p->samples.component[component].picture));
+    const struct samples_params *s = &p->samples;
+    return s->component +
+           phase_find(before, sizeof *s->component, s->components, tile);
 }
 
 SCAN_INLINE void scan_decode_samples(const struct scan_params *p, uint32_t tile,
                                      struct samples_shared *s)
 {
-    const uint32_t component = p->samples.tile_component[tile];
-    const struct samples_component *c = &p->samples.component[component];
+    const struct samples_component *c =
+        samples_of_tile(p, &p->samples.component->tile, tile);
     struct samples_place at[PHASE_OWN(SAMPLES_THREADS)];
-    if (samples_are_out(p, component))
+    if (PHASE_ALL(scan_is_out(p, c->picture)))
         return;
     PHASE(t, SAMPLES_THREADS)
     {
@@ -196,10 +208,10 @@ SCAN_INLINE void scan_decode_samples(const struct scan_params *p, uint32_t tile,
 SCAN_INLINE void scan_make_units(const struct scan_params *p, uint32_t tile,
                                  struct samples_shared *s)
 {
-    const uint32_t component = p->samples.unit_tile_component[tile];
-    const struct samples_component *c = &p->samples.component[component];
+    const struct samples_component *c =
+        samples_of_tile(p, &p->samples.component->unit_tile, tile);
     struct samples_place at[PHASE_OWN(SAMPLES_THREADS)];
-    if (samples_are_out(p, component))
+    if (PHASE_ALL(scan_is_out(p, c->picture)))
         return;
     PHASE(t, SAMPLES_THREADS)
     {
@@ -224,7 +236,7 @@ SCAN_INLINE void scan_find_cap(const struct scan_params *p, uint32_t component,
     unsigned low = REQUANTIZE_FINE, high = c->largest, cap = high;
     bool first = true, done = high <= low || !c->refines;
     (void)s;
-    if (samples_are_out(p, component))
+    if (PHASE_ALL(scan_is_out(p, c->picture)))
         return;
     while (!done) {
         uint64_t own[PHASE_OWN(SAMPLES_THREADS)], error;
@@ -249,10 +261,10 @@ SCAN_INLINE void scan_find_cap(const struct scan_params *p, uint32_t component,
 SCAN_INLINE void scan_make_blocks(const struct scan_params *p, uint32_t tile,
                                   struct samples_shared *s)
 {
-    const uint32_t component = p->samples.to_tile_component[tile];
-    const struct samples_component *c = &p->samples.component[component];
+    const struct samples_component *c =
+        samples_of_tile(p, &p->samples.component->to_tile, tile);
     struct samples_place at[PHASE_OWN(SAMPLES_THREADS)];
-    if (samples_are_out(p, component))
+    if (PHASE_ALL(scan_is_out(p, c->picture)))
         return;
     PHASE(t, SAMPLES_THREADS)
     {
@@ -272,15 +284,15 @@ SCAN_INLINE void scan_make_blocks(const struct scan_params *p, uint32_t tile,
 SCAN_INLINE void scan_make_pixels(const struct scan_params *p, uint32_t tile,
                                   struct pixels_shared *s)
 {
-    const struct pixels_picture *of =
-        &p->pixels.picture[p->pixels.tile_picture[tile]];
+    const uint32_t picture = SCAN_FIND(p, pixels.array.tile, tile);
+    const struct pixels_picture *of = &p->picture[picture].pixels;
     const struct array_place at = array_find(&of->array, tile);
-    if (PHASE_ALL(scan_is_out(p, of->picture)))
+    if (PHASE_ALL(scan_is_out(p, picture)))
         return;
     PHASE(t, ARRAY_THREADS)
     pixels_load(&p->samples, of, &at, t, s);
     PHASE(t, ARRAY_THREADS)
-    array_store(p->pixels.out, &at, t, s->plane, false);
+    array_store(p->pixels, &at, t, s->plane, false);
 }
 
 /* ---- Encoding ------------------------------------------------------------*/
@@ -288,13 +300,14 @@ SCAN_INLINE void scan_make_pixels(const struct scan_params *p, uint32_t tile,
 SCAN_INLINE void scan_measure_tile(const struct scan_params *p, uint32_t tile,
                                    struct scan_coder *s)
 {
+    const uint32_t picture = SCAN_FIND(p, to_tile, tile);
     struct scan_bits own[PHASE_OWN(SCAN_THREADS)], sum;
-    if (PHASE_ALL(scan_is_not_coded(p, p->to_tile_picture[tile])))
+    if (PHASE_ALL(scan_is_not_coded(p, picture)))
         return;
     PHASE(t, SCAN_THREADS)
-    scan_load_coder(p, tile, t, p->again, s);
+    scan_load_coder(p, picture, t, p->again, s);
     PHASE(t, SCAN_THREADS)
-    own[PHASE_ITEM(t)] = scan_measure(p, tile, t, s);
+    own[PHASE_ITEM(t)] = scan_measure(p, picture, tile, t, s);
     PHASE_SUM(struct scan_bits, scan_bits_add, own, &sum);
     PHASE(t, SCAN_THREADS)
     if (t == 0)
@@ -322,17 +335,17 @@ SCAN_INLINE void scan_bits_sum(const struct scan_params *p, uint32_t picture,
 SCAN_INLINE void scan_count_tile(const struct scan_params *p, uint32_t tile,
                                  struct scan_counter *s)
 {
-    const uint32_t picture = p->to_tile_picture[tile];
+    const uint32_t picture = SCAN_FIND(p, to_tile, tile);
     if (PHASE_ALL(scan_is_not_coded(p, picture)))
         return;
     PHASE(t, SCAN_THREADS)
     {
-        scan_load_coder(p, tile, t, false, &s->coder);
+        scan_load_coder(p, picture, t, false, &s->coder);
         for (unsigned i = t; i < SCAN_SYMBOLS; i += SCAN_THREADS)
             s->count[i] = 0;
     }
     PHASE(t, SCAN_THREADS)
-    scan_count_block(p, tile, t, s);
+    scan_count_block(p, &p->picture[picture], tile, t, s);
     PHASE(t, SCAN_THREADS)
     for (unsigned i = t; i < SCAN_SYMBOLS; i += SCAN_THREADS)
         if (s->count[i])
@@ -343,42 +356,47 @@ SCAN_INLINE void scan_count_tile(const struct scan_params *p, uint32_t tile,
 SCAN_INLINE void scan_emit_tile(const struct scan_params *p, uint32_t tile,
                                 struct scan_coder *s)
 {
-    const uint32_t flags = p->status[p->to_tile_picture[tile]].flags;
+    const uint32_t picture = SCAN_FIND(p, to_tile, tile);
+    const uint32_t flags = p->status[picture].flags;
     struct scan_bits own[PHASE_OWN(SCAN_THREADS)], sum;
     if (flags & SCAN_OUT)
         return;
     PHASE(t, SCAN_THREADS)
     {
-        scan_load_coder(p, tile, t, flags & SCAN_LACKS, s);
-        own[PHASE_ITEM(t)] = scan_measured(p, tile, t);
+        scan_load_coder(p, picture, t, flags & SCAN_LACKS, s);
+        own[PHASE_ITEM(t)] = scan_measured(p, &p->picture[picture], tile, t);
     }
     PHASE_SUM(struct scan_bits, scan_bits_add, own, &sum);
     PHASE(t, SCAN_THREADS)
-    scan_emit(p, tile, t, scan_bits_add(p->to_tile[tile], own[PHASE_ITEM(t)]),
-              s);
+    scan_emit(p, picture, tile, t,
+              scan_bits_add(p->to_tile[tile], own[PHASE_ITEM(t)]), s);
 }
 
 /* ---- Bytes with stuffing -------------------------------------------------*/
 
-/* Notes which bytes of a chunk begin markers. */
-SCAN_INLINE void stuff_mark(const struct scan_params *p, uint32_t chunk,
-                            struct stuff_chunk *s)
+/* Returns the picture of a chunk, which bytes of it begin markers noted. */
+SCAN_INLINE uint32_t stuff_mark(const struct scan_params *p, uint32_t chunk,
+                                struct stuff_chunk *s)
 {
+    const uint32_t picture =
+        phase_find(&p->to->chunk, sizeof *p->to, p->pictures, chunk);
     PHASE(t, SCAN_THREADS)
     if (t < SCAN_CHUNK / 32)
         s->marker[t] = 0;
     PHASE(t, SCAN_THREADS)
-    stuff_find_markers(p, chunk, t, s);
+    stuff_find_markers(p, picture, chunk, t, s);
+    return picture;
 }
 
 SCAN_INLINE void scan_stuff_count(const struct scan_params *p, uint32_t chunk,
                                   struct stuff_chunk *s)
 {
     uint32_t own[PHASE_OWN(SCAN_THREADS)], sum;
-    stuff_mark(p, chunk, s);
+    const uint32_t picture = stuff_mark(p, chunk, s);
     PHASE(t, SCAN_THREADS)
     {
-        const struct stuff_bytes b = stuff_read(p, chunk, t, s);
+        const struct stuff_bytes b =
+            stuff_read(p, &p->to[picture], chunk, t, s);
         own[PHASE_ITEM(t)] = stuff_count(&b);
     }
     PHASE_SUM(uint32_t, phase_plus, own, &sum);
@@ -410,18 +428,18 @@ SCAN_INLINE void scan_stuff(const struct scan_params *p, uint32_t chunk,
 {
     struct stuff_bytes b[PHASE_OWN(SCAN_THREADS)];
     uint32_t own[PHASE_OWN(SCAN_THREADS)], sum;
-    stuff_mark(p, chunk, s);
+    const uint32_t picture = stuff_mark(p, chunk, s);
     PHASE(t, SCAN_THREADS)
     {
-        b[PHASE_ITEM(t)] = stuff_read(p, chunk, t, s);
+        b[PHASE_ITEM(t)] = stuff_read(p, &p->to[picture], chunk, t, s);
         own[PHASE_ITEM(t)] = stuff_count(&b[PHASE_ITEM(t)]);
     }
     PHASE_SUM(uint32_t, phase_plus, own, &sum);
     PHASE(t, SCAN_THREADS)
     stuff_place(&b[PHASE_ITEM(t)], own[PHASE_ITEM(t)], s);
     PHASE(t, SCAN_THREADS)
-    scan_copy_bytes(p->output + p->status[p->to_chunk_picture[chunk]].out,
-                    p->to_chunk[chunk], sum, s->byte, t);
+    scan_copy_bytes(p->output + p->status[picture].out, p->to_chunk[chunk], sum,
+                    s->byte, t);
 }
 
 #endif

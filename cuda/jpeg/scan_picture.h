@@ -119,6 +119,7 @@ struct scan_picture {
     uint64_t length;            /* the first length */
     uint64_t marker;            /* the first restart marker */
     uint64_t symbols;           /* its tables: four of DC, four of AC */
+    struct pixels_picture pixels;
 };
 
 /* Where a picture goes once its size is known. */
@@ -178,10 +179,7 @@ struct scan_params {
     const uint16_t *codes;
     const uint32_t *symbols; /* code << 8 | its length; or SCAN_NO_SYMBOL */
     const uint32_t *made;    /* SCAN_SYMBOLS of them for each picture */
-    /* Which picture a chunk or a tile is of. */
-    const uint32_t *chunk_picture, *tile_picture, *to_tile_picture;
     const struct scan_output *to;
-    const uint32_t *to_chunk_picture;
 
     struct scan_status *status;
     struct scan_bytes *chunk;
@@ -200,12 +198,17 @@ struct scan_params {
     uint32_t *histogram; /* SCAN_SYMBOLS of each picture */
 
     struct samples_params samples;
-    struct pixels_params pixels;
+    uint8_t *pixels; /* the arrays that pictures become */
     uint32_t pictures, tiles;
     uint32_t again; /* the tables that were made are in use: only pictures that
                        need them count */
 };
 #define SCAN_NO_SYMBOL UINT32_C(0x80000000)
+
+/* The picture of a chunk or a tile: `before` is the field of it that tells how
+ * many are before it. */
+#define SCAN_FIND(p, before, n)                                                \
+    phase_find(&(p)->picture->before, sizeof *(p)->picture, (p)->pictures, n)
 
 /* Returns how many subsequences so many bytes have. */
 SCAN_INLINE uint32_t scan_subsequences(uint32_t size)

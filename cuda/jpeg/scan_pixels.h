@@ -10,19 +10,12 @@
 
 enum { PIXELS_CHANNELS = 3 };
 
-/* A picture that becomes samples. */
+/* What a picture becomes. */
 struct pixels_picture {
-    uint32_t picture;
     uint32_t component; /* the first of its components */
     bool to_rgb;
     struct upsampling upsampling[PIXELS_CHANNELS];
-    struct pixel_array array;
-};
-
-struct pixels_params {
-    const struct pixels_picture *picture;
-    const uint32_t *tile_picture;
-    uint8_t *out;
+    struct pixel_array array; /* of no tiles if it becomes a scan */
 };
 
 struct pixels_shared {

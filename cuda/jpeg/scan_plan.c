@@ -406,8 +406,7 @@ static void place(struct scan_plan *plan, struct scan_picture *pic)
 }
 
 /* Plans the components of a picture that go through samples: their blocks come
- * from where these are made, in rows; or the picture becomes samples. Returns
- * false without memory. */
+ * from where these are made, in rows. Returns false without memory. */
 static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
                         const struct scan_job *job)
 {
@@ -416,10 +415,7 @@ static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
                           pic->value, job->of.from, job->of.to,
                           job->of.samples))
         return false;
-    if (job->of.pixels)
-        return pixels_plan_add(&plan->pixels, plan->pictures, next,
-                               job->of.pixels, job->of.turn);
-    for (unsigned c = 0; c < job->of.to->components; c++) {
+    for (unsigned c = 0; job->of.to && c < job->of.to->components; c++) {
         if (!job->of.samples[c].wanted)
             continue;
         const struct samples_component *made =
@@ -438,6 +434,22 @@ static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
         to->rows = made->to_rows;
     }
     return true;
+}
+
+/* Plans the array that a picture becomes of its components. */
+static void add_pixels(struct scan_plan *plan, struct scan_picture *pic,
+                       const struct scan_turn *of)
+{
+    const struct scan_pixels *pixels = of->pixels;
+    struct pixels_picture *to = &pic->pixels;
+    to->component = pic->samples;
+    to->to_rgb = pixels->to_rgb;
+    to->array = array_of(pixels, of->turn, plan->pixel_tiles,
+                         array_behind(plan->pixels));
+    memcpy(to->upsampling, pixels->upsampling,
+           pixels->channels * sizeof *to->upsampling);
+    plan->pixel_tiles += array_tiles(&to->array);
+    plan->pixels = to->array.begin + pixels->size;
 }
 
 /* Lets what is made stand behind all that is decoded. */
@@ -477,6 +489,9 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
     place(plan, pic);
     if (job->of.samples && !add_samples(plan, pic, job))
         return false;
+    pic->pixels.array.tile = plan->pixel_tiles;
+    if (job->of.pixels)
+        add_pixels(plan, pic, &job->of);
     if (job->of.optimize)
         plan->status[plan->pictures].flags = SCAN_LACKS;
     plan->job[plan->pictures++] = job;
@@ -512,7 +527,6 @@ void scan_plan_free(struct scan_plan *plan)
     free(plan->set);
     free(plan->symbol_set);
     samples_plan_free(&plan->samples);
-    pixels_plan_free(&plan->pixels);
     bytes_free(&plan->codes);
     bytes_free(&plan->symbols);
 }

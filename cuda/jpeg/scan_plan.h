@@ -21,13 +21,12 @@ struct scan_plan {
     const struct entropy_scan **symbol_set;
     size_t sets, symbol_sets;
     struct samples_plan samples; /* the components that go through samples */
-    struct pixels_plan pixels;   /* the pictures that become samples */
     uint32_t codes_most;         /* entries that one picture has */
 
     /* How many there are in all. */
-    uint32_t chunks, tiles, to_tiles;
+    uint32_t chunks, tiles, to_tiles, pixel_tiles;
     uint64_t input, data, starts, subsequences, blocks, values, lengths,
-        markers;
+        markers, pixels; /* of these, bytes of all arrays */
 };
 
 /* Plans as many of the jobs as suit and fit into so much memory of a device.

@@ -77,8 +77,6 @@ struct samples_component {
 struct samples_params {
     const struct samples_component *component;
     uint32_t components;
-    /* Which component a tile is of. */
-    const uint32_t *tile_component, *to_tile_component, *unit_tile_component;
     struct entropy_block *block;
     uint16_t *value;
     uint8_t *samples;

@@ -67,9 +67,9 @@ SCAN_INLINE struct scan_bytes unstuff_add(struct scan_bytes a,
 
 /* What a thread of a chunk does first. */
 SCAN_INLINE struct unstuff_bytes unstuff_read(const struct scan_params *p,
+                                              const struct scan_picture *pic,
                                               uint32_t chunk, unsigned thread)
 {
-    const struct scan_picture *pic = &p->picture[p->chunk_picture[chunk]];
     uint32_t at = (chunk - pic->chunk) * SCAN_CHUNK + thread * SCAN_VECTOR;
     return unstuff_judge(p->input + pic->input, at, pic->raw_size);
 }
@@ -77,11 +77,10 @@ SCAN_INLINE struct unstuff_bytes unstuff_read(const struct scan_params *p,
 /* What stands before a chunk is known: notes where intervals begin, and puts
  * the bytes into the memory that the chunk's threads share, where they are
  * `before` the thread's own. */
-SCAN_INLINE void unstuff_place(const struct scan_params *p, uint32_t chunk,
-                               const struct unstuff_bytes *b,
+SCAN_INLINE void unstuff_place(const struct scan_params *p, uint32_t picture,
+                               uint32_t chunk, const struct unstuff_bytes *b,
                                struct scan_bytes before, uint8_t *shared)
 {
-    const uint32_t picture = p->chunk_picture[chunk];
     const struct scan_picture *pic = &p->picture[picture];
     struct scan_bytes first = p->chunk[chunk];
     uint32_t to = before.bytes, n = first.markers + before.markers;
@@ -165,10 +164,10 @@ SCAN_INLINE uint32_t stuff_find_marker(const uint32_t *marker, uint32_t markers,
 }
 
 /* Notes which bytes begin markers. */
-SCAN_INLINE void stuff_find_markers(const struct scan_params *p, uint32_t chunk,
+SCAN_INLINE void stuff_find_markers(const struct scan_params *p,
+                                    uint32_t picture, uint32_t chunk,
                                     unsigned thread, struct stuff_chunk *shared)
 {
-    const uint32_t picture = p->to_chunk_picture[chunk];
     const struct scan_picture *pic = &p->picture[picture];
     const uint32_t markers = (pic->to_mcus - 1) / pic->restart;
     const uint32_t first = (chunk - p->to[picture].chunk) * SCAN_CHUNK;
@@ -186,10 +185,10 @@ struct stuff_bytes {
 };
 
 SCAN_INLINE struct stuff_bytes stuff_read(const struct scan_params *p,
+                                          const struct scan_output *to,
                                           uint32_t chunk, unsigned thread,
                                           const struct stuff_chunk *shared)
 {
-    const struct scan_output *to = &p->to[p->to_chunk_picture[chunk]];
     const uint32_t at = (chunk - to->chunk) * SCAN_CHUNK + thread * SCAN_VECTOR;
     struct stuff_bytes b = { { { 0, 0, 0, 0 } }, 0, 0 };
     if (at >= to->size)

@@ -346,10 +346,10 @@ SCAN_INLINE uint32_t scan_first(const struct scan_picture *pic, uint32_t tile)
 }
 
 /* Loads what a thread loads of the data and the tables. */
-SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
-                            unsigned thread, struct scan_tile *shared)
+SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t picture,
+                            uint32_t tile, unsigned thread,
+                            struct scan_tile *shared)
 {
-    const uint32_t picture = p->tile_picture[tile];
     const struct scan_picture *pic = &p->picture[picture];
     const uint32_t first = scan_first(pic, tile) * SCAN_WORDS;
     const uint32_t words = (p->status[picture].size + SCAN_PADDING) / 4;
@@ -367,10 +367,10 @@ SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
 }
 
 SCAN_INLINE struct scan_text scan_staged(const struct scan_params *p,
+                                         const struct scan_picture *pic,
                                          uint32_t tile,
                                          const struct scan_tile *shared)
 {
-    const struct scan_picture *pic = &p->picture[p->tile_picture[tile]];
     const int32_t first = (int32_t)scan_first(pic, tile);
     struct scan_text text = { shared->word,
                               (uint32_t)(first * (SCAN_WORDS + 1)),
@@ -413,11 +413,11 @@ SCAN_INLINE void scan_find(const struct scan_params *p, uint32_t tile,
 }
 
 SCAN_INLINE struct scan_seeker scan_guess(const struct scan_params *p,
-                                          uint32_t tile, unsigned thread,
+                                          uint32_t picture, uint32_t tile,
+                                          unsigned thread,
                                           const struct scan_text *text,
                                           struct scan_tile *shared)
 {
-    const uint32_t picture = p->tile_picture[tile];
     struct scan_seeker seeker;
     seeker.number = scan_first(text->picture, tile) + thread;
     seeker.there = seeker.number < scan_subsequences(p->status[picture].size);
@@ -450,7 +450,7 @@ enum {
  * they mostly do. */
 SCAN_INLINE void scan_join(const struct scan_params *p, uint32_t tile)
 {
-    const uint32_t picture = p->tile_picture[tile];
+    const uint32_t picture = SCAN_FIND(p, tile, tile);
     const struct scan_picture *pic = &p->picture[picture];
     const uint32_t all = scan_subsequences(p->status[picture].size);
     const uint32_t first = (tile - pic->tile) * SCAN_OWN;
@@ -510,10 +510,10 @@ SCAN_INLINE uint32_t scan_first_value(const struct scan_picture *pic,
     return ((before + SCAN_GROUP - 1) / SCAN_GROUP + number) * SCAN_GROUP;
 }
 
-SCAN_INLINE void scan_write(const struct scan_params *p, uint32_t tile,
-                            unsigned thread, const struct scan_text *text)
+SCAN_INLINE void scan_write(const struct scan_params *p, uint32_t picture,
+                            uint32_t tile, unsigned thread,
+                            const struct scan_text *text)
 {
-    const uint32_t picture = p->tile_picture[tile];
     const struct scan_picture *pic = text->picture;
     const uint32_t number = scan_first(pic, tile) + thread;
     if (thread < SCAN_BEFORE ||

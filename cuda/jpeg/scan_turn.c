@@ -85,12 +85,8 @@ struct tables {
     struct scan_status *status; /* and a cursor */
     struct scan_picture *picture;
     uint16_t *codes;
-    uint32_t *symbols, *chunk, *tile, *to_tile;
+    uint32_t *symbols;
     struct samples_component *component;
-    uint32_t *cap; /* of each, which follow the status */
-    uint32_t *sample_tile, *made_tile, *unit_tile;
-    struct pixels_picture *pixels;
-    uint32_t *pixel_tile;
 };
 
 static struct tables take_tables(struct arena *arena,
@@ -101,25 +97,9 @@ static struct tables take_tables(struct arena *arena,
     all.picture = take(arena, plan->pictures, sizeof *all.picture);
     all.codes = take(arena, plan->codes.size, 1);
     all.symbols = take(arena, plan->symbols.size, 1);
-    all.chunk = take(arena, plan->chunks, sizeof *all.chunk);
-    all.tile = take(arena, plan->tiles, sizeof *all.tile);
-    all.to_tile = take(arena, plan->to_tiles, sizeof *all.to_tile);
     all.component =
         take(arena, samples_plan_count(&plan->samples), sizeof *all.component);
-    all.sample_tile = take(arena, plan->samples.tiles, sizeof(uint32_t));
-    all.made_tile = take(arena, plan->samples.to_tiles, sizeof(uint32_t));
-    all.unit_tile = take(arena, plan->samples.unit_tiles, sizeof(uint32_t));
-    all.pixels =
-        take(arena, pixels_plan_count(&plan->pixels), sizeof *all.pixels);
-    all.pixel_tile = take(arena, plan->pixels.tiles, sizeof(uint32_t));
     return all;
-}
-
-static uint32_t *repeat(uint32_t *to, uint32_t value, uint64_t times)
-{
-    while (times--)
-        *to++ = value;
-    return to;
 }
 
 static void fill_tables(struct tables all, const struct scan_plan *plan)
@@ -134,19 +114,6 @@ static void fill_tables(struct tables all, const struct scan_plan *plan)
     if (samples_plan_count(&plan->samples))
         memcpy(all.component, plan->samples.components.data,
                plan->samples.components.size);
-    samples_plan_tiles(&plan->samples, all.sample_tile, all.made_tile,
-                       all.unit_tile);
-    if (pixels_plan_count(&plan->pixels))
-        memcpy(all.pixels, plan->pixels.pictures.data,
-               plan->pixels.pictures.size);
-    pixels_plan_tiles(&plan->pixels, all.pixel_tile);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct scan_picture *pic = &plan->picture[i];
-        const uint32_t end = i + 1 < n ? pic[1].tile : plan->tiles;
-        all.chunk = repeat(all.chunk, i, pic->chunks);
-        all.tile = repeat(all.tile, i, end - pic->tile);
-        all.to_tile = repeat(all.to_tile, i, pic->to_tiles);
-    }
 }
 
 /* Sets where everything is on the device, up to the sizes. */
@@ -161,9 +128,6 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
     p->picture = all.picture;
     p->codes = all.codes;
     p->symbols = all.symbols;
-    p->chunk_picture = all.chunk;
-    p->tile_picture = all.tile;
-    p->to_tile_picture = all.to_tile;
     p->input = *input = take(arena, plan->input + SCAN_VECTOR, 1);
     p->chunk = take(arena, plan->chunks, sizeof *p->chunk);
     p->data = take(arena, plan->data, 1);
@@ -176,9 +140,7 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
     p->marker = take(arena, plan->markers, sizeof *p->marker);
     p->samples = (struct samples_params){
         .component = all.component,
-        .tile_component = all.sample_tile,
-        .to_tile_component = all.made_tile,
-        .unit_tile_component = all.unit_tile,
+        .components = samples_plan_count(&plan->samples),
         .block = p->block,
         .value = p->value,
     };
@@ -186,11 +148,7 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
         take(arena, samples_plan_count(&plan->samples), sizeof *p->samples.cap);
     p->samples.samples = take(arena, plan->samples.samples, 1);
     p->samples.unit = take(arena, plan->samples.units, sizeof *p->samples.unit);
-    p->pixels = (struct pixels_params){
-        .picture = all.pixels,
-        .tile_picture = all.pixel_tile,
-        .out = take(arena, plan->pixels.bytes, 1),
-    };
+    p->pixels = take(arena, plan->pixels, 1);
     p->pictures = plan->pictures;
     p->tiles = plan->tiles;
 }
@@ -222,7 +180,7 @@ static int make_samples(struct turning *t)
 {
     const struct scan_plan *plan = &t->plan;
     return launch(t, SCAN_SAMPLES, plan->samples.tiles) ||
-                   launch(t, SCAN_PIXELS, plan->pixels.tiles)
+                   launch(t, SCAN_PIXELS, plan->pixel_tiles)
                ? -1
                : 0;
 }
@@ -413,67 +371,43 @@ static uint32_t set_outputs(struct turning *t, struct scan_output *to,
     return chunks;
 }
 
-static int emit(struct turning *t, uint32_t chunks)
-{
-    return launch(t, SCAN_EMIT_TILE, t->plan.to_tiles) ||
-                   launch(t, SCAN_STUFF_COUNT, chunks) ||
-                   launch(t, SCAN_STUFF_SUM, t->plan.pictures) ||
-                   launch(t, SCAN_STUFF, chunks) || get_status(t)
-               ? -1
-               : 0;
-}
-
-/* Takes what is needed on the device from the sizes on. What comes from the
- * host is first. Returns how many bytes that has. */
-static size_t lay_out_later(struct turning *t, struct arena *arena,
-                            uint32_t chunks, uint64_t words)
+/* Takes what is needed on the device from the sizes on; first comes what the
+ * host knows. */
+static void lay_out_later(struct turning *t, struct arena *arena,
+                          uint32_t chunks, uint64_t words)
 {
     const uint32_t n = t->plan.pictures;
     struct scan_params *p = &t->params;
     p->to = take(arena, n, sizeof *p->to);
-    p->to_chunk_picture = take(arena, chunks, sizeof *p->to_chunk_picture);
-    const size_t tables = arena->used;
     p->joined = take(arena, words, sizeof *p->joined);
     p->to_chunk = take(arena, chunks, sizeof *p->to_chunk);
     /* Each byte may be stuffed, and each picture begins aligned. */
     p->output =
         take(arena, 2 * words * sizeof *p->joined + (uint64_t)n * 16, 1);
-    return tables;
-}
-
-/* Lets the device know where the turned scans go. */
-static int put_outputs(struct turning *t, const struct scan_output *to,
-                       uint32_t chunks, uint64_t words)
-{
-    const uint32_t n = t->plan.pictures;
-    struct arena here = { NULL, 0 }, there = { NULL, 0 };
-    const size_t tables = lay_out_later(t, &there, chunks, words);
-    here.memory = get_memory(t, SCAN_SECOND, tables);
-    there.memory = get_memory(t, SCAN_LATER, there.used);
-    if (!here.memory || !there.memory)
-        return -1;
-    there.used = 0;
-    (void)lay_out_later(t, &there, chunks, words);
-    memcpy(take(&here, n, sizeof *to), to, n * sizeof *to);
-    uint32_t *chunk = take(&here, chunks, sizeof *chunk);
-    for (uint32_t i = 0; i < n; i++)
-        chunk = repeat(chunk, i, to[i].chunks);
-    return put(t, there.memory, here.memory, tables) || put_status(t) ||
-                   clear(t, t->params.joined, words * sizeof(uint32_t))
-               ? -1
-               : 0;
 }
 
 static int encode(struct turning *t)
 {
-    struct scan_output *to = malloc(t->plan.pictures * sizeof *to);
+    const size_t size = t->plan.pictures * sizeof(struct scan_output);
+    struct scan_output *to = get_memory(t, SCAN_SECOND, size);
+    struct arena sizes = { NULL, 0 }, there = { NULL, 0 };
     uint64_t words;
     if (!to)
-        return fail_memory(t->err, "no memory for the plan of a batch");
+        return -1;
     const uint32_t chunks = set_outputs(t, to, &words);
-    int status = put_outputs(t, to, chunks, words);
-    free(to);
-    return status ? status : emit(t, chunks);
+    lay_out_later(t, &sizes, chunks, words);
+    there.memory = get_memory(t, SCAN_LATER, sizes.used);
+    if (!there.memory)
+        return -1;
+    lay_out_later(t, &there, chunks, words);
+    return put(t, there.memory, to, size) || put_status(t) ||
+                   clear(t, t->params.joined, words * sizeof(uint32_t)) ||
+                   launch(t, SCAN_EMIT_TILE, t->plan.to_tiles) ||
+                   launch(t, SCAN_STUFF_COUNT, chunks) ||
+                   launch(t, SCAN_STUFF_SUM, t->plan.pictures) ||
+                   launch(t, SCAN_STUFF, chunks) || get_status(t)
+               ? -1
+               : 0;
 }
 
 /* Turns scans to scans. */
@@ -501,33 +435,24 @@ static void set_caps(const struct turning *t, uint32_t picture,
                 samples_cap(&caps, samples_plan_component(plan, i++));
 }
 
-static void set_scans(const struct turning *t)
+/* Sets what became of the jobs, whose arrays begin at `begin`. */
+static void set_jobs(const struct turning *t, size_t begin)
 {
     for (uint32_t i = 0; i < t->plan.pictures; i++) {
         struct scan_job *job = t->plan.job[i];
-        if (job->of.pixels || t->status[i].flags & SCAN_OUT)
+        if (t->status[i].flags & SCAN_OUT)
             continue;
+        job->result = SCAN_TURNED;
+        if (job->of.pixels) {
+            job->out = begin + (size_t)t->plan.picture[i].pixels.array.begin;
+            job->out_size = job->of.pixels->size;
+            continue;
+        }
         if (has_flag(t, i, SCAN_LACKS))
             *job->of.to = t->made[i];
         set_caps(t, i, job);
-        job->result = SCAN_TURNED;
         job->out = (size_t)t->status[i].out;
         job->out_size = t->status[i].out_size;
-    }
-}
-
-/* The samples of all pictures begin at `begin`. */
-static void set_pixels(const struct turning *t, size_t begin)
-{
-    const struct pixels_plan *plan = &t->plan.pixels;
-    for (uint32_t i = 0; i < pixels_plan_count(plan); i++) {
-        const struct pixels_picture *one = pixels_plan_picture(plan, i);
-        struct scan_job *job = t->plan.job[one->picture];
-        if (t->status[one->picture].flags & SCAN_OUT)
-            continue;
-        job->result = SCAN_TURNED;
-        job->out = begin + (size_t)one->array.begin;
-        job->out_size = job->of.pixels->size;
     }
 }
 
@@ -535,7 +460,7 @@ static void set_pixels(const struct turning *t, size_t begin)
 static int fetch(struct turning *t, size_t scans, const uint8_t **output)
 {
     const struct scan_device *d = t->device;
-    const size_t pixels = (size_t)t->plan.pixels.bytes;
+    const size_t pixels = (size_t)t->plan.pixels;
     const size_t begin =
         (scans + IMAGE_STRIDE - 1) / IMAGE_STRIDE * IMAGE_STRIDE;
     uint8_t *to = get_memory(t, pixels ? SCAN_OUTPUT_SAMPLES : SCAN_OUTPUT,
@@ -543,12 +468,11 @@ static int fetch(struct turning *t, size_t scans, const uint8_t **output)
     *output = to;
     if (!to ||
         (scans && d->copy(d->context, to, t->params.output, scans, t->err)) ||
-        (pixels && d->copy(d->context, to + begin, t->params.pixels.out, pixels,
-                           t->err)) ||
+        (pixels &&
+         d->copy(d->context, to + begin, t->params.pixels, pixels, t->err)) ||
         d->wait(d->context, t->err))
         return -1;
-    set_scans(t);
-    set_pixels(t, begin);
+    set_jobs(t, begin);
     return 0;
 }
 

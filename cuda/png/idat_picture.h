@@ -189,19 +189,11 @@ IDAT_FN uint32_t idat_strip_bytes(const struct idat_file *f)
     return word_least(all, most) * f->to.row;
 }
 
-/* Returns the last file before which there are at most n of a part. */
+/* Returns the file of part n. */
 IDAT_FN uint32_t idat_file_of(const struct idat_params *p, enum idat_part part,
                               uint32_t n)
 {
-    uint32_t low = 0, high = p->files;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (p->file[middle].before[part] <= n)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return phase_find(&p->file->before[part], sizeof *p->file, p->files, n);
 }
 
 /* ---- Matches ---- */
