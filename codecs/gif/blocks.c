@@ -35,33 +35,27 @@ bool gif_split(struct bytes *to, const struct bytes *from)
 
 /* ---- Metadata ------------------------------------------------------------*/
 
-/* An application's name, in a sub-block of 11 bytes, is followed by what it
- * says; by XMP without sub-blocks, and by a trailer that ends it for readers
- * who take its letters for sizes of them (XMP Specification, part 3, 1.1.2). */
-enum { NAME = 11, LEAD = 3 + NAME, MAGIC = 258 };
-
-static void make_magic(uint8_t magic[MAGIC])
-{
-    for (int i = 1; i < MAGIC; i++)
-        magic[i] = (uint8_t)(256 - i);
-    magic[0] = 1;
-    magic[MAGIC - 1] = 0;
-}
-
-static const char icc[] = "ICCRGBG1012", xmp[] = "XMP DataXMP";
-
-/* Adds an extension, which begins at `begin` in its file. An application's may
- * say how often frames are played: so many times they begin again. */
+/* Adds an extension. An application's has its name in a sub-block of 11 bytes;
+ * it may say how often frames are played: so many times they begin again. */
 static int note_extension(struct meta *meta, const uint8_t *data, size_t size,
                           size_t begin, struct err *err)
 {
+    enum { NAME = 11, LEAD = 3 + NAME };
+    static const struct {
+        const char *name;
+        enum block_kind kind;
+        unsigned drop;
+    } known[] = {
+        { "NETSCAPE2.0", BLOCK_ESSENTIAL, 0 },
+        { "ANIMEXTS1.0", BLOCK_ESSENTIAL, 0 },
+        { "ICCRGBG1012", BLOCK_COLOR, DROP_ICC },
+        { "XMP DataXMP", BLOCK_XMP, DROP_XMP },
+        { "comment", BLOCK_COMMENT, 0 },
+    };
     const unsigned kind = GIF_EXTENSION << 8 | data[1];
     const uint8_t *said = data + LEAD;
     char name[32] = "comment";
-    uint8_t magic[MAGIC];
-    const bool named =
-        kind == GIF_APPLICATION && size >= LEAD && data[2] == NAME;
-    if (named)
+    if (kind == GIF_APPLICATION && size >= LEAD && data[2] == NAME)
         snprintf(name, sizeof name, "%.*s", NAME, (const char *)data + 3);
     else if (kind != GIF_COMMENT)
         snprintf(name, sizeof name, "extension %02x", data[1]);
@@ -71,101 +65,18 @@ static int note_extension(struct meta *meta, const uint8_t *data, size_t size,
     struct metadata_block *block = meta_add(meta, name, 0, data, size);
     if (!block)
         return fail_memory(err, "no memory for metadata");
-    make_magic(magic);
     block->begin = begin;
-    if (kind == GIF_COMMENT) {
-        block->kind = BLOCK_COMMENT;
-    } else if (named && strcmp(name, icc) == 0) {
-        block->kind = BLOCK_ICC;
-        block->drop = DROP_ICC;
-    } else if (named && strcmp(name, xmp) == 0) {
-        block->drop = DROP_XMP;
-        if (size >= LEAD + MAGIC &&
-            memcmp(data + size - MAGIC, magic, MAGIC) == 0)
-            block->kind = BLOCK_XMP;
-    } else if (named && (strcmp(name, "NETSCAPE2.0") == 0 ||
-                         strcmp(name, "ANIMEXTS1.0") == 0)) {
-        block->kind = BLOCK_ESSENTIAL;
-        block->portable = true;
-        if (size >= LEAD + 5 && said[0] == 3 && said[1] == 1)
-            meta->animation.plays =
-                read_le16(said + 2) ? read_le16(said + 2) + 1 : 0;
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            block->kind = known[i].kind;
+            block->drop = known[i].drop;
+        }
+    block->portable = block->kind == BLOCK_ESSENTIAL;
+    if (block->portable && size >= LEAD + 5 && said[0] == 3 && said[1] == 1)
+        meta->animation.plays =
+            read_le16(said + 2) ? read_le16(said + 2) + 1 : 0;
     return 0;
 }
-
-static int open_block(struct bytes *body, const struct metadata_block *block,
-                      struct err *err)
-{
-    const struct bytes file = { block->data, block->size, 0 };
-    const bool kept =
-        block->kind == BLOCK_XMP
-            ? bytes_append(body, block->data + LEAD, block->size - LEAD - MAGIC)
-            : gif_join(body, file, block->kind == BLOCK_COMMENT ? 2 : LEAD);
-    return kept ? 0 : fail_memory(err, "no memory for metadata");
-}
-
-/* Appends an extension: of this application, or a comment. */
-static bool put_extension(struct bytes *to, const char *name,
-                          const struct bytes *body)
-{
-    uint8_t lead[LEAD] = { GIF_EXTENSION, GIF_APPLICATION & 0xff, NAME };
-    uint8_t magic[MAGIC];
-    if (!name)
-        return bytes_append(to, "\x21\xfe", 2) && gif_split(to, body);
-    memcpy(lead + 3, name, NAME);
-    make_magic(magic);
-    return bytes_append(to, lead, LEAD) &&
-           (strcmp(name, xmp) == 0 ? bytes_append(to, body->data, body->size) &&
-                                         bytes_append(to, magic, MAGIC)
-                                   : gif_split(to, body));
-}
-
-static int close_block(struct metadata_block *block, const struct bytes *body,
-                       struct err *err)
-{
-    struct bytes made = { 0 };
-    const char *name = block->kind == BLOCK_COMMENT ? NULL : block->name;
-    const bool kept = put_extension(&made, name, body) &&
-                      metadata_block_set(block, NULL, 0, made.data, made.size);
-    bytes_free(&made);
-    return kept ? 0 : fail_memory(err, "no memory for metadata");
-}
-
-static size_t room_of(enum block_kind kind)
-{
-    (void)kind;
-    return SIZE_MAX;
-}
-
-static int from_portable(struct meta *made, const struct meta *from,
-                         struct warnings *warnings, struct err *err)
-{
-    const struct {
-        const char *name;
-        const struct bytes *body;
-    } fields[] = { { icc, &from->icc },
-                   { xmp, &from->xmp },
-                   { NULL, &from->comment } };
-    int status = 0;
-    (void)warnings;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && status == 0; i++) {
-        struct bytes file = { 0 };
-        if (fields[i].body->size)
-            status = put_extension(&file, fields[i].name, fields[i].body)
-                         ? note_extension(made, file.data, file.size, 0, err)
-                         : fail_memory(err, "no memory for metadata");
-        bytes_free(&file);
-    }
-    return status;
-}
-
-const struct block_format gif_blocks = {
-    .open = open_block,
-    .close = close_block,
-    .room = room_of,
-    .from_portable = from_portable,
-};
 
 /* ---- Parts ---------------------------------------------------------------*/
 
@@ -282,7 +193,6 @@ static int take_part(struct gif *gif, struct gif_part *part,
         *control = no_control;
         return add_frame(gif, part, opts, err);
     case GIF_TEXT:
-        gif->texts = true;
         *control = no_control;
         return 0;
     default:

@@ -102,8 +102,6 @@ static int decode(struct reader *reader, struct err *err)
                     img->alpha ? img->meta->palette[from[x]][c] : from[x];
         }
     image_free(&frame);
-    if (status == 0 && opts->portable)
-        status = metadata_read_portable(img->meta, &gif_blocks, opts, err);
     return status;
 }
 
@@ -164,7 +162,8 @@ static int index_row(uint8_t *row, struct color_table *table,
 }
 
 static bool put_head(struct bytes *file, const struct image *img,
-                     const struct color_table *table)
+                     const struct color_table *table,
+                     const struct save_opts *opts)
 {
     const struct meta *meta = img->meta;
     uint8_t head[GIF_HEAD] = "GIF89a", colors[256][GIF_COLOR] = { { 0 } };
@@ -186,8 +185,11 @@ static bool put_head(struct bytes *file, const struct image *img,
     bool kept = bytes_append(file, head, GIF_HEAD) &&
                 bytes_append(file, colors, (size_t)GIF_COLOR << bits);
     /* The loop of an animation is no longer one. */
-    for (size_t i = 0; meta && kept && i < meta->nblocks; i++)
-        if (meta->block[i].kind != BLOCK_ESSENTIAL)
+    for (size_t i = 0; kept && codec_is_own(&codec_gif, img) && !opts->strip &&
+                       i < meta->nblocks;
+         i++)
+        if (meta->block[i].kind != BLOCK_ESSENTIAL &&
+            !(opts->drop & meta->block[i].drop))
             kept = bytes_append(file, meta->block[i].data, meta->block[i].size);
     return kept &&
            (table->clear < 0 || bytes_append(file, control, sizeof control)) &&
@@ -202,7 +204,6 @@ static int encode(struct bytes *file, const struct image *img,
                              .nplanes = 1,
                              .width = img->width,
                              .height = img->height };
-    (void)opts;
     if (img->width > UINT16_MAX || img->height > UINT16_MAX)
         return fail(err, "a side of a GIF has 65535 pixels at most; PNG holds "
                          "more");
@@ -210,7 +211,7 @@ static int encode(struct bytes *file, const struct image *img,
     for (uint32_t y = 0; y < img->height && status == 0; y++)
         status =
             index_row(plane_row(&indices.plane[0], y), &table, img, y, err);
-    if (status == 0 && !(put_head(file, img, &table) &&
+    if (status == 0 && !(put_head(file, img, &table, opts) &&
                          gif_write_frame(file, &indices.plane[0], false) &&
                          bytes_append(file, ";", 1)))
         status = fail_memory(err, "no memory for the file");
@@ -247,9 +248,7 @@ const struct codec codec_gif = {
         .cells = 1 << CELL_U8,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
         .alpha = true,
-        .metadata = HOLDS_ICC | HOLDS_XMP | HOLDS_COMMENT,
     },
-    .blocks = &gif_blocks,
     .probe = probe,
     .open = open,
     .decode = decode,

@@ -43,7 +43,6 @@ struct gif {
     struct frames_size size; /* of the frames */
     size_t begin, end;       /* of all blocks, without a trailer */
     bool cut;                /* what follows `end` is lost */
-    bool texts;              /* it has plain text */
     uint32_t outside;        /* frames behind the first that enlarge it */
 };
 
@@ -71,8 +70,6 @@ static inline size_t gif_palette_size(unsigned flags)
  * memory. */
 bool gif_join(struct bytes *to, struct bytes file, size_t at);
 bool gif_split(struct bytes *to, const struct bytes *from);
-
-extern const struct block_format gif_blocks;
 
 /* Reads the pixels of a frame, which may be none, into img, which is {0}; or
  * finds only whether all are there, if that is NULL. Tolerant, those that are

@@ -123,9 +123,9 @@ struct gif_work {
     uint32_t width, height;       /* of the turned screen */
     const struct load_opts *opts; /* without a turner nothing is written */
     struct bytes *out;
-    size_t at;               /* in the file: what comes next */
-    const struct meta *meta; /* what is left of its blocks is written, */
-    size_t block;            /* and this one next */
+    size_t at;         /* in the file: what comes next */
+    struct meta *meta; /* its blocks are written, but for what is dropped, */
+    size_t block;      /* and this one next */
 };
 
 /* A frame stays as it is where nothing is turned, unless it is mended. */
@@ -154,25 +154,27 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
     return status;
 }
 
-/* Writes the parts between frames up to `end`: of the metadata what is left. */
+/* Writes the parts between frames up to `end`, but for metadata that is to be
+ * left out. */
 static bool put_until(struct gif_work *work, size_t end)
 {
     const struct bytes file = work->gif->file;
-    const struct meta *meta = work->meta;
+    const struct save_opts *save = work->opts->save;
+    struct meta *meta = work->meta;
     struct gif_part part;
     struct err none;
     bool put = true;
     for (; put && work->at < end; work->at = part.end) {
         gif_find_part(&part, file, work->at, &none);
-        if (part.kind == GIF_CONTROL || part.kind == GIF_TEXT ||
-            part.kind == GIF_ZEROS) {
+        const struct metadata_block *block = &meta->block[work->block];
+        const bool is =
+            work->block < meta->nblocks && block->begin == part.begin;
+        work->block += is;
+        if (!is || block->kind == BLOCK_ESSENTIAL ||
+            (save->strip != STRIP_ALL && !(save->drop & block->drop) &&
+             (!save->strip || block->kind == BLOCK_COLOR)))
             put = bytes_append(work->out, file.data + part.begin,
                                part.end - part.begin);
-        } else if (work->block < meta->nblocks &&
-                   meta->block[work->block].begin == part.begin) {
-            const struct metadata_block *kept = &meta->block[work->block++];
-            put = bytes_append(work->out, kept->data, kept->size);
-        }
     }
     return put;
 }
@@ -255,28 +257,21 @@ int gif_turn(struct bytes *out, struct image *img, struct bytes file,
     struct gif_work work = {
         .gif = &gif, .t = t, .opts = opts, .out = out, .meta = meta
     };
-    struct image turned = { .meta = meta, .turned = t, .orientation = 1 };
     int status = meta ? gif_scan(&gif, meta, file, opts, err)
                       : fail_memory(err, "no memory for metadata");
     work.width = xform_transposes(t) ? gif.height : gif.width;
     work.height = xform_transposes(t) ? gif.width : gif.height;
-    img->width = turned.width = work.width;
-    img->height = turned.height = work.height;
-    if (status == 0 && opts->turner) {
-        struct save_opts save = *opts->save;
-        save.orientation = 0; /* that in XMP turns a GIF nowhere */
-        meta->account = opts->limits.account;
-        meta->animation.frames = 0; /* they are turned here */
-        status = metadata_turn(&turned, &codec_gif, &save, err);
-    }
+    img->width = work.width;
+    img->height = work.height;
+    for (size_t i = 0; status == 0 && i < meta->nblocks; i++)
+        if (meta->block[i].kind == BLOCK_XMP && t != XFORM_NONE && opts->save &&
+            !opts->save->strip && !(opts->save->drop & DROP_XMP))
+            warn(opts->warnings, "XMP in a GIF stays as it was");
     if (status == 0 && gif.outside && t != XFORM_NONE)
         warn(opts->warnings,
              "%u frame%s beyond the screen, which has %u x %u pixels now",
              gif.outside, gif.outside > 1 ? "s reach" : " reaches", work.width,
              work.height);
-    if (status == 0 && gif.texts && t != XFORM_NONE)
-        warn(opts->warnings, "plain text blocks, which no viewer shows, stay "
-                             "as they are: text cannot be turned");
     if (status == 0)
         status = turn_frames(&work, err);
     if (status == 0 && out->size == file.size &&

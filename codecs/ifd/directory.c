@@ -196,38 +196,33 @@ static unsigned entry_size(struct tiff_form form)
 }
 
 /* Reads an entry. Returns false if there are no such values. */
-static bool read_field(const struct directories *all, struct tiff_form form,
-                       struct field *field, uint8_t *entry)
+static bool read_field(struct directories *all, struct field *field,
+                       uint8_t *entry)
 {
+    /* Blocks of metadata or previews, of which cameras do not write places that
+     * mean something else. */
+    static const uint16_t large[] = { TAG_PANASONIC_JPEG, TAG_PACKET,
+                                      TAG_IPTC,           TAG_ICC,
+                                      TAG_MAKER_NOTE,     TAG_PRIVATE_DATA };
+    const struct tiff_form form = all->form;
     const unsigned room = tiff_offset_size(form);
     uint64_t size, at = (uint64_t)(entry + 4 + room - all->file.data);
     const uint64_t count = tiff_read(form, entry + 4, room);
     *field = (struct field){ .tag = (uint16_t)tiff_read(form, entry, 2),
                              .type = (uint16_t)tiff_read(form, entry + 2, 2) };
-    if (!tiff_size_of(field->type) ||
-        __builtin_mul_overflow(count, tiff_size_of(field->type), &size))
-        return false;
+    const unsigned bytes = tiff_size_of(field->type);
+    const bool counted = !__builtin_mul_overflow(count, bytes, &size);
     if (size > room)
         at = tiff_read(form, entry + 4 + room, room);
-    if (!contains(all, at, size))
+    if (!bytes || !counted || !contains(all, at, size)) {
+        for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+            all->cut |= bytes && field->tag == large[i];
         return false;
+    }
     field->count = count;
     field->data = all->file.data + at;
     field->size = (size_t)size;
     return true;
-}
-
-/* Returns whether a field has a block of metadata or a preview, of which
- * cameras do not write places that mean something else. */
-static bool is_large(const struct field *field)
-{
-    static const uint16_t tags[] = { TAG_PANASONIC_JPEG, TAG_PACKET,
-                                     TAG_IPTC,           TAG_ICC,
-                                     TAG_MAKER_NOTE,     TAG_PRIVATE_DATA };
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
-        if (field->tag == tags[i] && tiff_size_of(field->type))
-            return true;
-    return false;
 }
 
 void directory_clear(struct directory *dir)
@@ -296,12 +291,11 @@ static struct directory *read_one(struct directories *all,
     bool plausible = true;
     for (uint64_t i = 0; i < n; i++, p += entry) {
         struct field *field = &dir->field[dir->nfields];
-        const bool read = read_field(all, form, field, p);
+        const bool read = read_field(all, field, p);
         field->order = (uint32_t)i;
         plausible = plausible && tiff_size_of(field->type);
         dir->nfields += read || all->tags_only;
         all->bad += !read;
-        all->cut |= !read && is_large(field);
     }
     /* Cameras have links to something else, which leads to other numbers. */
     if (all->tags_only && (tag || all->camera) && !plausible) {
@@ -332,94 +326,91 @@ static bool has_too_many(const struct directories *all)
     return all->spent > all->file.size || all->count > DIRECTORIES;
 }
 
-static int read_chain(struct directories *all, struct directory **first,
-                      const struct directory *lead, unsigned tag, uint64_t at,
-                      struct err *err);
-
-/* Reads what the values of a field lead to. What is no picture may be damaged,
- * and is then left out. */
-static int read_children(struct directories *all, const struct directory *dir,
-                         struct field *field, struct err *err)
+static uint64_t link_of(const struct directories *all,
+                        const struct directory *dir)
 {
-    struct directory **to = &field->child, **end;
-    const unsigned bytes = tiff_size_of(field->type);
-    for (uint64_t i = 0; i < field->count; i++) {
-        const uint64_t at =
-            tiff_read(all->form, field->data + i * bytes, bytes);
-        struct err why = { .text = "" };
-        if (at && all->depth == DEPTH)
-            return all->tags_only ? 0
-                                  : fail(err, "its directories lead back to "
-                                              "each other");
-        end = all->end;
-        all->cut |= at >= all->file.size;
-        all->depth++;
-        if (read_chain(all, to, dir, field->tag, at, &why)) {
-            if (why.memory || (all->tags_only ? has_too_many(all)
-                                              : field->tag == TAG_SUB_IFDS))
-                return fail_with(err, &why, "%s", why.text);
-            cut_list(all, end);
-            *to = NULL;
-            all->bad++;
+    const unsigned size = tiff_offset_size(all->form);
+    return contains(all, dir->link, size)
+               ? tiff_read(all->form, all->file.data + dir->link, size)
+               : 0;
+}
+
+/* Reads a directory, and what its fields lead to. What is no picture there may
+ * be damaged, and is then left out; and so is what follows it. */
+static int read_tree(struct directories *all, struct directory **to,
+                     const struct directory *lead, unsigned tag, uint64_t at,
+                     struct err *err)
+{
+    size_t kept = 0;
+    struct directory *dir = *to = read_one(all, lead, tag, at, err);
+    for (size_t i = 0; dir && i < dir->nfields; i++) {
+        struct field *field = &dir->field[i];
+        const unsigned bytes = tiff_size_of(field->type);
+        const bool leads = leads_on(all, field),
+                   pictures = field->tag == TAG_SUB_IFDS;
+        struct directory **child = &field->child;
+        for (uint64_t k = 0; leads && k < field->count; k++) {
+            struct err why = { .text = "" };
+            struct directory **end = all->end;
+            at = tiff_read(all->form, field->data + k * bytes, bytes);
+            if (at && all->depth == DEPTH && all->tags_only)
+                break;
+            if (at && all->depth == DEPTH)
+                return fail(err, "its directories lead back to each other");
+            all->cut |= at >= all->file.size;
+            all->depth++;
+            if (at && read_tree(all, child, dir, field->tag, at, &why)) {
+                if (why.memory ||
+                    (all->tags_only ? has_too_many(all) : pictures))
+                    return fail_with(err, &why, "%s", why.text);
+                cut_list(all, end);
+                *child = NULL;
+                all->bad++;
+            }
+            all->depth--;
+            all->bad += *child && pictures && link_of(all, *child);
+            if (*child)
+                child = &(*child)->sibling;
         }
-        all->depth--;
-        if (*to)
-            to = &(*to)->sibling;
+        if (!leads || field->child)
+            dir->field[kept++] = *field;
     }
-    return 0;
+    if (dir)
+        dir->nfields = kept;
+    return dir && (kept || all->tags_only) ? 0
+           : dir                           ? fail_at(err, dir->at)
+                                           : -1;
 }
 
-/* A chain that is cut off is kept as far as it goes, where damage is
+/* A chain of pages that is cut off is kept as far as it goes, where damage is
  * tolerated. */
-static int read_chain(struct directories *all, struct directory **first,
-                      const struct directory *lead, unsigned tag, uint64_t at,
-                      struct err *err)
-{
-    const bool tolerant = all->opts && all->opts->tolerant;
-    unsigned pages = all->most;
-    for (struct directory **to = first; at; to = &(*to)->next) {
-        struct directory *dir = *to = read_one(all, lead, tag, at, err);
-        if (!dir && (to == first || !(all->camera || tolerant) || err->memory ||
-                     has_too_many(all)))
-            return -1;
-        if (!dir && !all->tags_only)
-            warn(all->opts->warnings, "%s: what follows is lost", err->text);
-        if (!dir)
-            return 0;
-        lead = dir;
-        for (size_t i = 0; i < dir->nfields; i++)
-            if (leads_on(all, &dir->field[i]) &&
-                read_children(all, dir, &dir->field[i], err))
-                return -1;
-        size_t n = 0;
-        for (size_t i = 0; i < dir->nfields; i++)
-            if (!leads_on(all, &dir->field[i]) || dir->field[i].child)
-                dir->field[n++] = dir->field[i];
-        dir->nfields = n;
-        if (n == 0 && !all->tags_only)
-            return fail_at(err, dir->at);
-        const unsigned link = tiff_offset_size(all->form);
-        const bool ends = all->tags_only && (tag || --pages == 0);
-        at = !ends && contains(all, dir->link, link)
-                 ? tiff_read(all->form, all->file.data + dir->link, link)
-                 : 0;
-    }
-    return 0;
-}
-
 int directories_read(struct directories *all, struct err *err)
 {
     const struct bytes file = all->file;
+    const bool tolerant = all->opts && all->opts->tolerant;
+    const struct directory *lead = NULL;
+    struct directory **to = &all->first;
+    unsigned pages = all->most;
     all->first = NULL;
     all->end = &all->first;
     if (!directories_probe(&all->form, file, all->camera))
         return fail(err, "its header is malformed");
-    const unsigned at = all->form.big ? 8 : 4;
-    if (!contains(all, at, at))
+    const unsigned size = tiff_offset_size(all->form);
+    if (!contains(all, size, size))
         return fail(err, "its header is cut off");
-    if (read_chain(all, &all->first, NULL, 0,
-                   tiff_read(all->form, file.data + at, at), err))
-        return -1;
+    uint64_t at = tiff_read(all->form, file.data + size, size);
+    for (; at; to = &(*to)->next) {
+        const bool damaged = read_tree(all, to, lead, 0, at, err);
+        if (damaged && (*to || !lead || !(all->camera || tolerant) ||
+                        err->memory || has_too_many(all)))
+            return -1;
+        if (damaged && !all->tags_only)
+            warn(all->opts->warnings, "%s: what follows is lost", err->text);
+        if (damaged)
+            break;
+        lead = *to;
+        at = all->tags_only && --pages == 0 ? 0 : link_of(all, *to);
+    }
     if (!all->first)
         return fail(err, "it has no picture");
     if (all->bad && !all->tags_only)
@@ -536,19 +527,6 @@ void tiff_writer_begin(struct tiff_writer *w)
     tiff_writer_append(w, head, 2 * w->link);
 }
 
-/* Sets the link that leads to the next directory. */
-static void set_link(struct tiff_writer *w, uint64_t at)
-{
-    const unsigned size = tiff_offset_size(w->form);
-    uint8_t data[8];
-    tiff_write(w->form, data, size, at);
-    if (w->link < w->flushed)
-        w->failed =
-            w->flush->replace(w->flush->context, w->link, data, size, w->err);
-    else
-        memcpy(w->out->data + (w->link - w->flushed), data, size);
-}
-
 /* Of those with one tag the first is the one that counts. */
 static int by_tag(const void *a, const void *b)
 {
@@ -572,8 +550,7 @@ static void write_children(struct tiff_writer *w, struct field *field)
     }
     for (struct directory *dir = field->child; dir; dir = dir->sibling) {
         w->link = 0;
-        for (struct directory *one = dir; one; one = one->next)
-            tiff_writer_directory(w, one);
+        tiff_writer_directory(w, dir);
         tiff_write(w->form, p, bytes, dir->at);
         p += bytes;
     }
@@ -612,8 +589,15 @@ void tiff_writer_directory(struct tiff_writer *w, struct directory *dir)
         }
     }
     dir->at = tiff_writer_at(w);
-    if (w->link && !w->failed)
-        set_link(w, dir->at);
+    if (w->link && !w->failed) {
+        uint8_t data[8];
+        tiff_write(form, data, room, dir->at);
+        if (w->link < w->flushed)
+            w->failed = w->flush->replace(w->flush->context, w->link, data,
+                                          room, w->err);
+        else
+            memcpy(w->out->data + (w->link - w->flushed), data, room);
+    }
     w->link = dir->at + size - room;
     if (!w->failed)
         tiff_write(form, made, head, dir->nfields);

@@ -40,19 +40,6 @@ void retag_set_exif(uint8_t *exif, size_t size, unsigned orientation)
                           xform_from_exif(orientation)));
 }
 
-/* Returns the EXIF block of the JPEG file that a directory of a raw file holds
- * as a preview: in Panasonic's, in a tag of its own. */
-static struct bytes preview_exif(struct bytes file, const struct directory *dir)
-{
-    const struct field *panasonic = directory_find(dir, TAG_PANASONIC_JPEG);
-    const uint64_t strip =
-        directory_number(dir, TAG_STRIP_OFFSETS, 0, file.size);
-    return retag_find_exif(
-        file, panasonic && panasonic->size
-                  ? (uint64_t)(panasonic->data - file.data)
-                  : directory_number(dir, TAG_JPEG_FILE, 0, strip));
-}
-
 /* ---- Reading --------------------------------------------------------------*/
 
 /* Tags of raw files that come before the orientation where readers look for it.
@@ -78,73 +65,32 @@ static struct bytes find_xmp(const struct directory *dir)
                : (struct bytes){ 0 };
 }
 
-/* Panasonic's own tags of the sensor and its samples. */
+/* Panasonic's own tags. */
 enum {
     TAG_SENSOR_WIDTH = 2,
     TAG_SENSOR_HEIGHT = 3,
-    TAG_SENSOR_BITS = 10,
-    TAG_RAW_FORMAT = 45,
     TAG_RAW_OFFSET = 280,
 };
 
-/* Returns where the samples of Panasonic end at least: its count of bytes may
- * be that before they were packed, or 0. So many pixels have 16 bytes, by the
- * format, which are those of LibRaw. Files that were made without samples, for
- * their metadata, have next to none. */
-static uint64_t find_panasonic_end(const struct tiff_tags *tags,
-                                   const struct directory *dir)
-{
-    static const uint8_t pixels[][2] = {
-        [5] = { 10, 9 }, [6] = { 14, 11 }, [7] = { 10, 9 }
-    };
-    enum { FORMATS = sizeof pixels / sizeof *pixels, EARLIER = 14, FEW = 4096 };
-    const uint64_t size = tags->all.file.size;
-    const uint64_t format = directory_number(dir, TAG_RAW_FORMAT, 0, 0),
-                   bits = directory_number(dir, TAG_SENSOR_BITS, 0, 0),
-                   width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
-                   height = directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
-                   strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0),
-                   begin = directory_number(dir, TAG_RAW_OFFSET, 0, strip);
-    unsigned packed = EARLIER;
-    if (format >= FORMATS || width > UINT16_MAX || height > UINT16_MAX)
-        return begin;
-    if (format >= 5)
-        packed = pixels[format][bits == 14];
-    const uint64_t end = begin + width / packed * 16 * height;
-    if (end <= size || begin > size || size - begin >= FEW)
-        return end;
-    warn(tags->all.opts->warnings, "it has no samples");
-    return begin;
-}
-
-/* Returns how many bytes the one strip of a picture may have: what is not
- * compressed as many as its samples take, whatever it says. */
-static uint64_t strip_most(const struct directory *dir)
-{
-    const uint64_t width = directory_number(dir, TAG_WIDTH, 0, UINT32_MAX),
-                   height = directory_number(dir, TAG_HEIGHT, 0, UINT32_MAX),
-                   bits = directory_number(dir, TAG_BITS, 0, 1),
-                   samples = directory_number(dir, TAG_SAMPLES, 0, 1);
-    return directory_number(dir, TAG_COMPRESSION, 0, 1) == 1 &&
-                   width < 1 << 20 && height < 1 << 20 && bits <= 64 &&
-                   samples <= 256
-               ? (width * bits * samples + 7) / 8 * height
-               : UINT64_MAX / 2;
-}
-
 /* Returns where the last of strips or tiles ends, or a JPEG file. Some cameras
- * write no place. */
+ * write no place. The one strip of a picture that is not compressed has as many
+ * bytes as its samples take, whatever it says. */
 static uint64_t find_end(const struct directory *dir, unsigned places,
                          unsigned sizes)
 {
     const struct directory_parts parts = directory_parts_of(dir, places, sizes);
-    uint64_t end = 0;
+    const uint64_t width = directory_number(dir, TAG_WIDTH, 0, UINT32_MAX),
+                   height = directory_number(dir, TAG_HEIGHT, 0, UINT32_MAX),
+                   bits = directory_number(dir, TAG_BITS, 0, 1),
+                   samples = directory_number(dir, TAG_SAMPLES, 0, 1);
+    uint64_t end = 0, most = UINT64_MAX / 2;
+    if (places == TAG_STRIP_OFFSETS && parts.count == 1 &&
+        directory_number(dir, TAG_COMPRESSION, 0, 1) == 1 && width < 1 << 20 &&
+        height < 1 << 20 && bits <= 64 && samples <= 256)
+        most = (width * bits * samples + 7) / 8 * height;
     for (uint64_t i = 0; i < parts.count; i++) {
         const uint64_t begin = directory_part_at(&parts, i),
                        size = directory_part_size(&parts, i),
-                       most = places == TAG_STRIP_OFFSETS && parts.count == 1
-                                  ? strip_most(dir)
-                                  : UINT64_MAX / 2,
                        bytes = size < most ? size : most;
         if (begin != UINT32_MAX && bytes > 0 && begin <= UINT64_MAX / 2 &&
             begin + bytes > end)
@@ -153,51 +99,40 @@ static uint64_t find_end(const struct directory *dir, unsigned places,
     return end;
 }
 
-/* Returns where the samples of a directory end at least, and its previews. */
-static uint64_t find_last(const struct tiff_tags *tags,
-                          const struct directory *dir)
+/* Returns where the samples of Panasonic end at least, whose count of bytes may
+ * be that before they were packed, or 0: no format has more pixels in 16 bytes.
+ * Files that were made for their metadata have next to none. */
+static uint64_t find_panasonic_end(const struct directories *all)
 {
-    const bool camera = tags->all.camera;
-    const bool panasonic = camera && dir == tags->all.first &&
-                           memcmp(tags->all.file.data, "IIU", 3) == 0;
-    const uint64_t ends[] = {
-        panasonic ? find_panasonic_end(tags, dir)
-                  : find_end(dir, TAG_STRIP_OFFSETS, TAG_STRIP_SIZES),
-        find_end(dir, TAG_TILE_OFFSETS, TAG_TILE_SIZES),
-        camera ? find_end(dir, TAG_JPEG_FILE, TAG_JPEG_SIZE) : 0,
-    };
-    uint64_t end = 0;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        end = ends[i] > end && dir->tag != TAG_EXIF_IFD ? ends[i] : end;
-    return end;
+    enum { PACKED = 14, FEW = 4096 };
+    const struct directory *dir = all->first;
+    const uint64_t size = all->file.size,
+                   width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
+                   height = directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
+                   strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0),
+                   begin = directory_number(dir, TAG_RAW_OFFSET, 0, strip);
+    return width > UINT16_MAX || height > UINT16_MAX ||
+                   (begin <= size && size - begin < FEW)
+               ? begin
+               : begin + width / PACKED * 16 * height;
 }
 
-/* The first picture gives the size of a TIFF file, the largest that of a raw
- * one. Panasonic has tags of its own for it. */
-static void note_size(struct stream_info *info, const struct directory *dir)
-{
-    const uint64_t sensor_width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
-                   sensor_height =
-                       directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
-                   width = directory_number(dir, TAG_WIDTH, 0, sensor_width),
-                   height = directory_number(dir, TAG_HEIGHT, 0, sensor_height);
-    if (width > UINT32_MAX || height > UINT32_MAX ||
-        width * height <= (uint64_t)info->width * info->height)
-        return;
-    info->width = (uint32_t)width;
-    info->height = (uint32_t)height;
-}
-
-/* Takes note of what a directory says. */
+/* Takes note of what a directory says. The first picture gives the size of a
+ * TIFF file, the largest that of a raw one. */
 static int read_tags(struct tiff_tags *tags, const struct directory *dir,
                      struct err *err)
 {
     const bool first = dir == tags->all.first, camera = tags->all.camera;
     const bool exif = dir->tag == TAG_EXIF_IFD;
-    struct orientation *o = &tags->info.orientation;
+    struct stream_info *info = &tags->info;
+    struct orientation *o = &info->orientation;
     const struct field *field = directory_find(dir, TAG_ORIENTATION);
     const struct bytes xmp = find_xmp(dir);
     const unsigned value = orientation_of(dir);
+    const uint64_t width = directory_number(
+        dir, TAG_WIDTH, 0, directory_number(dir, TAG_SENSOR_WIDTH, 0, 0));
+    const uint64_t height = directory_number(
+        dir, TAG_HEIGHT, 0, directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0));
     if (field && (!field_has_integers(field) || field->count != 1))
         return fail(err, "its orientation tag is malformed");
     if (first && xmp.size)
@@ -207,7 +142,11 @@ static int read_tags(struct tiff_tags *tags, const struct directory *dir,
             orientation_note(o, TAG_IFD, value);
         else if (value && value != o->value)
             tags->differs = value;
-        note_size(&tags->info, dir);
+        if (width <= UINT32_MAX && height <= UINT32_MAX &&
+            width * height > (uint64_t)info->width * info->height) {
+            info->width = (uint32_t)width;
+            info->height = (uint32_t)height;
+        }
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (camera && !exif && directory_find(dir, others[i].tag))
@@ -230,6 +169,12 @@ int retag_cut(const struct load_opts *opts, struct err *err)
 int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
                const struct load_opts *opts, struct err *err)
 {
+    static const uint16_t places[][2] = {
+        { TAG_STRIP_OFFSETS, TAG_STRIP_SIZES },
+        { TAG_TILE_OFFSETS, TAG_TILE_SIZES },
+        { TAG_JPEG_FILE, TAG_JPEG_SIZE }, /* of raw files */
+    };
+    const struct directories *all = &tags->all;
     uint64_t end = 0;
     *tags = (struct tiff_tags){ .all = { .file = file,
                                          .opts = opts,
@@ -237,13 +182,19 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
                                          .camera = camera } };
     if (directories_read(&tags->all, err))
         return -1;
-    for (struct directory *dir = tags->all.first; dir; dir = dir->then) {
-        const uint64_t last = find_last(tags, dir);
+    const bool panasonic = camera && memcmp(file.data, "IIU", 3) == 0;
+    if (panasonic)
+        end = find_panasonic_end(&tags->all);
+    for (struct directory *dir = all->first; dir; dir = dir->then) {
         if (read_tags(tags, dir, err))
             return -1;
-        end = last > end ? last : end;
+        for (unsigned k = dir == all->first && panasonic;
+             k < 2u + camera && dir->tag != TAG_EXIF_IFD; k++) {
+            const uint64_t last = find_end(dir, places[k][0], places[k][1]);
+            end = last > end ? last : end;
+        }
     }
-    return end > file.size || tags->all.cut ? retag_cut(opts, err) : 0;
+    return end > file.size || all->cut ? retag_cut(opts, err) : 0;
 }
 
 /* ---- Writing --------------------------------------------------------------*/
@@ -283,49 +234,48 @@ static int add_tag(struct bytes *out, const struct directory *dir,
     return 0;
 }
 
-/* Sets the tags of a directory: all of them, since not every reader takes the
- * first. `page` is what its page says afterwards. */
-static void set_tags(struct bytes *out, const struct tiff_tags *tags,
-                     const struct directory *dir, unsigned turned,
-                     unsigned page)
-{
-    const struct bytes file = tags->all.file, xmp = find_xmp(dir),
-                       exif = preview_exif(file, dir);
-    const unsigned was = tags->info.orientation.value;
-    const bool is_exif = dir->tag == TAG_EXIF_IFD;
-    if (xmp.size)
-        xmp_turn(out->data + (xmp.data - file.data), xmp.size, XFORM_NONE,
-                 dir->tag == TAG_SUB_IFDS ? turned : page);
-    /* A preview follows if it has said the same. */
-    if (tags->all.camera && !is_exif && exif.size &&
-        exif_tag(exif.data, exif.size) == (was ? was : 1))
-        retag_set_exif(out->data + (exif.data - file.data), exif.size, page);
-    for (size_t i = 0; i < dir->nfields; i++) {
-        const struct field *field = &dir->field[i];
-        if (field->tag == TAG_ORIENTATION && field_has_integers(field))
-            tiff_write(dir->form, out->data + (field->data - file.data),
-                       tiff_size_of(field->type), is_exif ? page : turned);
-    }
-}
-
+/* All tags are set, since not every reader takes the first. A preview, a JPEG
+ * file that in Panasonic's is in a tag of its own, follows if it has said the
+ * same. */
 int retag_write(struct bytes *out, const struct tiff_tags *tags, enum xform op,
                 struct err *err)
 {
     const struct directories *all = &tags->all;
-    const unsigned wide = tiff_offset_size(all->form);
+    const struct bytes file = all->file;
+    const unsigned wide = tiff_offset_size(all->form),
+                   was = tags->info.orientation.value;
     uint64_t link = wide; /* where the place of the next page stands */
-    unsigned page = 1;
-    if (!bytes_append(out, all->file.data, all->file.size))
+    unsigned page = 1;    /* what the page says afterwards */
+    if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory for the picture");
     const struct directory *dir = op == XFORM_NONE ? NULL : all->first;
     for (; dir; dir = dir->then) {
-        const bool first = dir == all->first;
+        const bool first = dir == all->first,
+                   is_exif = dir->tag == TAG_EXIF_IFD;
         const unsigned turned =
-            xform_retag(all->camera || first ? tags->info.orientation.value
-                                             : orientation_of(dir),
-                        op);
+            xform_retag(all->camera || first ? was : orientation_of(dir), op);
+        const struct field *own = directory_find(dir, TAG_PANASONIC_JPEG);
+        const uint64_t strip =
+            directory_number(dir, TAG_STRIP_OFFSETS, 0, file.size);
+        const struct bytes xmp = find_xmp(dir),
+                           exif = retag_find_exif(
+                               file, own && own->size
+                                         ? (uint64_t)(own->data - file.data)
+                                         : directory_number(dir, TAG_JPEG_FILE,
+                                                            0, strip));
         page = dir->tag ? page : turned;
-        set_tags(out, tags, dir, turned, page);
+        if (xmp.size)
+            xmp_turn(out->data + (xmp.data - file.data), xmp.size, XFORM_NONE,
+                     dir->tag == TAG_SUB_IFDS ? turned : page);
+        if (all->camera && !is_exif && exif.size &&
+            exif_tag(exif.data, exif.size) == (was ? was : 1))
+            retag_set_exif(out->data + (exif.data - file.data), exif.size,
+                           page);
+        for (const struct field *field = dir->field;
+             field < dir->field + dir->nfields; field++)
+            if (field->tag == TAG_ORIENTATION && field_has_integers(field))
+                tiff_write(dir->form, out->data + (field->data - file.data),
+                           tiff_size_of(field->type), is_exif ? page : turned);
         if (dir->tag)
             continue;
         const size_t at = out->size + out->size % 2;
@@ -354,12 +304,12 @@ int retag_tiff(struct bytes *out, struct stream_info *info, struct bytes file,
 
 /* ---- Raw or not -----------------------------------------------------------*/
 
-/* Returns whether a directory has what a sensor has measured, behind a filter
- * of colors or linear (DNG 1.7); or samples coded as only cameras do: Sony,
- * Epson, Samsung, Nikon, Kodak, Pentax. */
-static bool is_of_sensor(const struct directory *dir)
+/* Of DNG; of what a sensor has measured, behind a filter of colors or linear
+ * (DNG 1.7); of samples coded as only cameras do: Sony, Epson, Samsung, Nikon,
+ * Kodak, Pentax; and of those that are refused. */
+bool retag_is_raw(struct bytes file)
 {
-    enum { TAG_DNG_VERSION = 50706 };
+    enum { PAGES = 8, TAG_DNG_VERSION = 50706 }; /* raw files have no more */
     static const struct {
         uint16_t tag, value;
     } signs[] = {
@@ -368,26 +318,22 @@ static bool is_of_sensor(const struct directory *dir)
         { TAG_COMPRESSION, 32770 }, { TAG_COMPRESSION, 34713 },
         { TAG_COMPRESSION, 65000 }, { TAG_COMPRESSION, 65535 },
     };
-    bool found = directory_find(dir, TAG_DNG_VERSION);
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        found = found ||
-                directory_number(dir, signs[i].tag, 0, 0) == signs[i].value;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        found = found || directory_find(dir, others[i].tag);
-    return found && dir->tag != TAG_EXIF_IFD;
-}
-
-bool retag_is_raw(struct bytes file)
-{
-    enum { PAGES = 8 }; /* raw files have no more */
     struct directories all = {
         .file = file, .tags_only = true, .camera = true, .most = PAGES
     };
     struct err unheard;
     bool found = false;
     (void)directories_read(&all, &unheard);
-    for (struct directory *dir = all.first; dir && !found; dir = dir->then)
-        found = is_of_sensor(dir);
+    for (struct directory *dir = all.first; dir && !found; dir = dir->then) {
+        if (dir->tag == TAG_EXIF_IFD)
+            continue;
+        found = directory_find(dir, TAG_DNG_VERSION);
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+            found = found ||
+                    directory_number(dir, signs[i].tag, 0, 0) == signs[i].value;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            found = found || directory_find(dir, others[i].tag);
+    }
     directories_free(&all);
     return found;
 }

@@ -125,78 +125,6 @@ int strips_open(struct tiff_strips *s, struct image *img,
                        s->unit.cell, &all->opts->limits, err);
 }
 
-/* ---- Threads ----------------------------------------------------------- */
-
-/* What a thread works with: a handle, room for a part and room for a row of
- * it, unpacked. */
-struct strip_worker {
-    atomic_flag busy;
-    struct tiff_handle *handle;
-    uint8_t *part, *cells;
-};
-
-/* What the threads share: as many of these as there are threads, and the first
- * failure. */
-struct strip_workers {
-    const struct tiff_strips *s;
-    unsigned count;
-    struct strip_worker *worker;
-    struct err *err;
-    atomic_bool failed;
-    atomic_uint damaged; /* parts that were not wholly read */
-    struct err damage;   /* of the first of these */
-};
-
-static int workers_begin(struct strip_workers *w, bool writes, struct err *err)
-{
-    const struct cut *cut = &w->s->cut;
-    const size_t cells = (size_t)cut->chunk_width * cut->across *
-                         w->s->unit.count * cell_size(w->s->unit.cell);
-    w->err = err;
-    w->count = least(thread_pool_threads(w->s->opts->pool),
-                     (uint64_t)cut->across * cut->down * cut->planes +
-                         (!writes ? cut->height / BAND_ROWS : 0));
-    w->worker = memory_alloc_zeroed(w->count, sizeof *w->worker);
-    for (unsigned i = 0; w->worker && i < w->count; i++) {
-        struct strip_worker *worker = &w->worker[i];
-        atomic_flag_clear(&worker->busy);
-        worker->part = memory_alloc(
-            writes || cut->tiled ? cut->row * cut->chunk_height : 1);
-        worker->cells = memory_alloc(cells);
-        if (!worker->part || !worker->cells)
-            return fail_memory(err, "no memory for a strip or tile");
-        worker->handle = tiff_handle_open(w->s, writes, err);
-        if (!worker->handle)
-            return -1;
-    }
-    return w->worker ? 0 : fail_memory(err, "no memory for threads");
-}
-
-static void workers_end(struct strip_workers *w)
-{
-    for (unsigned i = 0; w->worker && i < w->count; i++) {
-        tiff_handle_close(w->worker[i].handle);
-        memory_free(w->worker[i].part);
-        memory_free(w->worker[i].cells);
-    }
-    memory_free(w->worker);
-}
-
-static void note_failure(struct strip_workers *w, const struct err *err)
-{
-    if (!atomic_exchange(&w->failed, true))
-        *w->err = *err;
-}
-
-/* Returns one that no other thread uses, until its flag is cleared. */
-static struct strip_worker *take(struct strip_workers *w)
-{
-    struct strip_worker *worker = w->worker;
-    while (atomic_flag_test_and_set(&worker->busy))
-        worker = worker + 1 < w->worker + w->count ? worker + 1 : w->worker;
-    return worker;
-}
-
 /* ---- Cells of bits ----------------------------------------------------- */
 
 /* Unpacks n cells of so many bits, the high bits first. */
@@ -303,10 +231,37 @@ static int write_lzw(const struct tiff_strips *s, uint8_t *part, size_t size,
                : fail_memory(err, "no memory for a strip or tile");
 }
 
+/* ---- Threads ----------------------------------------------------------- */
+
+/* What threads share that read or write parts: so many at a time, each thread
+ * every so-manieth of them, with a handle of its own. */
+struct strip_round {
+    const struct tiff_strips *s;
+    unsigned threads;
+    size_t parts;
+    struct err *err; /* of the first failure */
+    atomic_bool failed;
+};
+
+static void run_round(struct strip_round *round, size_t parts,
+                      void (*work)(void *context, size_t first), void *context)
+{
+    struct thread_pool *pool = round->s->opts->pool;
+    round->parts = parts;
+    round->threads = least(thread_pool_threads(pool), parts);
+    thread_pool_run(pool, work, context, round->threads);
+}
+
+static void note_failure(struct strip_round *round, const struct err *err)
+{
+    if (!atomic_exchange(&round->failed, true))
+        *round->err = *err;
+}
+
 /* ---- Reading ----------------------------------------------------------- */
 
 struct strips_reading {
-    struct strip_workers workers;
+    struct strip_round round;
     const struct tiff_strips *s;
     const struct row_sink *sink;
     uint8_t *rows; /* some of each plane that is cut, one after the other */
@@ -315,6 +270,8 @@ struct strips_reading {
     uint32_t begin, end; /* rows that are there */
     uint32_t down, n;    /* rows of parts that are being read */
     size_t band;         /* the first one that is not complete */
+    atomic_uint damaged; /* parts that were not wholly read */
+    struct err damage;   /* of the first of these */
 };
 
 static uint8_t *row_at(const struct strips_reading *r, unsigned plane,
@@ -323,33 +280,43 @@ static uint8_t *row_at(const struct strips_reading *r, unsigned plane,
     return r->rows + ((size_t)plane * r->room + (y - r->begin)) * r->row;
 }
 
-/* Reads a part to its place among the rows. */
-static void read_part(void *context, size_t i)
+/* Reads parts to their places among the rows. */
+static void read_parts(void *context, size_t first)
 {
     struct strips_reading *r = context;
     const struct cut *cut = &r->s->cut;
-    const uint32_t column = (uint32_t)(i % cut->across),
-                   down = r->down + (uint32_t)(i / cut->across % r->n),
-                   plane = (uint32_t)(i / cut->across / r->n),
-                   y = down * cut->chunk_height,
-                   height = least(cut->chunk_height, cut->height - y),
-                   part = (plane * cut->down + down) * cut->across + column;
-    const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
-    struct strip_worker *worker = take(&r->workers);
-    uint8_t *to = cut->tiled ? worker->part : row_at(r, plane, y);
     struct err err;
-    int status = 0;
-    if (!is_plain_lzw(&r->s->coding) ||
-        !read_lzw(r->s, tiff_handle_coded(worker->handle, part), to, size))
-        status = tiff_handle_read(worker->handle, part, to, size, &err);
-    if (status < 0 && !r->s->opts->tolerant)
-        note_failure(&r->workers, &err);
-    else if (status && atomic_fetch_add(&r->workers.damaged, 1) == 0)
-        r->workers.damage = err;
-    for (uint32_t k = 0; k < height && cut->tiled; k++)
-        memcpy(row_at(r, plane, y + k) + column * cut->row, to + k * cut->row,
-               cut->row);
-    atomic_flag_clear(&worker->busy);
+    struct tiff_handle *h = tiff_handle_open(r->s, false, &err);
+    uint8_t *tile = memory_alloc(cut->tiled ? cut->row * cut->chunk_height : 1);
+    if (h && !tile)
+        fail_memory(&err, "no memory for a tile");
+    if (!h || !tile)
+        note_failure(&r->round, &err);
+    for (size_t i = first; i < r->round.parts && !r->round.failed;
+         i += r->round.threads) {
+        const uint32_t column = (uint32_t)(i % cut->across),
+                       down = r->down + (uint32_t)(i / cut->across % r->n),
+                       plane = (uint32_t)(i / cut->across / r->n),
+                       y = down * cut->chunk_height,
+                       height = least(cut->chunk_height, cut->height - y),
+                       part = (plane * cut->down + down) * cut->across + column;
+        const size_t size =
+            (cut->tiled ? cut->chunk_height : height) * cut->row;
+        uint8_t *to = cut->tiled ? tile : row_at(r, plane, y);
+        int status = 0;
+        if (!is_plain_lzw(&r->s->coding) ||
+            !read_lzw(r->s, tiff_handle_coded(h, part), to, size))
+            status = tiff_handle_read(h, part, to, size, &err);
+        if (status < 0 && !r->s->opts->tolerant)
+            note_failure(&r->round, &err);
+        else if (status && atomic_fetch_add(&r->damaged, 1) == 0)
+            r->damage = err;
+        for (uint32_t k = 0; k < height && cut->tiled; k++)
+            memcpy(row_at(r, plane, y + k) + column * cut->row,
+                   to + k * cut->row, cut->row);
+    }
+    tiff_handle_close(h);
+    memory_free(tile);
 }
 
 static void put_band(void *context, size_t i)
@@ -357,31 +324,32 @@ static void put_band(void *context, size_t i)
     struct strips_reading *r = context;
     const struct tiff_strips *s = r->s;
     const struct unit *unit = &s->unit;
-    struct strip_worker *worker = take(&r->workers);
+    uint8_t *cells = NULL;
     struct row_sink band = { 0 };
     struct err err;
     uint32_t begin, end, row;
     int status =
         row_sink_open_band(&band, r->sink, r->band + i, &begin, &end, &err);
-    for (uint32_t y = begin; y < end && status == 0; y++) {
+    if (status == 0 && is_packed(unit) &&
+        !(cells = memory_alloc((size_t)s->cut.width * unit->count *
+                               cell_size(unit->cell))))
+        status = fail_memory(&err, "no memory for a row");
+    for (uint32_t y = begin; status == 0 && y < end; y++) {
         const struct image *to = row_sink_at(&band, y, &row);
         for (unsigned p = 0; p < s->cut.planes; p++) {
             const struct image view = plane_view(s, to, p);
-            const void *from = row_at(r, p, y);
-            if (is_packed(unit)) {
-                unpack(worker->cells, unit->cell, from,
+            if (cells)
+                unpack(cells, unit->cell, row_at(r, p, y),
                        (size_t)view.width * unit->count, unit->bits);
-                from = worker->cells;
-            }
-            interleave_split_row(&view, row, from);
+            interleave_split_row(&view, row, cells ? cells : row_at(r, p, y));
         }
         status = row_sink_done(&band, y, &err);
     }
     if (status)
-        note_failure(&r->workers, &err);
+        note_failure(&r->round, &err);
     if (band.turner)
         row_sink_close(&band);
-    atomic_flag_clear(&worker->busy);
+    memory_free(cells);
 }
 
 /* Passes on the bands of which all rows are there, and keeps the others. */
@@ -436,38 +404,37 @@ static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
 int strips_read(const struct tiff_strips *s, struct row_sink *sink,
                 struct err *err)
 {
-    struct strips_reading r = { .workers = { .s = s }, .s = s, .sink = sink };
+    struct strips_reading r = { .round = { .s = s, .err = err },
+                                .s = s,
+                                .sink = sink };
     const struct cut *cut = &s->cut;
-    struct thread_pool *pool = s->opts->pool;
     uint32_t most = 1;
     int status = make_room(&r, &most, err);
-    if (status == 0)
-        status = workers_begin(&r.workers, false, err);
-    if (status == 0 && s->shown)
-        status = tiff_handle_show(r.workers.worker->handle, s,
-                                  (uint32_t *)(void *)r.rows, err);
-    if (s->shown) {
+    if (status == 0 && s->shown) {
+        struct tiff_handle *h = tiff_handle_open(s, false, err);
+        status =
+            h ? tiff_handle_show(h, s, (uint32_t *)(void *)r.rows, err) : -1;
+        tiff_handle_close(h);
         r.row = (size_t)cut->width * s->coding.samples;
         most = cut->down;
     }
     for (; r.down < cut->down && status == 0; r.down += r.n) {
         r.n = least(most, cut->down - r.down);
         if (!s->shown)
-            thread_pool_run(pool, read_part, &r,
-                            (size_t)r.n * cut->across * cut->planes);
+            run_round(&r.round, (size_t)r.n * cut->across * cut->planes,
+                      read_parts, &r);
         r.end =
             least((uint64_t)(r.down + r.n) * cut->chunk_height, cut->height);
-        if (!atomic_load(&r.workers.failed))
-            put_bands(&r, pool);
-        status = atomic_load(&r.workers.failed)
+        if (!r.round.failed)
+            put_bands(&r, s->opts->pool);
+        status = r.round.failed
                      ? -1
                      : account_check_time(s->opts->limits.account, err);
     }
-    if (status == 0 && atomic_load(&r.workers.damaged))
+    const unsigned damaged = atomic_load(&r.damaged);
+    if (status == 0 && damaged)
         warn(s->opts->warnings, "%s; %u such part%s kept as far as can be read",
-             r.workers.damage.text, atomic_load(&r.workers.damaged),
-             atomic_load(&r.workers.damaged) > 1 ? "s are" : " is");
-    workers_end(&r.workers);
+             r.damage.text, damaged, damaged > 1 ? "s are" : " is");
     memory_free(r.rows);
     return status;
 }
@@ -475,74 +442,72 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
 /* ---- Writing ----------------------------------------------------------- */
 
 struct strips_writing {
-    struct strip_workers workers;
+    struct strip_round round;
     const struct tiff_strips *s;
     struct row_source source;
     struct bytes *made; /* of each part */
     uint32_t plane, down;
 };
 
-/* Makes a part of its rows, with zeros where a tile is beyond the picture. */
-static void write_part(void *context, size_t i)
+/* Makes a part of its rows, with zeros where a tile is beyond the picture.
+ * Returns its bytes. */
+static size_t fill_part(const struct strips_writing *w, uint8_t *part,
+                        uint8_t *cells, uint32_t down, uint32_t column)
+{
+    const struct cut *cut = &w->s->cut;
+    const struct unit *unit = &w->s->unit;
+    const uint32_t y = down * cut->chunk_height, x = column * cut->chunk_width,
+                   width = least(cut->chunk_width, cut->width - x),
+                   height = least(cut->chunk_height, cut->height - y);
+    const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
+    uint32_t row;
+    const struct image *img = row_source_at(&w->source, y, &row);
+    const struct image columns = image_part(img, true, x, width);
+    const struct image view = plane_view(w->s, &columns, w->plane);
+    if (width < cut->chunk_width || height < cut->chunk_height)
+        memset(part, 0, size);
+    for (uint32_t k = 0; k < height; k++, part += cut->row) {
+        interleave_join_row(&view, row + k, is_packed(unit) ? cells : part);
+        if (is_packed(unit))
+            pack(part, cells, unit->cell, (size_t)width * unit->count,
+                 unit->bits);
+    }
+    return size;
+}
+
+static void write_parts(void *context, size_t first)
 {
     struct strips_writing *w = context;
     const struct tiff_strips *s = w->s;
     const struct cut *cut = &s->cut;
-    const struct unit *unit = &s->unit;
-    const uint32_t column = (uint32_t)(i % cut->across),
-                   down = w->down + (uint32_t)(i / cut->across),
-                   part = (w->plane * cut->down + down) * cut->across + column,
-                   y = down * cut->chunk_height, x = column * cut->chunk_width,
-                   width = least(cut->chunk_width, cut->width - x),
-                   height = least(cut->chunk_height, cut->height - y);
-    const size_t size = (cut->tiled ? cut->chunk_height : height) * cut->row;
-    struct strip_worker *worker = take(&w->workers);
     struct err err;
-    uint32_t row;
-    const struct image *img = row_source_at(&w->source, y, &row);
-    const struct image columns = image_part(img, true, x, width);
-    const struct image view = plane_view(s, &columns, w->plane);
-    if (width < cut->chunk_width || height < cut->chunk_height)
-        memset(worker->part, 0, size);
-    for (uint32_t k = 0; k < height; k++) {
-        uint8_t *to = worker->part + k * cut->row;
-        interleave_join_row(&view, row + k,
-                            is_packed(unit) ? worker->cells : to);
-        if (is_packed(unit))
-            pack(to, worker->cells, unit->cell, (size_t)width * unit->count,
-                 unit->bits);
+    struct tiff_handle *h = tiff_handle_open(s, true, &err);
+    uint8_t *part = memory_alloc(cut->row * cut->chunk_height),
+            *cells = memory_alloc((size_t)cut->chunk_width * s->unit.count *
+                                  cell_size(s->unit.cell));
+    if (h && (!part || !cells))
+        fail_memory(&err, "no memory for a strip or tile");
+    if (!h || !part || !cells)
+        note_failure(&w->round, &err);
+    for (size_t i = first; i < w->round.parts && !w->round.failed;
+         i += w->round.threads) {
+        const uint32_t column = (uint32_t)(i % cut->across),
+                       down = w->down + (uint32_t)(i / cut->across);
+        const size_t size = fill_part(w, part, cells, down, column);
+        if (is_plain_lzw(&s->coding)
+                ? write_lzw(s, part, size, &w->made[i], &err)
+                : tiff_handle_write(
+                      h, (w->plane * cut->down + down) * cut->across + column,
+                      part, size, &w->made[i], &err))
+            note_failure(&w->round, &err);
     }
-    if (is_plain_lzw(&s->coding)
-            ? write_lzw(s, worker->part, size, &w->made[i], &err)
-            : tiff_handle_write(worker->handle, part, worker->part, size,
-                                &w->made[i], &err))
-        note_failure(&w->workers, &err);
-    atomic_flag_clear(&worker->busy);
+    tiff_handle_close(h);
+    memory_free(part);
+    memory_free(cells);
 }
 
-/* Appends what was made of n rows of parts. Rows of one strip that is not
- * compressed may come in several. */
-static void append_parts(struct strips_writing *w, struct tiff_writer *to,
-                         const struct directory_parts *parts, uint32_t n)
-{
-    for (size_t i = 0; i < (size_t)n * w->s->cut.across; i++) {
-        struct bytes *made = &w->made[i];
-        const uint64_t part =
-            parts->count == w->s->cut.planes
-                ? w->plane
-                : ((uint64_t)w->plane * w->s->cut.down + w->down) *
-                          w->s->cut.across +
-                      i;
-        const uint64_t was = directory_part_size(parts, part);
-        directory_part_set(parts, part,
-                           was ? directory_part_at(parts, part)
-                               : tiff_writer_at(to),
-                           was + made->size);
-        tiff_writer_append(to, made->data, made->size);
-        made->size = 0;
-    }
-}
-
+/* Appends parts to the file, some rows of them at a time. Rows of one strip
+ * that is not compressed may come in several. */
 static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
                         const struct directory_parts *parts, struct err *err)
 {
@@ -554,10 +519,10 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
         (uint64_t)most * cut->chunk_height > row_source_most(&w->source))
         most = row_source_most(&w->source) / cut->chunk_height;
     most += !most;
-    w->made = memory_alloc_zeroed((size_t)most * cut->across, sizeof *w->made);
-    if (!w->made)
-        return fail_memory(err, "no memory for strips or tiles");
-    int status = 0;
+    const size_t count = (size_t)most * cut->across;
+    w->made = memory_alloc_zeroed(count, sizeof *w->made);
+    int status =
+        w->made ? 0 : fail_memory(err, "no memory for strips or tiles");
     for (w->plane = 0; w->plane < cut->planes; w->plane++)
         for (w->down = 0; w->down < cut->down && status == 0; w->down += n) {
             n = least(most, cut->down - w->down);
@@ -565,16 +530,30 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
                 &w->source, w->down * cut->chunk_height,
                 least((uint64_t)(w->down + n) * cut->chunk_height, cut->height),
                 err);
-            if (status == 0)
-                thread_pool_run(w->s->opts->pool, write_part, w,
-                                (size_t)n * cut->across);
-            if (status == 0 && !atomic_load(&w->workers.failed))
-                append_parts(w, to, parts, n);
-            if (atomic_load(&w->workers.failed) || to->failed ||
+            if (status)
+                break;
+            run_round(&w->round, (size_t)n * cut->across, write_parts, w);
+            for (size_t i = 0; i < w->round.parts && !w->round.failed; i++) {
+                struct bytes *made = &w->made[i];
+                const uint64_t k =
+                    parts->count == cut->planes
+                        ? w->plane
+                        : ((uint64_t)w->plane * cut->down + w->down) *
+                                  cut->across +
+                              i;
+                const uint64_t was = directory_part_size(parts, k);
+                directory_part_set(parts, k,
+                                   was ? directory_part_at(parts, k)
+                                       : tiff_writer_at(to),
+                                   was + made->size);
+                tiff_writer_append(to, made->data, made->size);
+                made->size = 0;
+            }
+            if (w->round.failed || to->failed ||
                 account_check_time(w->s->opts->limits.account, err))
                 status = -1;
         }
-    for (size_t i = 0; i < (size_t)most * cut->across; i++)
+    for (size_t i = 0; w->made && i < count; i++)
         bytes_free(&w->made[i]);
     memory_free(w->made);
     return status;
@@ -587,9 +566,11 @@ int strips_write(struct tiff_writer *to, struct directory *dir,
     const uint64_t count =
         (uint64_t)s->cut.planes * s->cut.across * s->cut.down;
     struct tiff_strips cut = *s;
-    struct strips_writing w = { .workers = { .s = &cut },
-                                .s = &cut,
-                                .source = row_source_open(img, s->opts->pool) };
+    struct strips_writing w = {
+        .round = { .s = &cut, .err = err },
+        .s = &cut,
+        .source = row_source_open(img, s->opts->pool),
+    };
     struct directory_parts parts;
     /* An even number of rows, so that nothing comes between them. */
     if (s->coding.compression == CODED_NONE && s->cut.down == 1 &&
@@ -599,10 +580,7 @@ int strips_write(struct tiff_writer *to, struct directory *dir,
     }
     int status = directory_parts_make(&parts, dir, s->cut.tiled, count, err);
     if (status == 0)
-        status = workers_begin(&w.workers, true, err);
-    if (status == 0)
         status = write_rounds(&w, to, &parts, err);
     row_source_close(&w.source);
-    workers_end(&w.workers);
     return status;
 }

@@ -179,37 +179,6 @@ static int turn_block(struct directory *dir, unsigned tag,
     return status;
 }
 
-static void leave_out(struct directory *dir, const struct save_opts *save)
-{
-    /* What says how the samples lie or look. */
-    static const uint16_t needed[] = {
-        254, 256, 257, 258, 259, 262, 266, 273, 274, 277,   278,
-        279, 280, 281, 284, 290, 291, 292, 293, 301, 317,   318,
-        319, 320, 322, 323, 324, 325, 330, 332, 333, 334,   336,
-        338, 339, 340, 341, 347, 529, 530, 531, 532, 50674,
-    };
-    static const struct {
-        unsigned drop, tag;
-    } named[] = { { DROP_GPS, TAG_GPS_IFD },
-                  { DROP_EXIF, TAG_EXIF_IFD },
-                  { DROP_EXIF, TAG_GPS_IFD },
-                  { DROP_XMP, TAG_PACKET },
-                  { DROP_ICC, TAG_ICC } };
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (save->drop & named[i].drop)
-            directory_remove(dir, named[i].tag);
-    for (size_t i = 0; save->strip && i < dir->nfields;) {
-        const unsigned tag = dir->field[i].tag;
-        bool kept = tag == TAG_ICC && save->strip != STRIP_ALL;
-        for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
-            kept = kept || needed[k] == tag;
-        if (kept)
-            i++;
-        else
-            directory_remove(dir, tag);
-    }
-}
-
 void tags_set_coding(struct directory *dir, const struct coding *c)
 {
     const struct {
@@ -236,6 +205,13 @@ void tags_set_coding(struct directory *dir, const struct coding *c)
     }
 }
 
+/* What says how the samples lie or look. */
+static const uint16_t needed[] = {
+    254, 256, 257, 258, 259, 262, 266, 273, 274, 277, 278, 279, 280,   281, 284,
+    290, 291, 292, 293, 301, 317, 318, 319, 320, 322, 323, 324, 325,   330, 332,
+    333, 334, 336, 338, 339, 340, 341, 347, 529, 530, 531, 532, 50674,
+};
+
 int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err)
 {
@@ -248,7 +224,25 @@ int tags_turn(struct directory *dir, const struct save_opts *save,
         { 0xa002, 0xa003 }, /* of the picture, in pixels */
         { 0xa20e, 0xa20f }, /* resolution of the focal plane */
     };
-    leave_out(dir, save);
+    static const struct {
+        unsigned drop, tag;
+    } named[] = { { DROP_GPS, TAG_GPS_IFD },
+                  { DROP_EXIF, TAG_EXIF_IFD },
+                  { DROP_EXIF, TAG_GPS_IFD },
+                  { DROP_XMP, TAG_PACKET },
+                  { DROP_ICC, TAG_ICC } };
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (save->drop & named[i].drop)
+            directory_remove(dir, named[i].tag);
+    for (size_t i = dir->nfields; save->strip && i-- > 0;) {
+        const unsigned tag = dir->field[i].tag;
+        bool kept = tag == TAG_ICC && save->strip != STRIP_ALL;
+        for (size_t k = 0; k < sizeof needed / sizeof *needed; k++)
+            kept = kept || needed[k] == tag;
+        if (!kept)
+            directory_remove(dir, tag);
+        i = i < dir->nfields ? i : dir->nfields;
+    }
     const struct field *exif = directory_find(dir, TAG_EXIF_IFD);
     struct directory *of[] = { dir, exif ? exif->child : NULL };
     for (unsigned i = 0; i < 2 && of[i]; i++) {

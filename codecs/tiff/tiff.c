@@ -123,17 +123,6 @@ static int open(struct reader *reader, struct err *err)
     return 0;
 }
 
-static double ratio_of(const struct tiff_state *state, unsigned tag)
-{
-    const struct field *field = directory_find(state->dir, tag);
-    if (!field || field->type != FIELD_RATIONAL || field->count != 1)
-        return 0;
-    const double below = (double)tiff_read(state->all.form, field->data + 4, 4);
-    return below > 0
-               ? (double)tiff_read(state->all.form, field->data, 4) / below
-               : 0;
-}
-
 /* The block of EXIF is made of what the directory has of it. */
 static int read_meta(const struct tiff_state *state, struct meta *meta,
                      struct err *err)
@@ -144,14 +133,22 @@ static int read_meta(const struct tiff_state *state, struct meta *meta,
     const struct field *xmp = directory_find(state->dir, TAG_PACKET);
     const uint64_t unit =
         directory_number(state->dir, TAG_RESOLUTION_UNIT, 0, 2);
-    const double of_meter = unit == 3 ? 100 : 1;
-    meta->density = (struct density){
-        unit == 3   ? DENSITY_METER
-        : unit == 2 ? DENSITY_INCH
-                    : DENSITY_ASPECT,
-        of_meter * ratio_of(state, TAG_X_RESOLUTION),
-        of_meter * ratio_of(state, TAG_Y_RESOLUTION),
-    };
+    double density[2] = { 0 };
+    for (unsigned i = 0; i < 2; i++) {
+        const struct field *field =
+            directory_find(state->dir, TAG_X_RESOLUTION + i);
+        const bool is =
+            field && field->type == FIELD_RATIONAL && field->count == 1;
+        const uint64_t n = is ? tiff_read(state->all.form, field->data, 4) : 0,
+                       of = is ? tiff_read(state->all.form, field->data + 4, 4)
+                               : 0;
+        if (of)
+            density[i] = (unit == 3 ? 100 : 1) * ((double)n / (double)of);
+    }
+    meta->density = (struct density){ unit == 3   ? DENSITY_METER
+                                      : unit == 2 ? DENSITY_INCH
+                                                  : DENSITY_ASPECT,
+                                      density[0], density[1] };
     if (!(meta->density.x > 0) || !(meta->density.y > 0))
         meta->density.unit = DENSITY_NONE;
     if ((icc && !bytes_append(&meta->icc, icc->data, icc->size)) ||

@@ -15,13 +15,12 @@ turn() {
 }
 for op in rotate90 fliph rotate180 flipv transpose transverse rotate270 upright \
     copy; do
-    files=in/*
-    case $op in fl* | tr*) files='in/[!p]* in/pages* in/pef*' ;; esac
-    check "$op" turn $op $op $files
+    check "$op" turn $op $op in/*
     check "$op, judged" $oracle check $op in $op
 done
-gives 1 'gimgxf: in/phase-6.iiq: IIQ cannot say that a picture is mirrored' \
-    fliph in/phase-6.iiq no.iiq
+{ printf 'II*\0\x10\0\0\0IIIICwaR'; cat in/nef-le-6.nef; } >phase.iiq
+gives 1 'gimgxf: phase.iiq: a raw picture of Phase One (IIQ), whose readers ignore the orientation tag; convert it to DNG first' \
+    fliph phase.iiq no.iiq
 
 # Eight quarter turns are four, which are none if the tag was there; what else
 # readers show is the same.
@@ -46,7 +45,7 @@ was, now = ({f: o for f, o in (line.rstrip('\n').split('\t')
                                for line in open(name))} for name in sys.argv[2:4])
 wrong = [f for f in now if turned(int(was[f]) if was[f].isdigit() else None,
                                   sys.argv[4]) !=
-         (int(now[f]) if now[f].isdigit() else 1) and not f.endswith('iiq')]
+         (int(now[f]) if now[f].isdigit() else 1)]
 sys.exit(f'{wrong} of {len(now)}' if wrong or len(now) < 200 else 0)
 END
     done

@@ -380,9 +380,7 @@ def compare(op, a, b):
         aspect = max(1, round(64 * 64 / (aspect + 15)) - 15)
     if second.aspect != aspect:
         return 'the aspect is %d' % second.aspect
-    size = b'tiff:ImageWidth="%d" tiff:ImageLength="%d"'
-    if [part.replace(size % (19, 11), size % ((11, 19) if swap else (19, 11)))
-            for part in first.parts] != second.parts:
+    if first.parts != second.parts:
         return 'other blocks differ'
     for i, (f, g) in enumerate(zip(first.shown(), second.shown())):
         if turn(f, op) != g:

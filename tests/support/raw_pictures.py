@@ -98,15 +98,6 @@ def raw(name, o, order='<', big=False):
     return bytes(f.out)
 
 
-def iiq(o):
-    codes = {1: 0, 6: 1, 8: 2, 3: 3}
-    block = b'IIIICwaR' + struct.pack('<IIIIIIII', 12, 2, 0, 0x100, 1, 4,
-                                      codes[o] | 0x80, 0x108)
-    f = Tiff('<', gap=block + struct.pack('<III', 1, 4, 60))
-    f.ifd({**picture(f, 6, 4, 1, 2, bytes(72))}, True)
-    return bytes(f.out)
-
-
 CANON = bytes.fromhex('85c0b687820f11e08111f4ce462b6a48')
 
 
@@ -167,8 +158,6 @@ def make(place):
                       pages(o, order, False, 4))
                 write('canon-%d-%d.cr3' % (order == '>', n), cr3(o, order))
                 write('fuji-%d-%d.raf' % (order == '>', n), raf(o, order))
-        if o in (1, 3, 6, 8):
-            write(f'phase-{n}.iiq', iiq(o))
 
 
 # ---- Judging -----------------------------------------------------------------
@@ -190,9 +179,6 @@ class Reader:
             self.tiff('JPEG', 148 + 12)
         else:
             self.tiff('', 0)
-        if data[8:12] == b'IIII':
-            self.says['IIQ'] = [1, 6, 8, 3][data[40] & 3]
-            self.bytes.add(40)
 
     def tiff(self, name, base):
         block = tiff.Reader(self.data, base)
@@ -227,8 +213,7 @@ def wanted(name, was, operation):
             if f'.{i}' not in was and turned(None, operation) != 1:
                 want[f'.{i}'] = turned(None, operation)
         return want
-    first = was.get('IIQ') or next(iter(v for k, v in was.items()
-                                        if k != 'XMP'), None)
+    first = next(iter(v for k, v in was.items() if k != 'XMP'), None)
     is_now = turned(first, operation)
     want = dict.fromkeys(was, is_now)
     if '.0' not in was and 'CMT1.0' not in was and 'JPEG.0' not in was and \
@@ -240,8 +225,6 @@ def wanted(name, was, operation):
 def check(operation, place, out):
     names, wrong = sorted(os.listdir(place)), 0
     for name in names:
-        if name.endswith('.iiq') and turned(1, operation) not in (1, 3, 6, 8):
-            continue
         with open(os.path.join(place, name), 'rb') as file:
             before = file.read()
         try:
