@@ -126,13 +126,6 @@ struct frame_place gif_place_of(const struct gif *gif,
                                  read_le16(p + 4), read_le16(p + 6) };
 }
 
-/* What a control has said of the frame that comes next. */
-struct gif_control {
-    int transparent;
-    unsigned delay; /* in hundredths of a second */
-};
-static const struct gif_control no_control = { .transparent = -1 };
-
 /* The screen is made large enough for all frames. */
 static int add_frame(struct gif *gif, const struct gif_part *part,
                      const struct load_opts *opts, struct err *err)
@@ -173,8 +166,7 @@ static int add_frame(struct gif *gif, const struct gif_part *part,
 }
 
 /* Takes the next part. */
-static int take_part(struct gif *gif, struct gif_part *part,
-                     struct gif_control *control, struct meta *meta,
+static int take_part(struct gif *gif, struct gif_part *part, struct meta *meta,
                      const struct load_opts *opts, struct err *err)
 {
     const uint8_t *p = gif->file.data + part->body;
@@ -183,17 +175,17 @@ static int take_part(struct gif *gif, struct gif_part *part,
         return 0;
     case GIF_CONTROL:
         if (p[0] >= 4)
-            *control =
-                (struct gif_control){ p[1] & 1 ? p[4] : -1, read_le16(p + 2) };
+            gif->control = gif->file.data + part->body;
         return 0;
     case GIF_FRAME:
-        part->transparent = control->transparent;
-        animation_add(&meta->animation, control->delay / 100.0,
+        p = gif->control;
+        part->transparent = p && p[1] & 1 ? p[4] : -1;
+        animation_add(&meta->animation, (p ? read_le16(p + 2) : 0) / 100.0,
                       gif->size.frames == 0);
-        *control = no_control;
+        gif->control = NULL;
         return add_frame(gif, part, opts, err);
     case GIF_TEXT:
-        *control = no_control;
+        gif->control = NULL;
         return 0;
     default:
         return note_extension(meta, gif->file.data + part->begin,
@@ -204,7 +196,6 @@ static int take_part(struct gif *gif, struct gif_part *part,
 int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
              const struct load_opts *opts, struct err *err)
 {
-    struct gif_control control = no_control;
     struct gif_part part;
     struct err why;
     *gif = (struct gif){ .file = file };
@@ -219,7 +210,7 @@ int gif_scan(struct gif *gif, struct meta *meta, struct bytes file,
         gif->cut = gif_find_part(&part, file, gif->end, &why);
         if (gif->cut || part.kind == GIF_TRAILER || part.kind == GIF_NOTHING)
             break;
-        if (take_part(gif, &part, &control, meta, opts, err))
+        if (take_part(gif, &part, meta, opts, err))
             return -1;
     }
     const uint32_t frames = gif->size.frames;

@@ -42,6 +42,7 @@ struct gif {
     struct gif_part *frame;  /* all else stays as it is, but for metadata */
     struct frames_size size; /* of the frames */
     size_t begin, end;       /* of all blocks, without a trailer */
+    const uint8_t *control;  /* what is said of the next frame; or NULL */
     bool cut;                /* what follows `end` is lost */
     uint32_t outside;        /* frames behind the first that enlarge it */
 };

@@ -61,7 +61,9 @@ bool directory_is_tiled(const struct directory *dir)
 unsigned directory_orientation(const struct directory *dir)
 {
     const uint64_t tag = directory_number(dir, TAG_ORIENTATION, 0, 0);
-    return tag <= 8 ? (unsigned)tag : 0;
+    if (!directory_find(dir, TAG_ORIENTATION))
+        return 0;
+    return tag >= 1 && tag <= 8 ? (unsigned)tag : 1;
 }
 
 static void free_field(struct field *field)
@@ -444,10 +446,8 @@ struct directory_parts directory_parts_of(const struct directory *dir,
         return (struct directory_parts){ .count = 0 };
     return (struct directory_parts){
         .form = dir->form,
-        .at = at->data,
-        .size = size->data,
-        .at_bytes = tiff_size_of(at->type),
-        .size_bytes = tiff_size_of(size->type),
+        .value = { at->data, size->data },
+        .bytes = { tiff_size_of(at->type), tiff_size_of(size->type) },
         .count = at->count < size->count ? at->count : size->count,
     };
 }
@@ -464,8 +464,8 @@ int directory_parts_find(struct directory_parts *parts,
         directory_find(dir, TAG_TILE_SIZES) ? TAG_TILE_SIZES : TAG_STRIP_SIZES);
     bool fits = !at || parts->count == at->count;
     for (uint64_t i = 0; i < parts->count && fits; i++)
-        fits = contains(all, directory_part_at(parts, i),
-                        directory_part_size(parts, i));
+        fits = contains(all, directory_part(parts, PART_AT, i),
+                        directory_part(parts, PART_SIZE, i));
     return fits ? 0 : fail(err, "a strip or tile is not in the file");
 }
 
@@ -485,15 +485,6 @@ int directory_parts_make(struct directory_parts *parts, struct directory *dir,
     }
     *parts = directory_parts_of(dir, tags[tiled][0], tags[tiled][1]);
     return 0;
-}
-
-void directory_part_set(const struct directory_parts *parts, uint64_t i,
-                        uint64_t at, uint64_t size)
-{
-    tiff_write(parts->form, parts->at + i * parts->at_bytes, parts->at_bytes,
-               at);
-    tiff_write(parts->form, parts->size + i * parts->size_bytes,
-               parts->size_bytes, size);
 }
 
 /* ---- Writing ------------------------------------------------------------ */

@@ -169,7 +169,8 @@ bool field_has_integers(const struct field *field);
 bool directory_is_picture(const struct directory *dir);
 bool directory_is_tiled(const struct directory *dir);
 
-/* Returns what a directory's tag says, 1..8; 0: another value, or none. */
+/* Returns what a directory's tag says, 1..8; 0: there is none. Another value
+ * counts as 1, as it does for readers. */
 unsigned directory_orientation(const struct directory *dir);
 
 /* Give a field these values, which are copied, or are written in the byte order
@@ -202,10 +203,11 @@ void directory_exchange(struct directory *dir, unsigned a, unsigned b);
 /* ---- Strips and tiles ---- */
 
 /* The places of some parts of the file, and their sizes, in two tags. */
+enum { PART_AT, PART_SIZE };
 struct directory_parts {
     struct tiff_form form;
-    uint8_t *at, *size;
-    unsigned at_bytes, size_bytes; /* of each number */
+    uint8_t *value[2];
+    unsigned bytes[2]; /* of each number */
     uint64_t count;
 };
 
@@ -213,18 +215,20 @@ struct directory_parts {
 struct directory_parts directory_parts_of(const struct directory *dir,
                                           unsigned places, unsigned sizes);
 
-/* Returns one of them: its place and size, which may be anything. */
-static inline uint64_t directory_part_at(const struct directory_parts *parts,
-                                         uint64_t i)
+/* Returns or sets the place or the size of one of them, which may be anything.
+ */
+static inline uint64_t directory_part(const struct directory_parts *parts,
+                                      unsigned which, uint64_t i)
 {
-    return tiff_read(parts->form, parts->at + i * parts->at_bytes,
-                     parts->at_bytes);
+    const unsigned bytes = parts->bytes[which];
+    return tiff_read(parts->form, parts->value[which] + i * bytes, bytes);
 }
-static inline uint64_t directory_part_size(const struct directory_parts *parts,
-                                           uint64_t i)
+static inline void directory_part_set(const struct directory_parts *parts,
+                                      unsigned which, uint64_t i,
+                                      uint64_t number)
 {
-    return tiff_read(parts->form, parts->size + i * parts->size_bytes,
-                     parts->size_bytes);
+    const unsigned bytes = parts->bytes[which];
+    tiff_write(parts->form, parts->value[which] + i * bytes, bytes, number);
 }
 
 /* Finds the strips or tiles of a picture, if it has one. Fails if they are not
@@ -236,8 +240,6 @@ int directory_parts_find(struct directory_parts *parts,
 /* Gives a directory room for so many, all 0, to be set. */
 int directory_parts_make(struct directory_parts *parts, struct directory *dir,
                          bool tiled, uint64_t count, struct err *err);
-void directory_part_set(const struct directory_parts *parts, uint64_t i,
-                        uint64_t at, uint64_t size);
 
 /* ---- Writing ---- */
 

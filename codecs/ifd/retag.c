@@ -49,13 +49,6 @@ static const struct {
     const char *maker;
 } others[] = { { 34310, "Leaf" }, { 46274, "Imacon" } };
 
-/* Values that are no orientation count as 1, as they do for readers. */
-static unsigned orientation_of(const struct directory *dir)
-{
-    const unsigned value = directory_orientation(dir);
-    return directory_find(dir, TAG_ORIENTATION) && !value ? 1 : value;
-}
-
 /* Returns a packet of XMP, in the file. */
 static struct bytes find_xmp(const struct directory *dir)
 {
@@ -89,8 +82,8 @@ static uint64_t find_end(const struct directory *dir, unsigned places,
         height < 1 << 20 && bits <= 64 && samples <= 256)
         most = (width * bits * samples + 7) / 8 * height;
     for (uint64_t i = 0; i < parts.count; i++) {
-        const uint64_t begin = directory_part_at(&parts, i),
-                       size = directory_part_size(&parts, i),
+        const uint64_t begin = directory_part(&parts, PART_AT, i),
+                       size = directory_part(&parts, PART_SIZE, i),
                        bytes = size < most ? size : most;
         if (begin != UINT32_MAX && bytes > 0 && begin <= UINT64_MAX / 2 &&
             begin + bytes > end)
@@ -128,7 +121,7 @@ static int read_tags(struct tiff_tags *tags, const struct directory *dir,
     struct orientation *o = &info->orientation;
     const struct field *field = directory_find(dir, TAG_ORIENTATION);
     const struct bytes xmp = find_xmp(dir);
-    const unsigned value = orientation_of(dir);
+    const unsigned value = directory_orientation(dir);
     const uint64_t width = directory_number(
         dir, TAG_WIDTH, 0, directory_number(dir, TAG_SENSOR_WIDTH, 0, 0));
     const uint64_t height = directory_number(
@@ -252,8 +245,8 @@ int retag_write(struct bytes *out, const struct tiff_tags *tags, enum xform op,
     for (; dir; dir = dir->then) {
         const bool first = dir == all->first,
                    is_exif = dir->tag == TAG_EXIF_IFD;
-        const unsigned turned =
-            xform_retag(all->camera || first ? was : orientation_of(dir), op);
+        const unsigned turned = xform_retag(
+            all->camera || first ? was : directory_orientation(dir), op);
         const struct field *own = directory_find(dir, TAG_PANASONIC_JPEG);
         const uint64_t strip =
             directory_number(dir, TAG_STRIP_OFFSETS, 0, file.size);

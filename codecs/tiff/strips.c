@@ -128,45 +128,38 @@ int strips_open(struct tiff_strips *s, struct image *img,
 /* ---- Cells of bits ----------------------------------------------------- */
 
 /* Unpacks n cells of so many bits, the high bits first. */
-static void unpack(void *cells, enum cell cell, const uint8_t *from, size_t n,
-                   unsigned bits)
+static void unpack(uint8_t *cells, enum cell cell, const uint8_t *from,
+                   size_t n, unsigned bits)
 {
+    const unsigned size = (unsigned)cell_size(cell);
     uint64_t held = 0;
     unsigned have = 0;
     if (bits == 1 || bits == 2 || bits == 4) {
         interleave_unpack(cells, n, from, bits);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++, cells += size) {
         for (; have < bits; have += 8)
             held = held << 8 | *from++;
         have -= bits;
-        const uint32_t value =
-            (uint32_t)(held >> have & ((UINT64_C(1) << bits) - 1));
-        if (cell == CELL_U8)
-            ((uint8_t *)cells)[i] = (uint8_t)value;
-        else if (cell == CELL_U16)
-            ((uint16_t *)cells)[i] = (uint16_t)value;
-        else
-            ((uint32_t *)cells)[i] = value;
+        write_uint(cells, size, interleave_big_endian(),
+                   held >> have & ((UINT64_C(1) << bits) - 1));
     }
 }
 
 /* The inverse: bits after the last cell are 0. */
-static void pack(uint8_t *to, const void *cells, enum cell cell, size_t n,
+static void pack(uint8_t *to, const uint8_t *cells, enum cell cell, size_t n,
                  unsigned bits)
 {
+    const unsigned size = (unsigned)cell_size(cell);
     uint64_t held = 0;
     unsigned have = 0;
     if (bits == 1 || bits == 2 || bits == 4) {
         interleave_pack(to, cells, n, bits);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        held =
-            held << bits | (cell == CELL_U8    ? ((const uint8_t *)cells)[i]
-                            : cell == CELL_U16 ? ((const uint16_t *)cells)[i]
-                                               : ((const uint32_t *)cells)[i]);
+    for (size_t i = 0; i < n; i++, cells += size) {
+        held = held << bits | read_uint(cells, size, interleave_big_endian());
         for (have += bits; have >= 8; have -= 8)
             *to++ = (uint8_t)(held >> (have - 8));
     }
@@ -541,11 +534,10 @@ static int write_rounds(struct strips_writing *w, struct tiff_writer *to,
                         : ((uint64_t)w->plane * cut->down + w->down) *
                                   cut->across +
                               i;
-                const uint64_t was = directory_part_size(parts, k);
-                directory_part_set(parts, k,
-                                   was ? directory_part_at(parts, k)
-                                       : tiff_writer_at(to),
-                                   was + made->size);
+                const uint64_t was = directory_part(parts, PART_SIZE, k);
+                if (!was)
+                    directory_part_set(parts, PART_AT, k, tiff_writer_at(to));
+                directory_part_set(parts, PART_SIZE, k, was + made->size);
                 tiff_writer_append(to, made->data, made->size);
                 made->size = 0;
             }

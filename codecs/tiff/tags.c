@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/image/frames.h"
 #include "codecs/metadata/blocks.h"
 #include "codecs/metadata/xmp.h"
 
@@ -128,25 +129,22 @@ static void turn_subject(const struct directory *picture, struct directory *dir,
                          unsigned tag)
 {
     const struct field *field = directory_find(dir, tag);
-    const enum xform t = picture->turn;
-    const uint32_t size[2] = { width_of(picture), height_of(picture) };
-    const bool flip = xform_transposes(t);
-    uint64_t was[4] = { 0 };
+    const uint32_t w = width_of(picture), h = height_of(picture);
+    const bool flip = xform_transposes(picture->turn);
+    uint64_t v[4] = { 0 };
     if (!field || field->count < 2 || field->count > 4)
         return;
     for (unsigned i = 0; i < field->count; i++)
-        was[i] = directory_number(dir, tag, i, 0);
-    if (was[0] >= size[0] || was[1] >= size[1])
+        v[i] = directory_number(dir, tag, i, 0);
+    if (v[0] >= w || v[1] >= h)
         return;
+    const struct frame_place pixel = { (uint32_t)v[0], (uint32_t)v[1], 1, 1 },
+                             is = frame_place_turn(pixel, picture->turn,
+                                                   flip ? h : w, flip ? w : h);
     const bool sized = flip && field->count == 4;
-    const uint64_t x = was[flip], y = was[!flip];
-    const uint64_t is[4] = {
-        t & XFORM_MIRROR_X ? size[flip] - 1 - x : x,
-        t & XFORM_MIRROR_Y ? size[!flip] - 1 - y : y,
-        was[sized ? 3 : 2],
-        was[sized ? 2 : 3],
-    };
-    directory_set_numbers(dir, tag, field->type, is, field->count);
+    const uint64_t turned[4] = { is.x, is.y, v[sized ? 3 : 2],
+                                 v[sized ? 2 : 3] };
+    directory_set_numbers(dir, tag, field->type, turned, field->count);
 }
 
 /* Makes a packet of XMP or resources of Photoshop true of the picture. */

@@ -56,9 +56,11 @@ static int copy_parts(struct tiff_turning *w, struct directory *dir,
         directory_parts_make(&is, dir, directory_is_tiled(dir), was.count, err))
         return -1;
     for (uint64_t i = 0; i < was.count && !to->failed; i++) {
-        const uint64_t size = directory_part_size(&was, i);
-        directory_part_set(&is, i, tiff_writer_at(to), size);
-        tiff_writer_append(to, w->all.file.data + directory_part_at(&was, i),
+        const uint64_t size = directory_part(&was, PART_SIZE, i);
+        directory_part_set(&is, PART_AT, i, tiff_writer_at(to));
+        directory_part_set(&is, PART_SIZE, i, size);
+        tiff_writer_append(to,
+                           w->all.file.data + directory_part(&was, PART_AT, i),
                            (size_t)size);
     }
     return to->failed;
@@ -94,17 +96,12 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     cut->chunk_height = rows < cut->height ? (uint32_t)rows : cut->height;
 }
 
-static bool is_old_jpeg(const struct directory *dir)
-{
-    return directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG;
-}
-
 /* Makes the tags of a turned picture say how it lies in the file. */
 static void set_shape(struct directory *dir, const struct tiff_strips *s)
 {
     /* The order of bits, and those of JPEG in the old style, and of YCbCr. */
-    static const uint16_t of_coding[] = { 266, 512, 515, 517, 518, 519,
-                                          520, 521, 529, 530, 531, 532 };
+    static const uint16_t of_coding[] = { 266, 512, 513, 514, 515, 517, 518,
+                                          519, 520, 521, 529, 530, 531, 532 };
     const struct coding *c = &s->coding;
     const uint64_t sub[2] = { c->sub_x, c->sub_y };
     const uint64_t was =
@@ -121,10 +118,6 @@ static void set_shape(struct directory *dir, const struct tiff_strips *s)
     directory_remove(dir, TAG_JPEG_TABLES);
     if (!s->shown)
         return;
-    if (is_old_jpeg(dir)) { /* else they are of a thumbnail */
-        directory_remove(dir, TAG_JPEG_FILE);
-        directory_remove(dir, TAG_JPEG_SIZE);
-    }
     tags_set_coding(dir, c);
     for (size_t i = 0; i < sizeof of_coding / sizeof *of_coding; i++)
         directory_remove(dir, of_coding[i]);
@@ -209,7 +202,8 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
                         struct err *err)
 {
     const struct save_opts *save = w->opts->save;
-    const bool old = is_old_jpeg(dir),
+    const bool old = directory_number(dir, TAG_COMPRESSION, 0, 1) ==
+                     CODED_OLD_JPEG,
                smaller = dir->tag == TAG_SUB_IFDS &&
                          directory_number(dir, TAG_SUBFILE, 0, 0) & 1 && !old;
     if (tags_check(dir, w->pages, save, err))
@@ -238,11 +232,12 @@ static int write_file(struct tiff_turning *w, struct err *err)
     struct directory *page = w->all.first;
     tiff_writer_begin(&w->writer);
     for (struct directory *dir = page; dir; dir = dir->then) {
-        if (directory_is_picture(dir) && turn_picture(w, dir, err))
-            return -1;
         /* A thumbnail that is a JPEG file beside the samples, or all that a
          * directory has. */
-        if (directory_find(dir, TAG_JPEG_FILE)) {
+        const bool picture = directory_is_picture(dir);
+        if (directory_find(dir, TAG_JPEG_FILE) &&
+            !(picture &&
+              directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG)) {
             if (!w->thumbnail)
                 warn(w->opts->save->warnings,
                      "a thumbnail that is a JPEG file beside the pictures is "
@@ -250,9 +245,11 @@ static int write_file(struct tiff_turning *w, struct err *err)
             w->thumbnail = true;
             directory_remove(dir, TAG_JPEG_FILE);
             directory_remove(dir, TAG_JPEG_SIZE);
-            if (!directory_is_picture(dir)) /* it may have nothing else */
+            if (!picture) /* it may have nothing else */
                 directory_set_number(dir, TAG_SUBFILE, 1);
         }
+        if (picture && turn_picture(w, dir, err))
+            return -1;
         if (!dir->then || !dir->then->tag) {
             tiff_writer_directory(&w->writer, page);
             page = dir->then;

@@ -154,8 +154,8 @@ check 'no output' absent no.tif
 $oracle chroma color.jpg chroma.tif
 gimgxf -f rotate90 chroma.tif made.tif 2>stderr
 check 'what becomes RGB, and a thumbnail that goes' [ "$(cat stderr)" = \
-    "gimgxf: chroma.tif: warning: $shown
-gimgxf: chroma.tif: warning: a thumbnail that is a JPEG file beside the pictures is not kept" ]
+    "gimgxf: chroma.tif: warning: a thumbnail that is a JPEG file beside the pictures is not kept
+gimgxf: chroma.tif: warning: $shown" ]
 check 'bits are in the usual order' [ -z "$($oracle field 266 made.tif)" ]
 check 'no thumbnail is left' [ -z "$($oracle field 513 made.tif)" ]
 gimgxf -q rotate90 chroma.tif want.png
