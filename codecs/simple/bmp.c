@@ -50,76 +50,54 @@ static bool probe(const uint8_t *head, size_t size)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static int read_info(struct bmp_header *h, struct bytes file, struct err *err)
+static int read_head(struct bmp_header *h, struct bytes file, struct err *err)
 {
+    static const uint32_t fives[] = { 0x7c00, 0x3e0, 0x1f };
     const uint8_t *p = file.data;
-    const unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
-    h->width = (int32_t)read_le32(p + AT_WIDTH);
-    h->height = (int32_t)read_le32(p + AT_HEIGHT);
-    h->bits = read_le16(p + AT_BITS);
-    h->compression = read_le32(p + AT_COMPRESSION);
-    h->ncolors = read_le32(p + AT_COLORS);
+    memcpy(h->mask, fives, sizeof fives);
+    h->size = read_le32(p + AT_HEADER);
+    h->pixels_at = read_le32(p + AT_PIXELS);
     h->palette_at = AT_HEADER + (size_t)h->size;
+    if (h->size == CORE_HEADER) {
+        h->width = (int32_t)read_le16(p + AT_WIDTH);
+        h->height = (int32_t)read_le16(p + AT_WIDTH + 2);
+        h->bits = read_le16(p + AT_WIDTH + 6);
+    } else if (h->size < INFO_HEADER) {
+        return fail(err, "a header of %u bytes; 12 or 40 and more can be read",
+                    h->size);
+    } else if (file.size < AT_HEADER + (size_t)INFO_HEADER) {
+        return fail(err, "the file is cut short");
+    } else {
+        h->width = (int32_t)read_le32(p + AT_WIDTH);
+        h->height = (int32_t)read_le32(p + AT_HEIGHT);
+        h->bits = read_le16(p + AT_BITS);
+        h->compression = read_le32(p + AT_COMPRESSION);
+        h->ncolors = read_le32(p + AT_COLORS);
+    }
+    const unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
     if (h->compression > BMP_MASKS)
         return fail(err, "compression %u cannot be read; only 0 to 3 can",
                     h->compression);
     if ((h->compression == BMP_RLE8 && h->bits != 8) ||
         (h->compression == BMP_RLE4 && h->bits != 4) ||
         (h->compression == BMP_MASKS && (file.size < AT_MASKS + 4 * masks ||
-                                         (h->bits != 16 && h->bits != 32))))
+                                         (h->bits != 16 && h->bits != 32))) ||
+        h->pixels_at < h->palette_at || h->width < 0)
         return fail(err, "its header is malformed");
     for (unsigned i = 0; i < masks && h->compression == BMP_MASKS; i++)
         h->mask[i] = read_le32(p + AT_MASKS + 4 * i);
-    return 0;
-}
-
-/* Colors that the file does not have are black. */
-static void read_palette(struct bmp_header *h, struct bytes file)
-{
-    size_t entry = h->size == CORE_HEADER ? 3 : 4;
-    size_t end = h->pixels_at < file.size ? h->pixels_at : file.size;
-    size_t n = (size_t)1 << h->bits;
-    if (h->ncolors && h->ncolors < n)
-        n = h->ncolors;
-    for (size_t i = 0; i < n && h->palette_at + (i + 1) * entry <= end; i++)
-        memcpy(h->palette[i], file.data + h->palette_at + i * entry, 3);
-}
-
-static int read_head(struct bmp_header *h, struct bytes file, struct err *err)
-{
-    static const uint32_t fives[] = { 0x7c00, 0x3e0, 0x1f };
-    memcpy(h->mask, fives, sizeof fives);
-    h->size = read_le32(file.data + AT_HEADER);
-    h->pixels_at = read_le32(file.data + AT_PIXELS);
-    if (h->size == CORE_HEADER) {
-        h->width = (int32_t)read_le16(file.data + AT_WIDTH);
-        h->height = (int32_t)read_le16(file.data + AT_WIDTH + 2);
-        h->bits = read_le16(file.data + AT_WIDTH + 6);
-        h->palette_at = AT_HEADER + CORE_HEADER;
-    } else if (h->size < INFO_HEADER) {
-        return fail(err, "a header of %u bytes; 12 or 40 and more can be read",
-                    h->size);
-    } else if (file.size < AT_HEADER + (size_t)INFO_HEADER) {
-        return fail(err, "the file is cut short");
-    } else if (read_info(h, file, err)) {
-        return -1;
-    }
-    if (h->pixels_at < h->palette_at || h->width < 0)
-        return fail(err, "its header is malformed");
-    switch (h->bits) {
-    case 1:
-    case 4:
-    case 8:
-        read_palette(h, file);
+    if (h->bits == 16 || h->bits == 24 || h->bits == 32)
         return 0;
-    case 16:
-    case 24:
-    case 32:
-        return 0;
-    default:
+    if (h->bits != 1 && h->bits != 4 && h->bits != 8)
         return fail(err, "%u bits a pixel; 1, 4, 8, 16, 24 and 32 can be read",
                     h->bits);
-    }
+    /* Colors of the palette that the file does not have are black. */
+    const size_t entry = h->size == CORE_HEADER ? 3 : 4, most = 1u << h->bits,
+                 end = h->pixels_at < file.size ? h->pixels_at : file.size,
+                 n = h->ncolors && h->ncolors < most ? h->ncolors : most;
+    for (size_t i = 0; i < n && h->palette_at + (i + 1) * entry <= end; i++)
+        memcpy(h->palette[i], p + h->palette_at + i * entry, 3);
+    return 0;
 }
 
 static uint32_t height(const struct bmp_header *h)
@@ -238,18 +216,6 @@ static enum runs_end put_indices(struct image *img, const struct bmp_header *h,
     return RUNS_WHOLE;
 }
 
-static enum runs_end move(const struct image *img, struct run_reader *r)
-{
-    if (r->end - r->at < 2)
-        return RUNS_CUT;
-    if (r->at[0] > img->width - r->x || r->at[1] > img->height - r->row)
-        return RUNS_WRONG;
-    r->x += r->at[0];
-    r->row += r->at[1];
-    r->at += 2;
-    return RUNS_WHOLE;
-}
-
 static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
                                struct run_reader *r)
 {
@@ -267,7 +233,13 @@ static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
             r->row++;
             r->x = 0;
         } else if (!count && what == MOVE) {
-            status = move(img, r);
+            if (r->end - r->at < 2)
+                return RUNS_CUT;
+            if (r->at[0] > img->width - r->x || r->at[1] > img->height - r->row)
+                return RUNS_WRONG;
+            r->x += r->at[0];
+            r->row += r->at[1];
+            r->at += 2;
         } else {
             status = put_indices(img, h, r, count ? count : what, count);
         }
@@ -331,33 +303,6 @@ static int read_rows(struct image *img, const struct bmp_header *h,
     return 0;
 }
 
-static int read_pixels(struct image *img, const struct bmp_header *h,
-                       struct bytes file, const struct load_opts *opts,
-                       struct err *err)
-{
-    struct bytes rows;
-    if (image_alloc(img, opts->mem, err) ||
-        simple_bgr_rows(&rows, file, h->pixels_at,
-                        is_packed(h) ? 0 : row_size(img, h->bits) * img->height,
-                        err))
-        return -1;
-    if (is_packed(h)) {
-        /* Pixels that no run covers have index 0. */
-        struct run_reader runs = { .at = rows.data,
-                                   .end = rows.data + rows.size };
-        for (uint32_t y = 0; y < img->height; y++)
-            memset(plane_row(&img->plane[0], y), 0, img->width);
-        enum runs_end status = read_runs(img, h, &runs);
-        if (simple_check_runs(status, runs.row, opts, err))
-            return -1;
-        color_indices(img, h);
-        return 0;
-    }
-    int status = read_rows(img, h, rows.data, err);
-    bytes_free(&rows);
-    return status;
-}
-
 /* ---- The codec ------------------------------------------------------------*/
 
 /* Notes the density, and warns of what is not kept. */
@@ -403,13 +348,31 @@ static int open(struct reader *reader, struct err *err)
 static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
-    const struct bmp_header *head = img->meta->state;
-    if (read_pixels(img, head, reader->file, reader->opts, err) ||
-        describe(reader, err))
+    const struct bmp_header *h = img->meta->state;
+    struct bytes rows;
+    int status;
+    if (image_alloc(img, reader->opts->mem, err) ||
+        simple_bgr_rows(&rows, reader->file, h->pixels_at,
+                        is_packed(h) ? 0 : row_size(img, h->bits) * img->height,
+                        err))
+        return -1;
+    if (is_packed(h)) {
+        /* Pixels that no run covers have index 0. */
+        struct run_reader runs = { .at = rows.data,
+                                   .end = rows.data + rows.size };
+        for (uint32_t y = 0; y < img->height; y++)
+            memset(plane_row(&img->plane[0], y), 0, img->width);
+        const enum runs_end end = read_runs(img, h, &runs);
+        status = simple_check_runs(end, runs.row, reader->opts, err);
+        color_indices(img, h);
+    } else {
+        status = read_rows(img, h, rows.data, err);
+    }
+    bytes_free(&rows);
+    if (status || describe(reader, err))
         return -1;
     /* Alpha that was left open says nothing where all of it is opaque. */
-    if (reader->opts->portable && leaves_alpha_open(head) &&
-        all_alpha(img, 255)) {
+    if (reader->opts->portable && leaves_alpha_open(h) && all_alpha(img, 255)) {
         img->nplanes = 3;
         img->alpha = false;
     }
@@ -417,46 +380,6 @@ static int decode(struct reader *reader, struct err *err)
 }
 
 /* ---- Writing ------------------------------------------------------------ */
-
-static void put_densities(uint8_t *head, const struct image *img,
-                          struct warnings *warnings)
-{
-    struct density d = img->meta->density;
-    const double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
-                         : d.unit == DENSITY_METER ? 1
-                                                   : 0;
-    const double value[] = { d.x * scale, d.y * scale };
-    if (d.unit == DENSITY_ASPECT && d.x != d.y)
-        warn(warnings,
-             "BMP cannot hold, so it is not kept: aspect of the pixels");
-    for (unsigned i = 0; i < 2; i++)
-        write_le32(head + AT_DENSITY + 4 * i,
-                   value[i] >= 1 && value[i] < INT32_MAX
-                       ? (uint32_t)(value[i] + 0.5)
-                       : 0);
-}
-
-/* Writes the header, and returns its size. Masks say that there is alpha, in a
- * header that has room for them, unless the file left that open. */
-static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
-{
-    const bool own = codec_is_own(&codec_bmp, img);
-    size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
-    memcpy(head, "BM", 2);
-    write_le32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
-    write_le32(head + AT_PIXELS, (uint32_t)(AT_HEADER + size));
-    write_le32(head + AT_HEADER, (uint32_t)size);
-    write_le32(head + AT_WIDTH, img->width);
-    write_le32(head + AT_HEIGHT, img->height);
-    write_le16(head + AT_PLANES, 1);
-    write_le16(head + AT_BITS, img->alpha ? 32 : 24);
-    if (img->alpha && !(own && leaves_alpha_open(img->meta->state))) {
-        write_le32(head + AT_COMPRESSION, BMP_MASKS);
-        for (unsigned i = 0; i < 4; i++)
-            write_le32(head + AT_MASKS + 4 * i, byte_masks[i]);
-    }
-    return AT_HEADER + size;
-}
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
@@ -469,7 +392,38 @@ static int encode(struct bytes *file, const struct image *img,
     if (pixels > UINT32_MAX - sizeof head)
         return fail(err, "%u x %u pixels are too many; a BMP has up to 4 GiB",
                     img->width, img->height);
-    size_t size = put_head(head, img, pixels);
+    /* Masks say that there is alpha, in a header that has room for them, unless
+     * the file left that open. */
+    const bool own = codec_is_own(&codec_bmp, img);
+    const size_t info = img->alpha ? V4_HEADER : INFO_HEADER,
+                 size = AT_HEADER + info;
+    memcpy(head, "BM", 2);
+    write_le32(head + AT_SIZE, (uint32_t)(size + pixels));
+    write_le32(head + AT_PIXELS, (uint32_t)size);
+    write_le32(head + AT_HEADER, (uint32_t)info);
+    write_le32(head + AT_WIDTH, img->width);
+    write_le32(head + AT_HEIGHT, img->height);
+    write_le16(head + AT_PLANES, 1);
+    write_le16(head + AT_BITS, img->alpha ? 32 : 24);
+    if (img->alpha && !(own && leaves_alpha_open(img->meta->state))) {
+        write_le32(head + AT_COMPRESSION, BMP_MASKS);
+        for (unsigned i = 0; i < 4; i++)
+            write_le32(head + AT_MASKS + 4 * i, byte_masks[i]);
+    }
+    if (img->meta && opts->strip == STRIP_NOTHING) {
+        const struct density d = img->meta->density;
+        const double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
+                             : d.unit == DENSITY_METER ? 1
+                                                       : 0;
+        const double value[] = { d.x * scale, d.y * scale };
+        if (d.unit == DENSITY_ASPECT && d.x != d.y)
+            warn(opts->warnings,
+                 "BMP cannot hold, so it is not kept: aspect of the pixels");
+        for (unsigned i = 0; i < 2; i++)
+            if (value[i] >= 1 && value[i] < INT32_MAX)
+                write_le32(head + AT_DENSITY + 4 * i,
+                           (uint32_t)(value[i] + 0.5));
+    }
     if (!bytes_append(file, head, size) || !bytes_reserve(file, pixels))
         return fail_memory(err, "no memory for the file");
     for (uint32_t y = img->height; y-- > 0; file->size += row) {
@@ -477,8 +431,6 @@ static int encode(struct bytes *file, const struct image *img,
         interleave_join_row(&view, y, to);
         memset(to + used, 0, row - used);
     }
-    if (img->meta && opts->strip == STRIP_NOTHING)
-        put_densities(file->data, img, opts->warnings);
     return 0;
 }
 

@@ -23,9 +23,8 @@ static bool probe(const uint8_t *head, size_t size)
  * Where the format leaves something open, this does what color.c of Radiance
  * does. */
 
-enum {
-    PIXEL = 4
-}; /* bytes: three mantissas, and the exponent that they share */
+/* Bytes: three mantissas, and the exponent that they share. */
+enum { PIXEL = 4 };
 
 struct rgbe_row {
     uint8_t *channel[PIXEL]; /* red, green, blue, exponent */
@@ -130,47 +129,20 @@ static enum runs_end rgbe_read(struct rgbe_row row, struct bytes file,
 
 /* ---- A row, written ----------------------------------------------------- */
 
-enum { RUN_LEAST = 4 }; /* shorter ones save nothing between literals */
-
-/* Returns where the next RUN_LEAST equal bytes begin, from x on; n if nowhere.
- */
-static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
-{
-    for (; x + 8 + RUN_LEAST <= n; x += 8) {
-        uint64_t a = read_le64(row + x);
-        uint64_t differ = (a ^ read_le64(row + x + 1)) |
-                          (a ^ read_le64(row + x + 2)) |
-                          (a ^ read_le64(row + x + 3));
-        /* The high bit of the first byte that is 0 (A. Mycroft); bits above it
-         * mean nothing. */
-        uint64_t found =
-            (differ - 0x0101010101010101) & ~differ & 0x8080808080808080;
-        if (found)
-            return x + (uint32_t)__builtin_ctzll(found) / 8;
-    }
-    for (; x + RUN_LEAST <= n; x++)
-        if (row[x] == row[x + 1] && row[x] == row[x + 2] &&
-            row[x] == row[x + 3])
-            return x;
-    return n;
-}
-
-/* Counts the equal bytes from x on, up to what a run holds. */
-static uint32_t measure_run(const uint8_t *row, uint32_t x, uint32_t n)
-{
-    uint32_t most = n - x < RUN_MOST ? n - x : RUN_MOST, count = 1;
-    uint64_t all = row[x] * 0x0101010101010101u;
-    while (count + 8 <= most && read_le64(row + x + count) == all)
-        count += 8;
-    while (count < most && row[x + count] == row[x])
-        count++;
-    return count;
-}
-
+/* Runs of fewer bytes save nothing between literals. */
 static uint8_t *write_channel(uint8_t *to, const uint8_t *row, uint32_t n)
 {
-    for (uint32_t x = 0; x < n;) {
-        uint32_t run = find_run(row, x, n);
+    for (uint32_t x = 0, run; x < n;) {
+        for (run = x; run + 4 <= n;) /* where the next four equal bytes begin */
+            if (row[run + 2] != row[run + 3])
+                run += 3;
+            else if (row[run + 1] != row[run + 2])
+                run += 2;
+            else if (row[run] != row[run + 1])
+                run++;
+            else
+                break;
+        run = run + 4 <= n ? run : n;
         while (x < run) {
             uint32_t count = run - x < LITERAL_MOST ? run - x : LITERAL_MOST;
             *to++ = (uint8_t)count;
@@ -179,7 +151,9 @@ static uint8_t *write_channel(uint8_t *to, const uint8_t *row, uint32_t n)
             x += count;
         }
         if (x < n) {
-            uint32_t count = measure_run(row, x, n);
+            uint32_t most = n - x < RUN_MOST ? n - x : RUN_MOST, count = 4;
+            while (count < most && row[x + count] == row[x])
+                count++;
             *to++ = (uint8_t)(RUN + count);
             *to++ = row[x];
             x += count;
@@ -294,49 +268,41 @@ static bool is_line(const struct metadata_block *block, const char *name)
            memcmp(block->data, name, strlen(name)) == 0;
 }
 
-/* Keeps a line as a block, which is called by the name of what it sets. */
-static int read_line(struct meta *meta, const uint8_t *line, size_t size,
-                     bool *format, struct err *err)
-{
-    static const char rgbe[] = "FORMAT=32-bit_rle_rgbe\n";
-    char name[32] = "header line";
-    const uint8_t *equals = memchr(line, '=', size);
-    size_t n = equals ? (size_t)(equals - line) : 0;
-    if (*line != '#' && n > 0 && n < sizeof name)
-        snprintf(name, sizeof name, "%.*s", (int)n, (const char *)line);
-    struct metadata_block *block = meta_add(meta, name, 0, line, size);
-    if (!block)
-        return fail_memory(err, "no memory for so many header lines");
-    if (memchr(line, '\0', size))
-        return fail(err, "its header is malformed");
-    /* What every HDR says is not lost in another format, and neither is what
-     * stb_image_write says in all of its files. */
-    block->portable = is_line(block, "FORMAT=") || is_line(block, "#?") ||
-                      is_line(block, "# Written by stb_image_write.h") ||
-                      is_line(block, "EXPOSURE=          1.0000000000000");
-    if (!is_line(block, "FORMAT="))
-        return 0;
-    *format = true;
-    if (size == sizeof rgbe - 1 && memcmp(line, rgbe, size) == 0)
-        return 0;
-    return fail(err, "its pixels are '%.*s'; only 32-bit_rle_rgbe can be read",
-                (int)(size - 8 < 64 ? size - 8 : 64), (const char *)line + 7);
-}
-
-/* Keeps the lines up to the empty one, and moves *at behind that. */
+/* Keeps the lines up to the empty one as blocks, which are called by the name
+ * of what they set, and moves *at behind that. */
 static int read_lines(struct meta *meta, struct bytes file, size_t *at,
                       struct err *err)
 {
+    static const char rgbe[] = "FORMAT=32-bit_rle_rgbe\n";
     bool format = false;
-    size_t n;
-    *at = 0;
-    while ((n = line_at(file, *at)) > 1) {
-        if (read_line(meta, file.data + *at, n, &format, err))
-            return -1;
-        *at += n;
+    size_t size;
+    for (*at = 0; (size = line_at(file, *at)) > 1; *at += size) {
+        char name[32] = "header line";
+        const uint8_t *line = file.data + *at,
+                      *equals = memchr(line, '=', size);
+        const size_t n = equals ? (size_t)(equals - line) : 0;
+        if (*line != '#' && n > 0 && n < sizeof name)
+            snprintf(name, sizeof name, "%.*s", (int)n, (const char *)line);
+        struct metadata_block *block = meta_add(meta, name, 0, line, size);
+        if (!block)
+            return fail_memory(err, "no memory for so many header lines");
+        if (memchr(line, '\0', size))
+            return fail(err, "its header is malformed");
+        /* What every HDR says is not lost in another format, and neither is
+         * what stb_image_write says in all of its files. */
+        block->portable = is_line(block, "FORMAT=") || is_line(block, "#?") ||
+                          is_line(block, "# Written by stb_image_write.h") ||
+                          is_line(block, "EXPOSURE=          1.0000000000000");
+        if (!is_line(block, "FORMAT="))
+            continue;
+        format = true;
+        if (size != sizeof rgbe - 1 || memcmp(line, rgbe, size) != 0)
+            return fail(
+                err, "its pixels are '%.*s'; only 32-bit_rle_rgbe can be read",
+                (int)(size - 8 < 64 ? size - 8 : 64), (const char *)line + 7);
     }
-    *at += n;
-    if (n == 0)
+    *at += size;
+    if (size == 0)
         return fail(err, "its header has no end");
     return format ? 0 : fail(err, "its header has no FORMAT");
 }
@@ -458,28 +424,13 @@ static int decode(struct reader *reader, struct err *err)
 
 /* ---- Writing ------------------------------------------------------------ */
 
-/* Writes the height of a pixel divided by its width, inverted. */
-static bool put_aspect(struct bytes *file, const struct metadata_block *block)
-{
-    char text[64], *end;
-    size_t lead = strlen("PIXASPECT="), n = block->size;
-    if (n >= sizeof text)
-        return bytes_append(file, block->data, n);
-    memcpy(text, block->data, n);
-    text[n - 1] = '\0';
-    double aspect = strtod(text + lead, &end);
-    if (end == text + lead || !(aspect > 0) || !isfinite(aspect))
-        return bytes_append(file, block->data, n);
-    n = (size_t)snprintf(text, sizeof text, "PIXASPECT=%.9g\n", 1 / aspect);
-    return bytes_append(file, text, n);
-}
-
-/* PIXASPECT changes where the axes of the picture as shown are exchanged. Its
- * planes are turned by the order of its pixels as well, unless that order is
- * left as it is. */
+/* PIXASPECT, the height of a pixel divided by its width, is inverted where the
+ * axes of the picture as shown are exchanged. Its planes are turned by the
+ * order of its pixels as well, unless that order is left as it is. */
 static bool put_lines(struct bytes *file, const struct image *img,
                       const struct save_opts *opts)
 {
+    static const char lead[] = "PIXASPECT=";
     const struct meta *meta = img->meta;
     const bool by_order = opts->orientation &&
                           xform_transposes(xform_from_exif(img->orientation));
@@ -489,52 +440,51 @@ static bool put_lines(struct bytes *file, const struct image *img,
         bool color = is_line(block, "FORMAT=") || is_line(block, "EXPOSURE=") ||
                      is_line(block, "COLORCORR=") ||
                      is_line(block, "PRIMARIES=");
+        char text[64] = "";
+        double aspect = 0;
         if (opts->strip && !color && i > 0) /* 0: the magic one */
             continue;
-        if (turn && is_line(block, "PIXASPECT=")
-                ? !put_aspect(file, block)
-                : !bytes_append(file, block->data, block->size))
+        if (turn && is_line(block, lead) && block->size < sizeof text) {
+            memcpy(text, block->data, block->size - 1);
+            aspect = strtod(text + strlen(lead), NULL);
+        }
+        const bool inverts = aspect > 0 && isfinite(aspect);
+        const int n =
+            inverts ? snprintf(text, sizeof text, "%s%.9g\n", lead, 1 / aspect)
+                    : 0;
+        if (!bytes_append(file, inverts ? (uint8_t *)text : block->data,
+                          inverts ? (size_t)n : block->size))
             return false;
     }
     return bytes_append(file, "\n", 1);
 }
 
 /* A file that is turned keeps the lines that it had. */
-static int write_file(struct bytes *file, const struct image *img,
-                      const struct save_opts *opts, struct rgbe_lost *lost,
-                      struct err *err)
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
 {
     static const char other[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n";
     const bool own = codec_is_own(&codec_hdr, img);
     const unsigned order = opts->orientation || !own ? 1 : img->orientation;
+    struct rgbe_lost lost = { 0 };
     char text[64];
     int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
                     axes[order][1], img->width);
     if (!(own ? put_lines(file, img, opts)
               : bytes_append(file, other, sizeof other - 1)) ||
-        !bytes_append(file, text, (size_t)n))
+        !bytes_append(file, text, (size_t)n) ||
+        !bytes_reserve(file, rgbe_most(img->width) * img->height))
         return fail_memory(err, "no memory for the file");
     struct rgbe_row spare = spare_row(img, err);
-    int status = !spare.channel[0] ? -1
-                 : bytes_reserve(file, rgbe_most(img->width) * img->height)
-                     ? 0
-                     : fail_memory(err, "no memory for the file");
-    for (uint32_t y = 0; y < img->height && status == 0; y++) {
+    if (!spare.channel[0])
+        return -1;
+    for (uint32_t y = 0; y < img->height; y++) {
         struct rgbe_row row = row_of(img, y, spare);
         if (img->color != COLOR_RGBE)
-            rgbe_from_floats(row, img, y, lost);
-        file->size += rgbe_write(file->data + file->size, row, lost);
+            rgbe_from_floats(row, img, y, &lost);
+        file->size += rgbe_write(file->data + file->size, row, &lost);
     }
     memory_free(spare.channel[0]);
-    return status;
-}
-
-static int encode(struct bytes *file, const struct image *img,
-                  const struct save_opts *opts, struct err *err)
-{
-    struct rgbe_lost lost = { 0 };
-    if (write_file(file, img, opts, &lost, err))
-        return -1;
     if (lost.clipped)
         warn(opts->warnings,
              "%llu samples are below or above what HDR can hold and "

@@ -82,18 +82,6 @@ static void read_bits(struct netpbm_reader *r, const struct image *img,
     memset(row + n, 0, r->width - n);
 }
 
-/* Reads a sample of text. Bits need no blanks between them. */
-static bool text_sample(struct netpbm_reader *r, bool bits, uint32_t *sample)
-{
-    if (!bits)
-        return netpbm_read_number(r, sample);
-    if (!netpbm_skip_blanks(r) || r->at == r->end ||
-        (*r->at != '0' && *r->at != '1'))
-        return false;
-    *sample = *r->at++ == '0';
-    return true;
-}
-
 /* Reads row y of text. A sample that is missing or malformed is an error, or
  * tolerant the end of what is read; then what is missing is 0. */
 static int read_text(struct netpbm_reader *r, const struct image *img,
@@ -107,7 +95,11 @@ static int read_text(struct netpbm_reader *r, const struct image *img,
         const uint32_t x = (uint32_t)(k / img->nplanes);
         void *row = plane_row(&img->plane[k % img->nplanes], at);
         uint32_t sample = 0;
-        const bool read = text_sample(r, bits, &sample);
+        const bool read = bits ? netpbm_skip_blanks(r) && r->at < r->end &&
+                                     (*r->at == '0' || *r->at == '1')
+                               : netpbm_read_number(r, &sample);
+        if (read && bits) /* they need no blanks between them */
+            sample = *r->at++ == '0';
         if ((!read || sample > img->maxval) && !tolerant)
             return fail(err, "column %u of row %u is not a number up to %u", x,
                         y, img->maxval);
@@ -247,32 +239,6 @@ struct netpbm_file {
     bool promote;    /* gray becomes three planes */
 };
 
-static void join_row(const struct image *img, uint32_t y, uint8_t *row,
-                     const struct netpbm_file *how)
-{
-    const size_t n = ((size_t)img->width + 7) / 8;
-    if (how->bits) {
-        interleave_pack(row, plane_row(&img->plane[0], y), img->width, 1);
-        for (size_t i = 0; i < n; i++)
-            row[i] = (uint8_t)~row[i];
-        row[n - 1] &= (uint8_t)(0xff << (8 * n - img->width));
-        return;
-    }
-    interleave_join_row(img, y, row);
-    interleave_set_order(img->cell, row, (size_t)img->width * img->nplanes,
-                         how->big_endian);
-}
-
-/* Returns gray as three planes, which are one and the same: they are only read.
- */
-static struct image promoted(const struct image *img)
-{
-    struct image rgb = *img;
-    rgb.nplanes = 3;
-    rgb.plane[1] = rgb.plane[2] = rgb.plane[0];
-    return rgb;
-}
-
 /* Appends the header and all rows, and flushes them. */
 static int write_file(struct bytes *file, const struct image *img,
                       const struct netpbm_file *how,
@@ -304,12 +270,23 @@ static int write_file(struct bytes *file, const struct image *img,
         if (status)
             break;
         const struct image *held = row_source_at(&source, y, &at);
-        struct image rgb;
-        if (how->promote) {
-            rgb = promoted(held);
-            held = &rgb;
+        uint8_t *row = file->data + file->size;
+        if (how->bits) {
+            interleave_pack(row, plane_row(&held->plane[0], at), img->width, 1);
+            for (size_t k = 0; k < size; k++)
+                row[k] = (uint8_t)~row[k];
+            row[size - 1] &= (uint8_t)(0xff << (8 * size - img->width));
+        } else {
+            struct image rgb;
+            if (how->promote) { /* the three planes are one, and only read */
+                rgb = *held;
+                rgb.nplanes = 3;
+                rgb.plane[1] = rgb.plane[2] = rgb.plane[0];
+                held = &rgb;
+            }
+            interleave_join_row(held, at, row);
+            interleave_set_order(img->cell, row, samples, how->big_endian);
         }
-        join_row(held, at, file->data + file->size, how);
         file->size += size;
         status = flush_file(opts->flush, file, err);
     }
@@ -317,39 +294,31 @@ static int write_file(struct bytes *file, const struct image *img,
     return status;
 }
 
-/* The kind that a PNM is written as: that of the suffix, of the file that it
- * was read from (NULL: another format), or what it holds. Returns 0 if it does
- * not fit the suffix. */
-static int choose_kind(const struct image *img, const char *suffix,
-                       const struct netpbm_state *own)
-{
-    bool gray = img->color == COLOR_GRAY, bits = gray && img->maxval == 1;
-    if (strcasecmp(suffix, "pbm") == 0)
-        return bits ? PNM_BITS : 0;
-    if (strcasecmp(suffix, "pgm") == 0)
-        return gray ? PNM_GRAYS : 0;
-    if (strcasecmp(suffix, "ppm") == 0)
-        return PNM_COLORS;
-    if (own && gray && netpbm_kind(own) == PNM_GRAYS)
-        return PNM_GRAYS;
-    return bits ? PNM_BITS : gray ? PNM_GRAYS : PNM_COLORS;
-}
-
 static int encode_pnm(struct bytes *file, const struct image *img,
                       const struct save_opts *opts, struct err *err)
 {
     const struct netpbm_state *own =
         codec_is_own(&codec_pnm, img) ? img->meta->state : NULL;
-    const int kind = choose_kind(img, opts->suffix, own);
+    const bool gray = img->color == COLOR_GRAY, bits = gray && img->maxval == 1;
     char header[64];
+    /* The kind is that of the suffix, of the file that it was read from, or
+     * what it holds; 0 if it does not fit the suffix. */
+    int kind = bits ? PNM_BITS : gray ? PNM_GRAYS : PNM_COLORS;
+    if (strcasecmp(opts->suffix, "pbm") == 0)
+        kind = bits ? PNM_BITS : 0;
+    else if (strcasecmp(opts->suffix, "pgm") == 0)
+        kind = gray ? PNM_GRAYS : 0;
+    else if (strcasecmp(opts->suffix, "ppm") == 0)
+        kind = PNM_COLORS;
+    else if (own && gray && netpbm_kind(own) == PNM_GRAYS)
+        kind = PNM_GRAYS;
     const struct netpbm_file how = { &codec_pnm, header, .big_endian = true,
                                      .bits = kind == PNM_BITS,
-                                     .promote = kind == PNM_COLORS &&
-                                                img->color == COLOR_GRAY };
+                                     .promote = kind == PNM_COLORS && gray };
     if (!kind)
         return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
                     opts->suffix, image_color_name(img->color), image_bits(img),
-                    img->color == COLOR_GRAY ? "pgm" : "ppm");
+                    gray ? "pgm" : "ppm");
     int n = sprintf(header, "P%d\n%u %u\n", kind + PNM_RAW, img->width,
                     img->height);
     if (kind != PNM_BITS)

@@ -248,10 +248,23 @@ static bool write_comment(struct bytes *file, const char *lead,
            bytes_append(file, data, size) && bytes_append(file, "\n", 1);
 }
 
-/* A comment ends at a newline or a carriage return, so each line of a text is
- * one. */
-static bool write_text(struct bytes *file, struct bytes text)
+static bool write_comments(struct bytes *file, const struct image *img,
+                           const struct codec *codec,
+                           const struct save_opts *opts)
 {
+    const struct meta *meta = img->meta;
+    const bool own = codec_is_own(codec, img);
+    if (!meta || opts->strip != STRIP_NOTHING)
+        return true;
+    for (size_t i = 0; own && i < meta->nblocks; i++)
+        if (is_comment(&meta->block[i]) &&
+            !write_comment(file, "#", meta->block[i].data, meta->block[i].size))
+            return false;
+    if (own || !(codec->capabilities.metadata & HOLDS_COMMENT))
+        return true;
+    /* A comment ends at a newline or a carriage return, so each line of a text
+     * is one. */
+    const struct bytes text = meta->comment;
     for (size_t at = 0, n; at < text.size; at += n + 1) {
         const uint8_t *line = text.data + at;
         for (n = 0; at + n < text.size && line[n] != '\n'; n++)
@@ -260,23 +273,6 @@ static bool write_text(struct bytes *file, struct bytes text)
         if (n > 0 && !write_comment(file, "# ", line, n))
             return false;
     }
-    return true;
-}
-
-static bool write_comments(struct bytes *file, const struct image *img,
-                           const struct codec *codec,
-                           const struct save_opts *opts)
-{
-    const struct meta *meta = img->meta;
-    if (!meta || opts->strip != STRIP_NOTHING)
-        return true;
-    if (!codec_is_own(codec, img))
-        return !(codec->capabilities.metadata & HOLDS_COMMENT) ||
-               write_text(file, meta->comment);
-    for (size_t i = 0; i < meta->nblocks; i++)
-        if (is_comment(&meta->block[i]) &&
-            !write_comment(file, "#", meta->block[i].data, meta->block[i].size))
-            return false;
     return true;
 }
 

@@ -70,18 +70,6 @@ struct tga_rle_reader {
     uint8_t repeated[4];
 };
 
-/* Returns where the packets of `n` pixels end that begin at `at`; SIZE_MAX if
- * the file ends before them. */
-static size_t rle_end(struct bytes file, size_t at, uint64_t n, size_t pixel)
-{
-    while (n > 0 && at < file.size) {
-        size_t count = 1 + (file.data[at] & (RUN - 1));
-        at += 1 + (file.data[at] & RUN ? 1 : count) * pixel;
-        n = n > count ? n - count : 0;
-    }
-    return n > 0 ? SIZE_MAX : at;
-}
-
 static void rle_read(struct tga_rle_reader *r, uint8_t *to, size_t size)
 {
     size_t left = (size_t)(r->end - r->at);
@@ -117,21 +105,10 @@ static void rle_unpack(struct tga_rle_reader *r, uint8_t *to, uint32_t n)
     }
 }
 
-/* Counts the equal pixels from `x` on, up to what a packet holds. */
-static inline uint32_t run_at(const uint8_t *row, uint32_t x, uint32_t n,
-                              size_t pixel)
-{
-    const uint8_t *first = row + x * pixel;
-    uint32_t most = n - x < MOST ? n - x : MOST, count = 1;
-    while (count < most && memcmp(first, first + count * pixel, pixel) == 0)
-        count++;
-    return count;
-}
-
-/* Compiled for each size of a pixel, so that comparing one takes a load or two.
- */
-static inline __attribute__((always_inline)) size_t
-pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
+/* Packs `n` pixels, at least 1, and returns the bytes that this takes: no more
+ * than those of the pixels and one for each packet of MOST. */
+static size_t rle_pack(uint8_t *to, const uint8_t *row, uint32_t n,
+                       size_t pixel)
 {
     /* The shortest run that saves bytes: one of 2 single bytes saves nothing
      * and may cost another packet. */
@@ -139,17 +116,21 @@ pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
     uint8_t *begin = to;
     uint32_t x = 0, literal = 0; /* pixels before x that are not written yet */
     while (x < n || literal) {
-        uint32_t run = x < n ? run_at(row, x, n, pixel) : 0;
-        bool worth = run >= worthwhile;
+        const uint8_t *at = row + x * pixel;
+        const uint32_t most = n - x < MOST ? n - x : MOST;
+        uint32_t run = x < n;
+        while (run && run < most && memcmp(at, at + run * pixel, pixel) == 0)
+            run++;
+        const bool worth = run >= worthwhile;
         if (literal && (worth || run == 0 || literal == MOST)) {
             *to++ = (uint8_t)(literal - 1);
-            memcpy(to, row + (x - literal) * pixel, literal * pixel);
+            memcpy(to, at - literal * pixel, literal * pixel);
             to += literal * pixel;
             literal = 0;
         }
         if (worth) {
             *to++ = (uint8_t)(RUN | (run - 1));
-            memcpy(to, row + x * pixel, pixel);
+            memcpy(to, at, pixel);
             to += pixel;
             x += run;
         } else if (run) {
@@ -158,22 +139,6 @@ pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
         }
     }
     return (size_t)(to - begin);
-}
-
-/* Packs `n` pixels, at least 1, and returns the bytes that this takes: no more
- * than rle_most(). */
-static size_t rle_pack(uint8_t *to, const uint8_t *row, uint32_t n,
-                       size_t pixel)
-{
-    return pixel == 1   ? pack(to, row, n, 1)
-           : pixel == 2 ? pack(to, row, n, 2)
-           : pixel == 3 ? pack(to, row, n, 3)
-                        : pack(to, row, n, 4);
-}
-
-static size_t rle_most(uint32_t n, size_t pixel)
-{
-    return n * pixel + (n + MOST - 1) / MOST;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -191,31 +156,21 @@ static size_t pixel_size(const uint8_t *p)
     return (p[AT_BITS] + 7) / 8;
 }
 
+/* Returns where they end; SIZE_MAX if the file ends before its packets do. */
 static size_t pixels_end(struct bytes file)
 {
     const uint8_t *p = file.data;
+    const size_t pixel = pixel_size(p);
     uint64_t n = (uint64_t)read_le16(p + AT_WIDTH) * read_le16(p + AT_HEIGHT);
     size_t at = pixels_at(p);
-    if (p[AT_TYPE] & PACKED)
-        return rle_end(file, at, n, pixel_size(p));
-    return at + n * pixel_size(p);
-}
-
-static int check_head(const uint8_t *p, struct err *err)
-{
-    if (p[AT_MAP] && (p[AT_TYPE] & ~PACKED) != MAPPED)
-        return fail(
-            err, "it has a palette and colors; only one of them can be read");
-    if (p[AT_MAP] &&
-        (read_le16(p + AT_MAP_FIRST) || !read_le16(p + AT_MAP_LENGTH)))
-        return fail(err,
-                    "a palette of %u colors from number %u on; it must "
-                    "begin at 0",
-                    read_le16(p + AT_MAP_LENGTH), read_le16(p + AT_MAP_FIRST));
-    if (p[AT_DESCRIPTOR] & INTERLEAVED)
-        return fail(err, "its rows are interleaved; only plain ones can be "
-                         "read");
-    return 0;
+    if (!(p[AT_TYPE] & PACKED))
+        return at + n * pixel;
+    while (n > 0 && at < file.size) {
+        const size_t count = 1 + (file.data[at] & (RUN - 1));
+        at += 1 + (file.data[at] & RUN ? 1 : count) * pixel;
+        n = n > count ? n - count : 0;
+    }
+    return n > 0 ? SIZE_MAX : at;
 }
 
 static void warn_lost(struct bytes file, size_t pixels,
@@ -334,8 +289,19 @@ static int open(struct reader *reader, struct err *err)
                                                              : 3;
     if (file.size < HEADER + (size_t)p[AT_ID])
         return fail(err, "the file is cut short");
-    if (check_head(p, err) ||
-        simple_bgr_shape(img, read_le16(p + AT_WIDTH), read_le16(p + AT_HEIGHT),
+    if (p[AT_MAP] && (p[AT_TYPE] & ~PACKED) != MAPPED)
+        return fail(
+            err, "it has a palette and colors; only one of them can be read");
+    if (p[AT_MAP] &&
+        (read_le16(p + AT_MAP_FIRST) || !read_le16(p + AT_MAP_LENGTH)))
+        return fail(err,
+                    "a palette of %u colors from number %u on; it must "
+                    "begin at 0",
+                    read_le16(p + AT_MAP_LENGTH), read_le16(p + AT_MAP_FIRST));
+    if (p[AT_DESCRIPTOR] & INTERLEAVED)
+        return fail(err, "its rows are interleaved; only plain ones can be "
+                         "read");
+    if (simple_bgr_shape(img, read_le16(p + AT_WIDTH), read_le16(p + AT_HEIGHT),
                          nplanes, opts, err))
         return -1;
     if (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID]))
@@ -418,7 +384,7 @@ static int encode(struct bytes *file, const struct image *img,
     struct image view = simple_bgr_view(img);
     size_t row = (size_t)img->width * img->nplanes;
     uint8_t *plain = packed ? memory_alloc(row) : NULL;
-    size_t most = packed ? rle_most(img->width, img->nplanes) : row;
+    size_t most = row + (packed ? (img->width + MOST - 1) / MOST : 0);
     if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
         memory_free(plain);
         return fail_memory(err, "no memory for the file");
