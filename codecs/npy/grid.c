@@ -178,21 +178,6 @@ static void choose_tile(struct tile_turn *w)
     };
 }
 
-static struct tile tile_at(const struct tile_turn *w, size_t i)
-{
-    const struct npy_grid *grid = w->grid;
-    const struct tiling *g = &w->tiling;
-    struct tile tile = {
-        .x = (uint32_t)(i % g->across) * g->columns,
-        .y = (uint32_t)(i / g->across % g->down) * g->rows,
-        .picture = (uint64_t)(i / g->across / g->down) * g->pictures,
-    };
-    tile.width = (uint32_t)least(grid->columns - tile.x, g->columns);
-    tile.height = (uint32_t)least(grid->rows - tile.y, g->rows);
-    tile.pictures = (uint32_t)least(grid->pictures - tile.picture, g->pictures);
-    return tile;
-}
-
 /* Returns where the p-th picture of a tile begins in the source. */
 static const uint8_t *tile_source(const struct tile_turn *w,
                                   const struct tile *tile, uint32_t p)
@@ -300,36 +285,40 @@ static int turn_tile(const struct tile_turn *w, struct image *from,
 }
 
 /* Turns the tiles of a share, with planes before and after the turn. */
-static int turn_share(struct tile_turn *w, size_t first, struct err *err)
+static void turn_share(void *context, size_t share)
 {
+    struct tile_turn *w = context;
+    const struct npy_grid *grid = w->grid;
+    const struct tiling *g = &w->tiling;
     struct image from = { .cell = w->cell,
-                          .width = w->tiling.columns,
-                          .height = w->tiling.rows,
-                          .nplanes = w->tiling.pictures * w->cells },
+                          .width = g->columns,
+                          .height = g->rows,
+                          .nplanes = g->pictures * w->cells },
                  to = { 0 };
-    int status = 0;
-    if (w->cells && (image_alloc(&from, w->opts->mem, err) ||
-                     image_like(&to, &from, w->t, w->opts->mem, err)))
-        status = -1;
-    const size_t end = least(first + w->share, w->tiles);
-    for (size_t i = first; i < end && status == 0 && !atomic_load(&w->failed);
-         i++) {
-        const struct tile tile = tile_at(w, i);
+    struct err err;
+    bool good =
+        !w->cells || (image_alloc(&from, w->opts->mem, &err) == 0 &&
+                      image_like(&to, &from, w->t, w->opts->mem, &err) == 0);
+    const size_t first = share * w->share,
+                 end = least(first + w->share, w->tiles);
+    for (size_t i = first; i < end && good && !atomic_load(&w->failed); i++) {
+        struct tile tile = {
+            .x = (uint32_t)(i % g->across) * g->columns,
+            .y = (uint32_t)(i / g->across % g->down) * g->rows,
+            .picture = (uint64_t)(i / g->across / g->down) * g->pictures,
+        };
+        tile.width = (uint32_t)least(grid->columns - tile.x, g->columns);
+        tile.height = (uint32_t)least(grid->rows - tile.y, g->rows);
+        tile.pictures =
+            (uint32_t)least(grid->pictures - tile.picture, g->pictures);
         if (w->cells)
-            status = turn_tile(w, &from, &to, &tile, err);
+            good = turn_tile(w, &from, &to, &tile, &err) == 0;
         else
             copy_pixels(w, &tile);
     }
     image_free(&from);
     image_free(&to);
-    return status;
-}
-
-static void work(void *context, size_t i)
-{
-    struct tile_turn *w = context;
-    struct err err;
-    if (turn_share(w, i * w->share, &err) && !atomic_exchange(&w->failed, true))
+    if (!good && !atomic_exchange(&w->failed, true))
         *w->err = err;
 }
 
@@ -340,6 +329,7 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
                       const struct npy_grid *grid, enum xform t,
                       const struct load_opts *opts, struct err *err)
 {
+    enum { SHARES = 8 }; /* of each thread, which may be held up */
     struct npy_grid whole = *grid;
     struct tile_turn w = {
         .grid = &whole,
@@ -354,13 +344,12 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
         whole.columns = 1;
     }
     choose_tile(&w);
-    enum { SHARES = 8 }; /* of each thread, which may be held up */
     struct thread_pool *pool = opts->turner->parallel ? opts->pool : NULL;
     w.tiles = (size_t)((grid->pictures - 1) / w.tiling.pictures + 1) *
               w.tiling.down * w.tiling.across;
     w.share =
         pool ? w.tiles / (SHARES * thread_pool_threads(pool)) + 1 : w.tiles;
-    thread_pool_run(pool, work, &w, (w.tiles - 1) / w.share + 1);
+    thread_pool_run(pool, turn_share, &w, (w.tiles - 1) / w.share + 1);
     return atomic_load(&w.failed) ? -1 : 0;
 }
 

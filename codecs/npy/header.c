@@ -114,35 +114,30 @@ static bool take_fields(struct header_parser *p)
     return true;
 }
 
-static bool take_pair(struct header_parser *p)
-{
-    char key[16];
-    if (!take_string(p, key, sizeof key) || !take(p, ':'))
-        return false;
-    if (strcmp(key, "descr") == 0) {
-        p->seen |= 1;
-        skip_blanks(p);
-        p->header->plain = p->at == p->end || *p->at != '[';
-        return p->header->plain ? take_string(p, p->header->descr, NPY_DESCR)
-                                : take_fields(p);
-    }
-    if (strcmp(key, "fortran_order") == 0) {
-        p->seen |= 2;
-        p->header->fortran = take_word(p, "True");
-        return p->header->fortran || take_word(p, "False");
-    }
-    p->seen |= 4;
-    return strcmp(key, "shape") == 0 && p->header->naxes == 0 && take_shape(p);
-}
-
 static bool take_dictionary(struct header_parser *p)
 {
+    struct npy_header *header = p->header;
+    char key[16];
     if (!take(p, '{'))
         return false;
     while (!take(p, '}')) {
-        if (!take_pair(p))
-            return false;
-        if (!take(p, ',') && (p->at == p->end || *p->at != '}'))
+        bool good = take_string(p, key, sizeof key) && take(p, ':');
+        skip_blanks(p);
+        if (good && strcmp(key, "descr") == 0) {
+            p->seen |= 1;
+            header->plain = p->at == p->end || *p->at != '[';
+            good = header->plain ? take_string(p, header->descr, NPY_DESCR)
+                                 : take_fields(p);
+        } else if (good && strcmp(key, "fortran_order") == 0) {
+            p->seen |= 2;
+            header->fortran = take_word(p, "True");
+            good = header->fortran || take_word(p, "False");
+        } else {
+            p->seen |= 4;
+            good = good && strcmp(key, "shape") == 0 && header->naxes == 0 &&
+                   take_shape(p);
+        }
+        if (!good || (!take(p, ',') && (p->at == p->end || *p->at != '}')))
             return false;
     }
     skip_blanks(p);

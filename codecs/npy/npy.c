@@ -289,27 +289,6 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
 
 /* ---- Writing --------------------------------------------------------------*/
 
-/* A picture of one channel needs no axis of channels. */
-static int choose_layout(enum layout *layout, const struct image *img,
-                         const struct npy_state *state, enum layout asked,
-                         struct err *err)
-{
-    bool one = img->nplanes == 1;
-    *layout = asked;
-    if (state->layout)
-        *layout = state->layout;
-    else if (asked == LAYOUT_AUTO || asked == LAYOUT_HWC || asked == LAYOUT_CHW)
-        *layout = one ? LAYOUT_HW : asked ? asked : LAYOUT_HWC;
-    else if (one)
-        *layout = LAYOUT_NHW;
-    else if (asked == LAYOUT_NHW)
-        return fail(err,
-                    "--layout nhw has no axis for the %u channels; nhwc "
-                    "and nchw have one",
-                    img->nplanes);
-    return 0;
-}
-
 static struct npy_header header_of(const struct image *img, enum layout layout,
                                    const struct npy_state *state)
 {
@@ -351,9 +330,19 @@ static int encode(struct bytes *file, const struct image *img,
     const struct npy_state *state =
         codec_is_own(&codec_npy, img) ? img->meta->state : &other;
     const size_t cells = (size_t)img->width * img->height * img->nplanes;
-    enum layout layout;
-    if (choose_layout(&layout, img, state, opts->layout, err))
-        return -1;
+    const enum layout asked = opts->layout;
+    const bool one = img->nplanes == 1; /* it needs no axis of channels */
+    const bool single =
+        asked == LAYOUT_AUTO || asked == LAYOUT_HWC || asked == LAYOUT_CHW;
+    if (!state->layout && !single && !one && asked == LAYOUT_NHW)
+        return fail(err,
+                    "--layout nhw has no axis for the %u channels; nhwc "
+                    "and nchw have one",
+                    img->nplanes);
+    const enum layout layout = state->layout ? state->layout
+                               : one         ? (single ? LAYOUT_HW : LAYOUT_NHW)
+                               : !asked      ? LAYOUT_HWC
+                                             : asked;
     const struct npy_header header = header_of(img, layout, state);
     if (npy_write_header(file, &header, err))
         return -1;

@@ -46,44 +46,17 @@ struct zip_directory {
     uint64_t at, size, count;
 };
 
-/* A comment follows the end, which holds its length. */
-static const uint8_t *find_end(struct bytes file)
-{
-    size_t most = file.size < ZIP_END + 65535 ? file.size : ZIP_END + 65535;
-    for (size_t back = ZIP_END; back <= most; back++) {
-        const uint8_t *end = file.data + file.size - back;
-        if (read_le32(end) == end_sign && read_le16(end + 20) == back - ZIP_END)
-            return end;
-    }
-    return NULL;
-}
-
-/* Reads the record before the end that is there where 32 bits were too few. */
-static int read_end_64(struct zip_directory *d, struct bytes file,
-                       const uint8_t *end, struct err *err)
-{
-    const uint8_t *locator = end - LOCATOR;
-    if (end - file.data < LOCATOR || read_le32(locator) != locator_sign)
-        return 0;
-    uint64_t at = read_le64(locator + 8);
-    uint64_t before = (uint64_t)(locator - file.data);
-    if (before < END_64 || at > before - END_64)
-        return fail(err, "the end of the archive is damaged");
-    const uint8_t *end64 = file.data + at;
-    if (read_le32(end64) != end_64_sign || read_le32(locator + 16) > 1 ||
-        read_le32(locator + 4) || read_le32(end64 + 16) ||
-        read_le32(end64 + 20) || read_le64(end64 + 24) != read_le64(end64 + 32))
-        return fail(err, "the end of the archive is damaged");
-    d->count = read_le64(end64 + 32);
-    d->size = read_le64(end64 + 40);
-    d->at = read_le64(end64 + 48);
-    return 0;
-}
-
 static int read_end(struct zip_directory *d, struct zip *zip, struct bytes file,
                     struct err *err)
 {
-    const uint8_t *end = find_end(file);
+    /* A comment follows the end, which holds its length. */
+    size_t most = file.size < ZIP_END + 65535 ? file.size : ZIP_END + 65535;
+    const uint8_t *end = NULL;
+    for (size_t back = ZIP_END; back <= most && !end; back++) {
+        const uint8_t *p = file.data + file.size - back;
+        if (read_le32(p) == end_sign && read_le16(p + 20) == back - ZIP_END)
+            end = p;
+    }
     if (!end)
         return fail(err, "the archive has no end: it is cut short or damaged");
     *d = (struct zip_directory){ .at = read_le32(end + 16),
@@ -94,9 +67,23 @@ static int read_end(struct zip_directory *d, struct zip *zip, struct bytes file,
         return fail(err, "the archive is one of several parts; join them");
     zip->comment = (struct bytes){ (uint8_t *)(uintptr_t)end + ZIP_END,
                                    read_le16(end + 20), 0 };
-    if (read_end_64(d, file, end, err))
-        return -1;
+    /* There is a record before the end where 32 bits were too few. */
     uint64_t before = (uint64_t)(end - file.data);
+    if (before >= LOCATOR && read_le32(end - LOCATOR) == locator_sign) {
+        const uint8_t *locator = end - LOCATOR;
+        const uint64_t at = read_le64(locator + 8), room = before - LOCATOR;
+        if (room < END_64 || at > room - END_64)
+            return fail(err, "the end of the archive is damaged");
+        const uint8_t *end64 = file.data + at;
+        if (read_le32(end64) != end_64_sign || read_le32(locator + 16) > 1 ||
+            read_le32(locator + 4) || read_le32(end64 + 16) ||
+            read_le32(end64 + 20) ||
+            read_le64(end64 + 24) != read_le64(end64 + 32))
+            return fail(err, "the end of the archive is damaged");
+        d->count = read_le64(end64 + 32);
+        d->size = read_le64(end64 + 40);
+        d->at = read_le64(end64 + 48);
+    }
     if (d->at > before || d->size > before - d->at ||
         d->count > d->size / ZIP_ENTRY)
         return fail(err, "the directory of the archive is damaged");
@@ -139,58 +126,8 @@ static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
     return true;
 }
 
-/* Finds the data of a member behind their own header, which repeats its name.
- * `before` is where the directory begins. */
-static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
-                     uint64_t stored, uint64_t before, struct err *err)
-{
-    if (before < LOCAL || at > before - LOCAL)
-        return zip_fail_member(err, m, "it lies outside of the archive");
-    const uint8_t *local = file + at;
-    uint64_t left = before - at - LOCAL;
-    uint64_t lead = (uint64_t)read_le16(local + 26) + read_le16(local + 28);
-    if (read_le32(local) != local_sign || lead > left ||
-        read_le16(local + 26) != m->name_size ||
-        memcmp(local + LOCAL, m->name, m->name_size) != 0 ||
-        read_le16(local + 8) != m->method)
-        return zip_fail_member(err, m, "its header is damaged");
-    if (stored > left - lead)
-        return zip_fail_member(err, m, "it lies outside of the archive");
-    m->local = local;
-    m->data.data = (uint8_t *)(uintptr_t)local + LOCAL + lead;
-    m->data.size = (size_t)stored;
-    return 0;
-}
-
-static int check_method(const struct zip_member *m, struct err *err)
-{
-    if (read_le16(m->entry + 8) & ENCRYPTED)
-        return zip_fail_member(err, m, "it is encrypted; extract it first");
-    if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
-        return fail(err,
-                    "member '%.*s': its compression, method %u, is "
-                    "unknown; numpy.savez_compressed deflates",
-                    (int)m->name_size, (const char *)m->name, m->method);
-    if (m->method == ZIP_STORED && m->size != m->data.size)
-        return zip_fail_member(err, m, "its sizes contradict each other");
-    if (m->size / MOST_OF_BYTE > m->data.size)
-        return zip_fail_member(err, m,
-                               "so few bytes cannot hold what it "
-                               "claims to hold");
-    return 0;
-}
-
-/* Returns the size of an entry of the directory, of which `left` bytes are
- * left; 0 if it is damaged. */
-static size_t entry_size(const uint8_t *entry, size_t left)
-{
-    if (left < ZIP_ENTRY || read_le32(entry) != entry_sign)
-        return 0;
-    size_t size = (size_t)ZIP_ENTRY + read_le16(entry + 28) +
-                  read_le16(entry + 30) + read_le16(entry + 32);
-    return size > left ? 0 : size;
-}
-
+/* Reads an entry of the directory, and the header before the data, which
+ * repeats the name. `before` is where the directory begins. */
 static int read_entry(struct zip_member *m, const uint8_t *file,
                       const uint8_t *entry, uint64_t before, struct err *err)
 {
@@ -207,8 +144,34 @@ static int read_entry(struct zip_member *m, const uint8_t *file,
     uint64_t *number[] = { &m->size, &stored, &at };
     if (!read_extra_64(entry + ZIP_ENTRY + name, extra, number, 3))
         return zip_fail_member(err, m, "its extra field is damaged");
-    return find_data(m, file, at, stored, before, err) ? -1
-                                                       : check_method(m, err);
+    if (before < LOCAL || at > before - LOCAL)
+        return zip_fail_member(err, m, "it lies outside of the archive");
+    const uint8_t *local = m->local = file + at;
+    const uint64_t left = before - at - LOCAL,
+                   lead = read_le16(local + 26) + read_le16(local + 28);
+    if (read_le32(local) != local_sign || lead > left ||
+        read_le16(local + 26) != name ||
+        memcmp(local + LOCAL, m->name, name) != 0 ||
+        read_le16(local + 8) != m->method)
+        return zip_fail_member(err, m, "its header is damaged");
+    if (stored > left - lead)
+        return zip_fail_member(err, m, "it lies outside of the archive");
+    m->data.data = (uint8_t *)(uintptr_t)local + LOCAL + lead;
+    m->data.size = (size_t)stored;
+    if (read_le16(entry + 8) & ENCRYPTED)
+        return zip_fail_member(err, m, "it is encrypted; extract it first");
+    if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
+        return fail(err,
+                    "member '%.*s': its compression, method %u, is "
+                    "unknown; numpy.savez_compressed deflates",
+                    (int)name, (const char *)m->name, m->method);
+    if (m->method == ZIP_STORED && m->size != stored)
+        return zip_fail_member(err, m, "its sizes contradict each other");
+    if (m->size / MOST_OF_BYTE > stored)
+        return zip_fail_member(err, m,
+                               "so few bytes cannot hold what it "
+                               "claims to hold");
+    return 0;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -230,8 +193,13 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
     const uint8_t *at = file.data + d.at;
     size_t left = (size_t)d.size;
     for (; zip->count < d.count; zip->count++) {
-        size_t size = entry_size(at, left);
-        if (size == 0)
+        size_t size = ZIP_ENTRY;
+        if (left >= size && read_le32(at) == entry_sign)
+            size += (size_t)read_le16(at + 28) + read_le16(at + 30) +
+                    read_le16(at + 32);
+        else
+            size = SIZE_MAX;
+        if (size > left)
             return fail(err, "the directory of the archive is damaged");
         if (read_entry(&zip->member[zip->count], file.data, at, d.at, err))
             return -1;
@@ -452,11 +420,8 @@ static int append_member(struct zip_writer *w, const struct zip_output *s,
 
 int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
 {
-    const struct zip_output as_was = { .from = m,
-                                       .at = w->file->size,
-                                       .crc = m->crc,
-                                       .size = m->size,
-                                       .data = m->data };
+    const struct zip_output as_was = { m,       w->file->size, m->crc,
+                                       m->size, m->data,       false };
     return append_member(w, &as_was, err);
 }
 
@@ -484,26 +449,6 @@ int zip_replace(struct zip_writer *w, const struct zip_member *m,
 
 /* ---- The end --------------------------------------------------------------*/
 
-/* Appends two records with what is all ones in the end itself. */
-static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
-{
-    uint8_t end[END_64 + LOCATOR] = { 0 }, *locator = end + END_64;
-    write_le32(end, end_64_sign);
-    write_le64(end + 4, END_64 - 12);
-    write_le16(end + 12, 45);
-    write_le16(end + 14, 45);
-    write_le64(end + 24, w->count);
-    write_le64(end + 32, w->count);
-    write_le64(end + 40, w->directory.size);
-    write_le64(end + 48, at);
-    write_le32(locator, locator_sign);
-    write_le64(locator + 8, at + w->directory.size);
-    write_le32(locator + 16, 1);
-    return bytes_append(w->file, end, sizeof end)
-               ? 0
-               : fail_memory(err, "no memory for the file");
-}
-
 int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
 {
     uint64_t at = w->file->size, size = w->directory.size;
@@ -512,8 +457,22 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
     unsigned count = w->count < 65535 ? (unsigned)w->count : 65535;
     if (!bytes_append(w->file, w->directory.data, w->directory.size))
         return fail_memory(err, "no memory for the file");
-    if (large && append_end_64(w, at, err))
-        return -1;
+    if (large) { /* two records with what is all ones in the end itself */
+        uint8_t record[END_64 + LOCATOR] = { 0 }, *locator = record + END_64;
+        write_le32(record, end_64_sign);
+        write_le64(record + 4, END_64 - 12);
+        write_le16(record + 12, 45);
+        write_le16(record + 14, 45);
+        write_le64(record + 24, w->count);
+        write_le64(record + 32, w->count);
+        write_le64(record + 40, size);
+        write_le64(record + 48, at);
+        write_le32(locator, locator_sign);
+        write_le64(locator + 8, at + size);
+        write_le32(locator + 16, 1);
+        if (!bytes_append(w->file, record, sizeof record))
+            return fail_memory(err, "no memory for the file");
+    }
     write_le32(end, end_sign);
     write_le16(end + 8, count);
     write_le16(end + 10, count);
