@@ -355,72 +355,61 @@ static int read_iprp(struct heif *heif)
 
 /* ---- Where the data is ----------------------------------------------------*/
 
-/* The sizes of fields in iloc, in bytes: 0, 4 or 8. */
-struct iloc_sizes {
-    unsigned offset, length, base, index;
-};
-
-/* Reads where the data of an item is. */
-static int read_location(struct heif *heif, struct heif_cursor *c,
-                         const struct iloc_sizes *sizes)
-{
-    struct heif_extent extent = { .item = take_id(c, c->version == 2) };
-    const unsigned method = c->version ? heif_take(c, 2) & 15 : 0;
-    heif_take(c, 2);
-    extent.at = sizes->base && method == 0 ? c->at : 0;
-    const uint64_t base = heif_take(c, sizes->base);
-    size_t count = heif_take(c, 2);
-    const struct box *idat = &heif->box[HEIF_IDAT];
-    const size_t from = method ? idat->body : 0;
-    const size_t room = method ? idat->end - from : heif->file.size;
-    struct heif_item *item = heif_find_item(heif, extent.item);
-    if (item && item->extents)
-        item = NULL; /* the first place counts */
-    if (item)
-        item->extent = heif_extent_count(heif);
-    if (sizes->index + sizes->offset + sizes->length == 0 && count > 1)
-        count = 1; /* all are the same */
-    for (; count > 0 && !c->bad; count--, extent.at = 0) {
-        heif_take(c, sizes->index);
-        if (sizes->offset && method == 0)
-            extent.at = c->at;
-        const uint64_t offset = heif_take(c, sizes->offset);
-        const uint64_t length = heif_take(c, sizes->length);
-        if (c->bad || method > 1)
-            continue;
-        if (base > room || offset > room - base ||
-            length > room - base - offset)
-            return fail(heif->err,
-                        "the data of its item %u would be beyond the end; the "
-                        "file is cut short or damaged",
-                        extent.item);
-        extent.begin = from + (size_t)(base + offset);
-        extent.open = length == 0;
-        extent.end = length ? extent.begin + (size_t)length : from + room;
-        if (heif_add(heif, &heif->table.extent, &extent, sizeof extent))
-            return -1;
-        if (item)
-            item->extents++;
-    }
-    return c->bad ? fail_box(heif, "iloc") : 0;
-}
-
+/* Reads where the data of all items is. */
 static int read_iloc(struct heif *heif)
 {
+    const struct box *idat = &heif->box[HEIF_IDAT];
     struct heif_cursor c = heif_open(heif, &heif->box[HEIF_ILOC]);
     const unsigned all = (unsigned)heif_take(&c, 2);
     const unsigned bits = c.version ? all : all & 0xfff0;
-    const struct iloc_sizes sizes = { bits >> 12, bits >> 8 & 15,
-                                      bits >> 4 & 15, bits & 15 };
+    /* The sizes of fields, in bytes: 0, 4 or 8. */
+    const unsigned offset_size = bits >> 12, length_size = bits >> 8 & 15,
+                   base_size = bits >> 4 & 15, index_size = bits & 15;
     const bool good = !(bits & 0x3333) && !(bits & bits << 1 & 0x8888);
-    size_t count = take_id(&c, c.version == 2);
+    size_t items = take_id(&c, c.version == 2);
     if (c.bad || c.version > 2 || !good)
         return fail_box(heif, "iloc");
-    heif->field = sizes.offset ? sizes.offset : sizes.base;
-    for (; count > 0; count--)
-        if (read_location(heif, &c, &sizes))
-            return -1;
-    return 0;
+    heif->field = offset_size ? offset_size : base_size;
+    for (; items > 0 && !c.bad; items--) {
+        struct heif_extent extent = { .item = take_id(&c, c.version == 2) };
+        const unsigned method = c.version ? heif_take(&c, 2) & 15 : 0;
+        heif_take(&c, 2);
+        extent.at = base_size && method == 0 ? c.at : 0;
+        const uint64_t base = heif_take(&c, base_size);
+        size_t count = heif_take(&c, 2);
+        const size_t from = method ? idat->body : 0;
+        const size_t room = method ? idat->end - from : heif->file.size;
+        struct heif_item *item = heif_find_item(heif, extent.item);
+        if (item && item->extents)
+            item = NULL; /* the first place counts */
+        if (item)
+            item->extent = heif_extent_count(heif);
+        if (index_size + offset_size + length_size == 0 && count > 1)
+            count = 1; /* all are the same */
+        for (; count > 0 && !c.bad; count--, extent.at = 0) {
+            heif_take(&c, index_size);
+            if (offset_size && method == 0)
+                extent.at = c.at;
+            const uint64_t offset = heif_take(&c, offset_size);
+            const uint64_t length = heif_take(&c, length_size);
+            if (c.bad || method > 1)
+                continue;
+            if (base > room || offset > room - base ||
+                length > room - base - offset)
+                return fail(heif->err,
+                            "the data of its item %u would be beyond the end; "
+                            "the file is cut short or damaged",
+                            extent.item);
+            extent.begin = from + (size_t)(base + offset);
+            extent.open = length == 0;
+            extent.end = length ? extent.begin + (size_t)length : from + room;
+            if (heif_add(heif, &heif->table.extent, &extent, sizeof extent))
+                return -1;
+            if (item)
+                item->extents++;
+        }
+    }
+    return c.bad ? fail_box(heif, "iloc") : 0;
 }
 
 /* ---- The file -------------------------------------------------------------*/

@@ -86,19 +86,6 @@ static int unpack(struct bytes *to, struct bytes packed, struct err *err)
     return fail(err, "it is malformed, or larger than 4 MiB");
 }
 
-/* The way that libjxl compresses in, if that costs little. */
-static int pack(struct bytes *to, struct bytes plain, struct err *err)
-{
-    enum { WINDOW = 22, GENERIC = 0, LARGE = 64 << 10 };
-    if (!bytes_reserve(to, plain.size + plain.size / 8 + 1024))
-        return fail_memory(err, "no memory to compress metadata");
-    to->size = to->capacity;
-    return pack_into(plain.size > LARGE ? 4 : 9, WINDOW, GENERIC, plain.size,
-                     plain.data, &to->size, to->data) == 1
-               ? 0
-               : fail(err, "metadata cannot be compressed");
-}
-
 /* ---- EXIF and XMP --------------------------------------------------------
  *
  * Their boxes may be compressed (brob): a type, and what a box of that type
@@ -210,7 +197,16 @@ static int patch_tags(struct jxl_patch *patch, const struct box *box,
         patch->at = (size_t)(c.stored.data - turn->jxl->file.data);
         patch->was = c.stored.size;
         if (is_packed(box)) {
-            status = pack(&patch->made, made, err);
+            /* The way that libjxl compresses in, if that costs little. */
+            enum { WINDOW = 22, GENERIC = 0, LARGE = 64 << 10 };
+            struct bytes *to = &patch->made;
+            if (!bytes_reserve(to, made.size + made.size / 8 + 1024))
+                status = fail_memory(err, "no memory to compress metadata");
+            to->size = to->capacity;
+            if (status == 0 &&
+                pack_into(made.size > LARGE ? 4 : 9, WINDOW, GENERIC, made.size,
+                          made.data, &to->size, to->data) != 1)
+                status = fail(err, "metadata cannot be compressed");
         } else {
             patch->made = made;
             made = (struct bytes){ 0 };

@@ -26,31 +26,6 @@ struct archive {
     bool turned;  /* some array can be turned */
 };
 
-/* The limit is for all members together, though only one of them is in memory
- * at a time: an archive of many large ones is as hostile as one of a huge one.
- */
-static int check_sizes(const struct archive *w, struct err *err)
-{
-    const struct limits *limits = &w->opts->limits;
-    const struct zip *zip = &w->zip;
-    uint64_t all = 0, largest = 0;
-    bool counted = true;
-    for (size_t i = 0; i < zip->count; i++) {
-        uint64_t size = zip->member[i].size;
-        counted = counted && !__builtin_add_overflow(all, size, &all) &&
-                  all <= UINT64_MAX / 4;
-        largest = size > largest ? size : largest;
-    }
-    struct limits told = *limits;
-    told.bytes = limit_bytes(limits, all);
-    if (!counted || all > told.bytes / 2)
-        return limit_refuse_memory("the members of an NPZ need",
-                                   counted ? 2 * all : UINT64_MAX, &told, err);
-    if (limits->reserve)
-        limits->reserve(limits->context, all + 2 * largest);
-    return 0;
-}
-
 /* Turns a member, or keeps it with a warning if it is not an array that can be
  * turned. */
 static int turn_member(struct archive *w, const struct zip_member *m,
@@ -98,8 +73,25 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
         .opts = opts,
     };
     int status = zip_open(&w.zip, file, err);
-    if (status == 0)
-        status = check_sizes(&w, err);
+    /* The limit is for all members together, though only one of them is in
+     * memory at a time: an archive of many large ones is as hostile as one of a
+     * huge one. */
+    struct limits limits = opts->limits;
+    uint64_t all = 0, largest = 0;
+    bool counted = true;
+    for (size_t i = 0; status == 0 && i < w.zip.count; i++) {
+        const uint64_t size = w.zip.member[i].size;
+        counted = counted && !__builtin_add_overflow(all, size, &all) &&
+                  all <= UINT64_MAX / 4;
+        largest = size > largest ? size : largest;
+    }
+    limits.bytes = limit_bytes(&limits, all);
+    if (status == 0 && (!counted || all > limits.bytes / 2))
+        status =
+            limit_refuse_memory("the members of an NPZ need",
+                                counted ? 2 * all : UINT64_MAX, &limits, err);
+    if (status == 0 && limits.reserve)
+        limits.reserve(limits.context, all + 2 * largest);
     for (size_t i = 0; status == 0 && i < w.zip.count; i++) {
         const struct zip_member *m = &w.zip.member[i];
         struct bytes content;
@@ -122,38 +114,31 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
 /* A header is shorter than this, unless its type has very many fields. */
 enum { HEAD = 16 << 10 };
 
-static int note_arrays(struct meta *meta, const struct zip *zip,
-                       enum layout layout, struct err *err)
+/* Lists the arrays. An archive is not read in any other way. */
+static int describe(struct reader *reader, struct err *err)
 {
     struct npy_header header;
     struct err unheard;
-    for (size_t i = 0; i < zip->count; i++) {
-        const struct zip_member *m = &zip->member[i];
+    struct zip zip;
+    reader->img.color = COLOR_OTHER;
+    int status = zip_open(&zip, reader->file, err);
+    for (size_t i = 0; status == 0 && i < zip.count; i++) {
+        const struct zip_member *m = &zip.member[i];
         struct bytes head;
         const bool array = zip_extract(&head, m, HEAD, &unheard) == 0 &&
                            npy_is(head.data, head.size) &&
                            npy_read_header(&header, head, &unheard) == 0;
-        struct array_note *note = array ? meta_note_array(meta) : NULL;
+        struct array_note *note =
+            array ? meta_note_array(reader->img.meta) : NULL;
         bytes_free(&head);
-        if (!array)
-            continue;
+        if (array && !note)
+            status = fail_memory(err, "no memory for the decoder");
         if (!note)
-            return fail(err, "no memory for the decoder");
-        npy_note(note, &header, layout);
+            continue;
+        npy_note(note, &header, reader->opts->layout);
         snprintf(note->name, sizeof note->name, "%.*s", (int)m->name_size,
                  (const char *)m->name);
     }
-    return 0;
-}
-
-/* Lists the arrays. An archive is not read in any other way. */
-static int describe(struct reader *reader, struct err *err)
-{
-    struct zip zip;
-    reader->img.color = COLOR_OTHER;
-    int status = zip_open(&zip, reader->file, err);
-    if (status == 0)
-        status = note_arrays(reader->img.meta, &zip, reader->opts->layout, err);
     zip_close(&zip);
     return status;
 }

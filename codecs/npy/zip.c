@@ -345,24 +345,6 @@ static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
     return (int)(out->size - before);
 }
 
-/* Makes the extra field of numbers that 32 bits do not hold: in an entry those
- * that need it, in a local header both sizes if one does. Returns its bytes. */
-static size_t make_extra_64(uint8_t extra[28], const struct zip_output *s,
-                            bool local)
-{
-    const uint64_t number[] = { s->size, s->data.size, s->at };
-    bool both = s->size >= UINT32_MAX || s->data.size >= UINT32_MAX;
-    size_t n = 4;
-    for (int i = 0; i < (local ? 2 : 3); i++)
-        if (local ? both : number[i] >= UINT32_MAX) {
-            write_le64(extra + n, number[i]);
-            n += 8;
-        }
-    write_le16(extra, EXTRA_64);
-    write_le16(extra + 2, (unsigned)n - 4);
-    return n > 4 ? n : 0;
-}
-
 static uint32_t in_32(uint64_t n)
 {
     return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
@@ -380,8 +362,20 @@ static int append_header(struct bytes *out, const struct zip_output *s,
     const unsigned size = read_le16(old + later + 28);
     const uint8_t *old_extra = old + lead + m->name_size;
     const unsigned stale = SIZES_BEHIND | (s->deflated_anew ? EFFORT : 0);
+    /* The extra field of numbers that 32 bits do not hold has in an entry those
+     * that need it, in a local header both sizes if one does. */
+    const uint64_t number[] = { s->size, s->data.size, s->at };
+    const bool both = s->size >= UINT32_MAX || s->data.size >= UINT32_MAX;
     uint8_t extra[28];
-    size_t begin = out->size, n = make_extra_64(extra, s, local);
+    size_t begin = out->size, n = 4;
+    for (int i = 0; i < (local ? 2 : 3); i++)
+        if (local ? both : number[i] >= UINT32_MAX) {
+            write_le64(extra + n, number[i]);
+            n += 8;
+        }
+    write_le16(extra, EXTRA_64);
+    write_le16(extra + 2, (unsigned)n - 4);
+    n = n > 4 ? n : 0;
     if (!bytes_append(out, old, lead) ||
         !bytes_append(out, m->name, m->name_size) ||
         !bytes_append(out, extra, n))

@@ -68,20 +68,6 @@ static int read_samples(struct netpbm_reader *r, const struct image *img,
     return status;
 }
 
-/* Eight pixels a byte, the first in its high bit; 1 is black, and so are bits
- * that are missing. */
-static void read_bits(struct netpbm_reader *r, const struct image *img,
-                      uint32_t at)
-{
-    uint8_t *row = plane_row(&img->plane[0], at);
-    const size_t left = netpbm_left(r), size = ((size_t)r->width + 7) / 8,
-                 n = left < size ? 8 * left : r->width;
-    interleave_unpack(row, n, r->at, 1);
-    for (size_t x = 0; x < n; x++)
-        row[x] ^= 1;
-    memset(row + n, 0, r->width - n);
-}
-
 /* Reads row y of text. A sample that is missing or malformed is an error, or
  * tolerant the end of what is read; then what is missing is 0. */
 static int read_text(struct netpbm_reader *r, const struct image *img,
@@ -162,9 +148,17 @@ static int read_rows(struct reader *reader, struct netpbm_reader *r,
             r->at = begin + (i * size < left ? i * size : left);
         if (!size)
             status = read_text(r, to, at, y, bits, err);
-        else if (bits)
-            read_bits(r, to, at);
-        else
+        else if (bits) {
+            /* Eight pixels a byte, the first in its high bit; 1 is black, and
+             * so are bits that are missing. */
+            uint8_t *row = plane_row(&to->plane[0], at);
+            const size_t n =
+                netpbm_left(r) < size ? 8 * netpbm_left(r) : r->width;
+            interleave_unpack(row, n, r->at, 1);
+            for (size_t x = 0; x < n; x++)
+                row[x] ^= 1;
+            memset(row + n, 0, r->width - n);
+        } else
             status = read_samples(r, to, at, y, state->big_endian, err);
         bytes_pass(&passed, r->at);
         if (status == 0)

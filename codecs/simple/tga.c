@@ -212,26 +212,6 @@ static void widen_fives(uint8_t *to, unsigned pixel)
         to[c] = (uint8_t)((pixel >> (5 * c) & 31) * 255 / 31);
 }
 
-/* Reads the palette; colors that are cut off are black. */
-static int read_palette(struct pixel_source *s, struct bytes file,
-                        struct err *err)
-{
-    const uint8_t *p = file.data;
-    size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
-    s->ncolors = read_le16(p + AT_MAP_LENGTH);
-    s->palette = memory_alloc_zeroed(s->ncolors, sizeof *s->palette);
-    if (!s->palette)
-        return fail_memory(err, "no memory for the palette");
-    for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
-        if (entry == 2)
-            widen_fives(s->palette[i], read_le16(p + at));
-        else
-            memcpy(s->palette[i], p + at, entry);
-        at += entry;
-    }
-    return 0;
-}
-
 static void read_rows(struct image *img, struct pixel_source *s, bool down,
                       bool mirror)
 {
@@ -329,9 +309,22 @@ static int decode(struct reader *reader, struct err *err)
     struct pixel_source s = { .packed = p[AT_TYPE] & PACKED,
                               .pixel = pixel_size(p) };
     const size_t row = img->width * s.pixel;
-    int status = p[AT_MAP] ? read_palette(&s, reader->file, err) : 0;
-    if (status == 0)
-        status = simple_bgr_rows(&s.rows, reader->file, pixels_at(p),
+    if (p[AT_MAP]) { /* of which colors that are cut off are black */
+        size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
+        s.ncolors = read_le16(p + AT_MAP_LENGTH);
+        s.palette = memory_alloc_zeroed(s.ncolors, sizeof *s.palette);
+        if (!s.palette)
+            return fail_memory(err, "no memory for the palette");
+        for (unsigned i = 0; i < s.ncolors && at + entry <= reader->file.size;
+             i++) {
+            if (entry == 2)
+                widen_fives(s.palette[i], read_le16(p + at));
+            else
+                memcpy(s.palette[i], p + at, entry);
+            at += entry;
+        }
+    }
+    int status = simple_bgr_rows(&s.rows, reader->file, pixels_at(p),
                                  s.packed ? 0 : row * img->height, err);
     s.runs = (struct tga_rle_reader){ .at = s.rows.data,
                                       .end = s.rows.data + s.rows.size,
