@@ -210,19 +210,6 @@ static int read_grpl(struct heif *heif)
     return 0;
 }
 
-static int read_pitm(struct heif *heif)
-{
-    struct heif_cursor c = heif_open(heif, &heif->box[HEIF_PITM]);
-    const uint32_t id = take_id(&c, c.version);
-    heif->primary = heif_find_item(heif, id);
-    if (c.bad)
-        return fail_box(heif, "pitm");
-    return heif->primary && heif->primary->list.at
-               ? 0
-               : fail(heif->err, "its primary item, %u, %s", id,
-                      heif->primary ? "has no properties" : "is missing");
-}
-
 /* ---- Properties -----------------------------------------------------------*/
 
 static int read_ipco(struct heif *heif)
@@ -288,30 +275,6 @@ const enum xform heif_angles[4] = { XFORM_NONE, XFORM_ROTATE_270,
 /* Axis 0 exchanges top and bottom, 1 left and right (HEIF, 6.5.12). */
 const enum xform heif_axes[2] = { XFORM_MIRROR_Y, XFORM_MIRROR_X };
 
-/* Takes note of how an item is shown, of which the next property is this. */
-static void note_shown(struct heif_shown *shown, unsigned n,
-                       const struct heif_property *property)
-{
-    const enum heif_kind kind = property->kind;
-    if ((kind == HEIF_ISCL && shown->last >= HEIF_IROT) ||
-        (kind == HEIF_CLAP && shown->property[kind]))
-        shown->strange = true;
-    if (kind >= HEIF_KINDS || (kind == HEIF_ISPE && shown->property[kind]))
-        return;
-    shown->property[kind] = (uint16_t)n;
-    if (kind == HEIF_ISPE)
-        return;
-    shown->out_of_order |= shown->any && kind <= shown->last;
-    shown->any = true;
-    shown->last = kind;
-    if (kind == HEIF_CLAP)
-        shown->uncut = shown->turn;
-    else
-        shown->turn = xform_then(
-            shown->turn, kind == HEIF_IROT ? heif_angles[property->box[8] & 3]
-                                           : heif_axes[property->box[8] & 1]);
-}
-
 /* Reads lists, some of which may be of items that are missing. */
 static int read_ipma(struct heif *heif, const struct box *box)
 {
@@ -328,9 +291,30 @@ static int read_ipma(struct heif *heif, const struct box *box)
             if (number >= heif_property_count(heif))
                 return fail_box(heif, "ipma");
             struct heif_property *property = &heif_properties(heif)[number];
+            const enum heif_kind kind = property->kind;
             property->users++;
-            if (item)
-                note_shown(&item->shown, number, property);
+            if (!item)
+                continue;
+            struct heif_shown *shown = &item->shown;
+            if ((kind == HEIF_ISCL && shown->last >= HEIF_IROT) ||
+                (kind == HEIF_CLAP && shown->property[kind]))
+                shown->strange = true;
+            if (kind >= HEIF_KINDS ||
+                (kind == HEIF_ISPE && shown->property[kind]))
+                continue;
+            shown->property[kind] = (uint16_t)number;
+            if (kind == HEIF_ISPE)
+                continue;
+            shown->out_of_order |= shown->any && kind <= shown->last;
+            shown->any = true;
+            shown->last = kind;
+            if (kind == HEIF_CLAP)
+                shown->uncut = shown->turn;
+            else
+                shown->turn = xform_then(shown->turn,
+                                         kind == HEIF_IROT
+                                             ? heif_angles[property->box[8] & 3]
+                                             : heif_axes[property->box[8] & 1]);
         }
     }
     return c.bad || c.at != box->end ? fail_box(heif, "ipma") : 0;
@@ -449,11 +433,18 @@ static int read_meta(struct heif *heif)
     for (int i = HEIF_PITM; i <= HEIF_IPRP; i++)
         if (!b[i].end)
             return fail(heif->err, "its meta box lacks the %s box", names[i]);
-    return read_iinf(heif) || read_iloc(heif) || read_iprp(heif) ||
-                   (b[HEIF_IREF].end && read_iref(heif)) || read_grpl(heif) ||
-                   read_pitm(heif)
-               ? -1
-               : 0;
+    if (read_iinf(heif) || read_iloc(heif) || read_iprp(heif) ||
+        (b[HEIF_IREF].end && read_iref(heif)) || read_grpl(heif))
+        return -1;
+    struct heif_cursor c = heif_open(heif, &b[HEIF_PITM]);
+    const uint32_t id = take_id(&c, c.version);
+    heif->primary = heif_find_item(heif, id);
+    if (c.bad)
+        return fail_box(heif, "pitm");
+    return heif->primary && heif->primary->list.at
+               ? 0
+               : fail(heif->err, "its primary item, %u, %s", id,
+                      heif->primary ? "has no properties" : "is missing");
 }
 
 int heif_read(struct heif *heif)

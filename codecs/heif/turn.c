@@ -123,28 +123,6 @@ static int shape_of(const uint8_t *ispe)
     return (width > height) - (width < height);
 }
 
-/* Returns what transforms count for an item: its own; or, if it has none, those
- * of the picture that it is shown with, unless it lies as that is shown
- * already: a high thumbnail of a picture that is broad as stored. */
-static struct heif_shown find_source(const struct heif *heif,
-                                     const struct heif_item *item)
-{
-    const uint8_t *own = heif_size(heif, item);
-    struct heif_shown source = item->shown;
-    while (!source.any && item->master) {
-        item = item->master;
-        const uint8_t *size = heif_size(heif, item);
-        if (xform_transposes(item->shown.turn) &&
-            shape_of(own) * shape_of(size) < 0)
-            break;
-        source = item->shown;
-        /* What is cut of another size would be cut wrongly. */
-        if (!own[3] || memcmp(own, size, 20) != 0)
-            source.property[HEIF_CLAP] = 0;
-    }
-    return source;
-}
-
 static void want(struct heif_slot *slot, const char *type, unsigned value)
 {
     slot->box[3] = 9;
@@ -181,8 +159,23 @@ static bool plan_item(const struct heif *heif, const struct heif_item *item,
                       enum xform turn, struct heif_slot slot[HEIF_KINDS])
 {
     const struct heif_property *property = heif_properties(heif);
-    const struct heif_shown source = find_source(heif, item);
+    const uint8_t *own = heif_size(heif, item);
     const bool follows = heif_follows(item);
+    /* The transforms that count for it: its own; or, if it has none, those of
+     * the picture that it is shown with, unless it lies as that is shown
+     * already: a high thumbnail of a picture that is broad as stored. */
+    struct heif_shown source = item->shown;
+    for (const struct heif_item *of = item->master; of && !source.any;
+         of = of->master) {
+        const uint8_t *size = heif_size(heif, of);
+        if (xform_transposes(of->shown.turn) &&
+            shape_of(own) * shape_of(size) < 0)
+            break;
+        source = of->shown;
+        /* What is cut of another size would be cut wrongly. */
+        if (!own[3] || memcmp(own, size, 20) != 0)
+            source.property[HEIF_CLAP] = 0;
+    }
     uint8_t *clap = slot[HEIF_CLAP].box;
     bool changes = item->shown.out_of_order;
     enum xform t = source.turn;
@@ -192,17 +185,16 @@ static bool plan_item(const struct heif *heif, const struct heif_item *item,
         /* The size of what is made of a turned one is exchanged. That of what
          * blends only if it is the size as shown: some say the size as stored
          * instead, which AVIF asks for. */
-        const uint8_t *ispe = heif_size(heif, item);
         const uint8_t *stored = heif_size(heif, item->base);
         const int across = xform_transposes(item->base->shown.turn) ? 4 : 0;
         if (xform_transposes(turn) &&
             (!item->is.blend ||
              (stored[3] && (!heif->avif || across) &&
-              memcmp(stored + 12 + across, ispe + 12, 4) == 0 &&
-              memcmp(stored + 16 - across, ispe + 16, 4) == 0))) {
-            memcpy(slot[HEIF_ISPE].box, ispe, 12);
-            memcpy(slot[HEIF_ISPE].box + 12, ispe + 16, 4);
-            memcpy(slot[HEIF_ISPE].box + 16, ispe + 12, 4);
+              memcmp(stored + 12 + across, own + 12, 4) == 0 &&
+              memcmp(stored + 16 - across, own + 16, 4) == 0))) {
+            memcpy(slot[HEIF_ISPE].box, own, 12);
+            memcpy(slot[HEIF_ISPE].box + 12, own + 16, 4);
+            memcpy(slot[HEIF_ISPE].box + 16, own + 12, 4);
         }
     }
     want_turn(slot, heif, &source, item->is.turned ? xform_then(t, turn) : t);
@@ -513,10 +505,16 @@ static int move_data(const struct heif_writer *w)
 
 /* ---- EXIF and XMP ---------------------------------------------------------*/
 
+static const struct heif_extent *extents_of(const struct heif *heif,
+                                            const struct heif_item *item)
+{
+    return item->extents ? heif_extents(heif) + item->extent : NULL;
+}
+
 int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
                   const struct heif_item *item)
 {
-    const struct heif_extent *extent = heif_extents(heif) + item->extent;
+    const struct heif_extent *extent = extents_of(heif, item);
     bool wanted = (item->is.xmp || strcmp(item->type, "Exif") == 0) &&
                   (item->is.ours || !item->is.tells);
     for (size_t i = 0; i < item->extents; i++)
@@ -534,34 +532,28 @@ int heif_metadata(struct bytes *data, size_t *begin, const struct heif *heif,
     return 0;
 }
 
-/* Sets the orientations in the EXIF or XMP of an item to 1. */
-static int retag(struct heif_writer *w, const struct heif_item *item,
-                 enum xform op)
-{
-    const struct heif *heif = w->heif;
-    const struct heif_extent *extent = heif_extents(heif) + item->extent;
-    struct bytes data = { 0 };
-    size_t begin;
-    const int status = heif_metadata(&data, &begin, heif, item);
-    if (status == 0 && begin < data.size)
-        exif_retag(data.data + begin, data.size - begin, 1, op);
-    else if (status == 0 && item->is.xmp && data.size)
-        xmp_turn(data.data, data.size, XFORM_NONE, 1);
-    for (size_t at = 0; at < data.size && status == 0; extent++)
-        for (size_t from = extent->begin; from < extent->end; from++, at++)
-            if (data.data[at] != heif->file.data[from])
-                w->out->data[w->base + moved_to(w, from)] = data.data[at];
-    bytes_free(&data);
-    return status;
-}
-
 int heif_write(struct bytes *out, struct heif *heif, enum xform op)
 {
     enum { MORE = 4096 };
     struct heif_writer w = { .out = out, .heif = heif, .base = out->size };
     w.full = !bytes_reserve(out, heif->file.size + MORE);
     int status = put_boxes(&w) || move_data(&w) ? -1 : 0;
-    for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++)
-        status = retag(&w, &heif_items(heif)[i], op);
+    /* The orientations in EXIF and XMP become 1. */
+    for (size_t i = 0; i < heif_item_count(heif) && status == 0; i++) {
+        const struct heif_item *item = &heif_items(heif)[i];
+        const struct heif_extent *extent = extents_of(heif, item);
+        struct bytes data = { 0 };
+        size_t begin;
+        status = heif_metadata(&data, &begin, heif, item);
+        if (status == 0 && begin < data.size)
+            exif_retag(data.data + begin, data.size - begin, 1, op);
+        else if (status == 0 && item->is.xmp && data.size)
+            xmp_turn(data.data, data.size, XFORM_NONE, 1);
+        for (size_t at = 0; at < data.size && status == 0; extent++)
+            for (size_t from = extent->begin; from < extent->end; from++, at++)
+                if (data.data[at] != heif->file.data[from])
+                    out->data[w.base + moved_to(&w, from)] = data.data[at];
+        bytes_free(&data);
+    }
     return status;
 }

@@ -304,38 +304,11 @@ static int load_libjxl(struct err *err)
     return 0;
 }
 
-/* Has libjxl read a codestream up to its end. Returns what it says of that:
- * JXL_FRAME if there are too many; and how many bytes stand behind it.
+/* Boxes have sizes, but a codestream that is cut short looks whole. Without
+ * libjxl it counts as that.
  *
  * Debian's prints where in its sources it has found damage, so standard error
  * is silent until then. Other threads wait with what they print. */
-static int go_to_end(struct bytes stream, size_t *left)
-{
-    void *decoder = libjxl.create(NULL);
-    if (!decoder)
-        return JXL_NO_MEMORY;
-    flockfile(stderr);
-    const int was = dup(STDERR_FILENO);
-    if (was >= 0)
-        dup2(libjxl.silence, STDERR_FILENO);
-    libjxl.subscribe(decoder, JXL_FRAME);
-    libjxl.separate(decoder, false); /* layers count as well */
-    libjxl.skip(decoder, FRAMES_MOST);
-    int status = libjxl.give(decoder, stream.data, stream.size);
-    if (status == JXL_SUCCESS)
-        status = libjxl.go_on(decoder);
-    *left = libjxl.take_back(decoder);
-    libjxl.destroy(decoder);
-    if (was >= 0) {
-        dup2(was, STDERR_FILENO);
-        close(was);
-    }
-    funlockfile(stderr);
-    return status;
-}
-
-/* Boxes have sizes, but a codestream that is cut short looks whole. Without
- * libjxl it counts as that. */
 static int check_frames(const struct jxl *jxl, const struct load_opts *opts,
                         struct err *err)
 {
@@ -359,7 +332,27 @@ static int check_frames(const struct jxl *jxl, const struct load_opts *opts,
     }
     room = room && bytes_append(&all, "", 1);
     size_t left = 0;
-    const int status = room ? go_to_end(all, &left) : JXL_NO_MEMORY;
+    int status = JXL_NO_MEMORY;
+    void *decoder = room ? libjxl.create(NULL) : NULL;
+    if (decoder) {
+        flockfile(stderr);
+        const int was = dup(STDERR_FILENO);
+        if (was >= 0)
+            dup2(libjxl.silence, STDERR_FILENO);
+        libjxl.subscribe(decoder, JXL_FRAME);
+        libjxl.separate(decoder, false); /* layers count as well */
+        libjxl.skip(decoder, FRAMES_MOST);
+        status = libjxl.give(decoder, all.data, all.size);
+        if (status == JXL_SUCCESS)
+            status = libjxl.go_on(decoder);
+        left = libjxl.take_back(decoder);
+        libjxl.destroy(decoder);
+        if (was >= 0) {
+            dup2(was, STDERR_FILENO);
+            close(was);
+        }
+        funlockfile(stderr);
+    }
     bytes_free(&all);
     if (status == JXL_SUCCESS && left > 0) /* the byte that was put behind it */
         return 0;

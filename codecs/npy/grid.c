@@ -147,37 +147,6 @@ struct tile {
     uint32_t pictures, x, y, width, height;
 };
 
-/* Chooses the largest cells that make up a pixel, if few of them do. A tile has
- * about the number of bytes that suits the turner. It is square where rows
- * become columns, else as wide as the picture. */
-static void choose_tile(struct tile_turn *w)
-{
-    enum { CELLS_OF_PIXEL = 4 }; /* pixels of more are copied one by one */
-    const struct npy_grid *grid = w->grid;
-    const size_t pixel = grid->pixel;
-    uint64_t pixels = w->opts->turner->tile / pixel + 1;
-    uint32_t side = 64, rows = 1, columns, pictures = 1;
-    w->cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
-    size_t cells = pixel / cell_size(w->cell);
-    w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
-    while (xform_transposes(w->t) && (uint64_t)side * side * 4 <= pixels)
-        side *= 2;
-    if (xform_transposes(w->t))
-        rows = (uint32_t)least(side, grid->rows);
-    columns = (uint32_t)least(pixels / rows + 1, grid->columns);
-    rows = (uint32_t)least(pixels / columns + 1, grid->rows);
-    if (rows == grid->rows && columns == grid->columns && w->cells)
-        pictures = (uint32_t)least(pixels / rows / columns + 1,
-                                   IMAGE_PLANES / w->cells);
-    w->tiling = (struct tiling){
-        .rows = rows,
-        .columns = columns,
-        .pictures = (uint32_t)least(grid->pictures, pictures),
-        .down = (grid->rows - 1) / rows + 1,
-        .across = (grid->columns - 1) / columns + 1,
-    };
-}
-
 /* Returns where the p-th picture of a tile begins in the source. */
 static const uint8_t *tile_source(const struct tile_turn *w,
                                   const struct tile *tile, uint32_t p)
@@ -329,7 +298,8 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
                       const struct npy_grid *grid, enum xform t,
                       const struct load_opts *opts, struct err *err)
 {
-    enum { SHARES = 8 }; /* of each thread, which may be held up */
+    enum { CELLS_OF_PIXEL = 4 }; /* pixels of more are copied one by one */
+    enum { SHARES = 8 };         /* of each thread, which may be held up */
     struct npy_grid whole = *grid;
     struct tile_turn w = {
         .grid = &whole,
@@ -343,7 +313,31 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
         whole.pixel *= whole.columns;
         whole.columns = 1;
     }
-    choose_tile(&w);
+    /* The largest cells that make up a pixel, if few of them do. A tile has
+     * about the number of bytes that suits the turner. It is square where rows
+     * become columns, else as wide as the picture. */
+    const size_t pixel = whole.pixel;
+    uint64_t pixels = opts->turner->tile / pixel + 1;
+    uint32_t side = 64, rows = 1, columns, pictures = 1;
+    w.cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
+    size_t cells = pixel / cell_size(w.cell);
+    w.cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
+    while (xform_transposes(t) && (uint64_t)side * side * 4 <= pixels)
+        side *= 2;
+    if (xform_transposes(t))
+        rows = (uint32_t)least(side, whole.rows);
+    columns = (uint32_t)least(pixels / rows + 1, whole.columns);
+    rows = (uint32_t)least(pixels / columns + 1, whole.rows);
+    if (rows == whole.rows && columns == whole.columns && w.cells)
+        pictures = (uint32_t)least(pixels / rows / columns + 1,
+                                   IMAGE_PLANES / w.cells);
+    w.tiling = (struct tiling){
+        .rows = rows,
+        .columns = columns,
+        .pictures = (uint32_t)least(whole.pictures, pictures),
+        .down = (whole.rows - 1) / rows + 1,
+        .across = (whole.columns - 1) / columns + 1,
+    };
     struct thread_pool *pool = opts->turner->parallel ? opts->pool : NULL;
     w.tiles = (size_t)((grid->pictures - 1) / w.tiling.pictures + 1) *
               w.tiling.down * w.tiling.across;

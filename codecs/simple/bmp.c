@@ -141,25 +141,6 @@ struct bit_field {
     uint8_t wide[256]; /* its values as bytes */
 };
 
-static int set_field(struct bit_field *f, uint32_t mask, struct err *err)
-{
-    f->shift = mask ? (unsigned)__builtin_ctz(mask) : 0;
-    f->top = mask >> f->shift;
-    if (f->top == 0 || f->top > 255 || (f->top & (f->top + 1)))
-        return fail(err, "a mask of %08x; one must be 1 to 8 bits in a row",
-                    mask);
-    /* Bits are repeated until they fill a byte, so that all ones become 255. */
-    const int bits = __builtin_popcount(f->top);
-    for (uint32_t i = 0; i <= f->top; i++) {
-        uint32_t all = 0;
-        int at = 8 - bits;
-        for (; at > 0; at -= bits)
-            all |= i << at;
-        f->wide[i] = (uint8_t)(all | i >> -at);
-    }
-    return 0;
-}
-
 /* ---- Indices: they are read into the first plane, and become colors there --
  */
 
@@ -271,9 +252,24 @@ static int read_rows(struct image *img, const struct bmp_header *h,
                            ? h->bits == 32 && memcmp(h->mask, byte_masks,
                                                      sizeof h->mask) == 0
                            : h->bits >= 24;
-    for (unsigned c = 0; !indices && !bytes && c < img->nplanes; c++)
-        if (set_field(&fields[c], h->mask[c], err))
-            return -1;
+    for (unsigned c = 0; !indices && !bytes && c < img->nplanes; c++) {
+        struct bit_field *f = &fields[c];
+        const uint32_t mask = h->mask[c];
+        f->shift = mask ? (unsigned)__builtin_ctz(mask) : 0;
+        f->top = mask >> f->shift;
+        if (f->top == 0 || f->top > 255 || (f->top & (f->top + 1)))
+            return fail(err, "a mask of %08x; one must be 1 to 8 bits in a row",
+                        mask);
+        /* Bits are repeated until they fill a byte: all ones become 255. */
+        const int bits = __builtin_popcount(f->top);
+        for (uint32_t i = 0; i <= f->top; i++) {
+            uint32_t all = 0;
+            int at = 8 - bits;
+            for (; at > 0; at -= bits)
+                all |= i << at;
+            f->wide[i] = (uint8_t)(all | i >> -at);
+        }
+    }
     for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h->bits)) {
         uint32_t y = row_of(h, img, i);
         if (indices)

@@ -162,14 +162,7 @@ static uint8_t *write_channel(uint8_t *to, const uint8_t *row, uint32_t n)
     return to;
 }
 
-/* Returns the most bytes that a row of this width takes. */
-static size_t rgbe_most(uint32_t width)
-{
-    size_t leads = (width + LITERAL_MOST - 1) / LITERAL_MOST;
-    return PIXEL + PIXEL * (width + leads);
-}
-
-/* Writes a row to `to`, which has room for rgbe_most(), and returns its size.
+/* Writes a row to `to`, which has room for it, and returns its size.
  * Pixels of one that is too narrow or too wide to be coded stand as they are.
  * Mantissas of 1, 1, 1 would be taken for a run there: they become 2, 2, 2 with
  * the exponent below, unless it is the smallest. */
@@ -201,20 +194,6 @@ static size_t rgbe_write(uint8_t *to, struct rgbe_row row,
 
 /* A sample is m * 2^(e - 136); a pixel whose e is 0 is black. */
 enum { BIAS = 128, MANTISSA = 8 };
-
-/* Makes the floats of row y of img, without loss. */
-static void rgbe_to_floats(struct rgbe_row row, const struct image *img,
-                           uint32_t y)
-{
-    float scale[256] = { 0 };
-    for (int e = 1; e < 256; e++)
-        scale[e] = ldexpf(1, e - BIAS - MANTISSA);
-    for (unsigned c = 0; c < 3; c++) {
-        float *floats = plane_row(&img->plane[c], y);
-        for (uint32_t x = 0; x < row.width; x++)
-            floats[x] = row.channel[c][x] * scale[row.channel[3][x]];
-    }
-}
 
 /* Makes a row of these floats: the pixels that are nearest to them. The
  * exponent of a pixel is that of its largest sample, but not below the smallest
@@ -369,6 +348,9 @@ static int read_rows(struct reader *reader, struct row_sink *rows,
 {
     const struct load_opts *opts = reader->opts;
     enum runs_end status = RUNS_WHOLE;
+    float scale[256] = { 0 }; /* by exponent: floats are made without loss */
+    for (int e = 1; e < 256; e++)
+        scale[e] = ldexpf(1, e - BIAS - MANTISSA);
     for (uint32_t y = 0, i; y < rows->height; y++) {
         const struct image *to = row_sink_at(rows, y, &i);
         struct rgbe_row row = row_of(to, i, spare);
@@ -380,8 +362,11 @@ static int read_rows(struct reader *reader, struct row_sink *rows,
         if (status != RUNS_WHOLE) /* black from here on */
             for (unsigned c = 0; c < 4; c++)
                 memset(row.channel[c], 0, row.width);
-        if (to->color != COLOR_RGBE)
-            rgbe_to_floats(row, to, i);
+        for (unsigned c = 0; c < 3 && to->color != COLOR_RGBE; c++) {
+            float *floats = plane_row(&to->plane[c], i);
+            for (uint32_t x = 0; x < row.width; x++)
+                floats[x] = row.channel[c][x] * scale[row.channel[3][x]];
+        }
         if (row_sink_done(rows, y, err))
             return -1;
     }
@@ -466,6 +451,7 @@ static int encode(struct bytes *file, const struct image *img,
     static const char other[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n";
     const bool own = codec_is_own(&codec_hdr, img);
     const unsigned order = opts->orientation || !own ? 1 : img->orientation;
+    const size_t leads = (img->width + LITERAL_MOST - 1) / LITERAL_MOST;
     struct rgbe_lost lost = { 0 };
     char text[64];
     int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
@@ -473,7 +459,8 @@ static int encode(struct bytes *file, const struct image *img,
     if (!(own ? put_lines(file, img, opts)
               : bytes_append(file, other, sizeof other - 1)) ||
         !bytes_append(file, text, (size_t)n) ||
-        !bytes_reserve(file, rgbe_most(img->width) * img->height))
+        !bytes_reserve(file,
+                       (PIXEL + PIXEL * (img->width + leads)) * img->height))
         return fail_memory(err, "no memory for the file");
     struct rgbe_row spare = spare_row(img, err);
     if (!spare.channel[0])

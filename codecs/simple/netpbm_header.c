@@ -90,44 +90,6 @@ static int set_maxval(struct image *img, uint32_t maxval, struct err *err)
 
 /* ---- The three formats ----------------------------------------------------*/
 
-static int read_pnm(struct image *img, struct netpbm_reader *r,
-                    struct netpbm_state *state, struct err *err)
-{
-    uint32_t maxval = 1;
-    state->digit = r->at[-1] - '0';
-    const int kind = netpbm_kind(state);
-    if (!netpbm_read_number(r, &img->width) ||
-        !netpbm_read_number(r, &img->height) ||
-        (kind != PNM_BITS && !netpbm_read_number(r, &maxval)))
-        return fail(err, "its header has no size");
-    img->color = kind == PNM_COLORS ? COLOR_RGB : COLOR_GRAY;
-    img->nplanes = kind == PNM_COLORS ? 3 : 1;
-    return set_maxval(img, maxval, err) ? -1 : end_header(r, err);
-}
-
-/* P. Debevec's format, from the bottom row up. The sign of the scale is the
- * byte order: negative is little-endian. */
-static int read_pfm(struct image *img, struct netpbm_reader *r,
-                    struct netpbm_state *state, struct err *err)
-{
-    char *word = state->scale, *end;
-    img->cell = CELL_F32;
-    img->color = r->at[-1] == 'F' ? COLOR_RGB : COLOR_GRAY;
-    img->nplanes = r->at[-1] == 'F' ? 3 : 1;
-    if (!netpbm_read_number(r, &img->width) ||
-        !netpbm_read_number(r, &img->height) ||
-        !read_word(r, word, sizeof state->scale))
-        return fail(err, "its header has no size");
-    double scale = strtod(word, &end);
-    if (*end || !isfinite(scale) || scale == 0)
-        return fail(err, "its scale must be a number other than 0");
-    state->big_endian = scale > 0;
-    if (fabs(scale) != 1 && /* a unit, which other formats lack */
-        !meta_add(img->meta, "scale", 0, word, strlen(word)))
-        return fail_memory(err, "no memory for the decoder");
-    return end_header(r, err);
-}
-
 /* The tuple types that pam(5) defines. */
 static const struct {
     const char *name;
@@ -206,16 +168,42 @@ static int read_pam(struct image *img, struct netpbm_reader *r,
     return set_maxval(img, value[3], err);
 }
 
+/* P. Debevec's PFM stands from the bottom row up. The sign of its scale is the
+ * byte order: negative is little-endian. */
 int netpbm_read_header(struct image *img, struct netpbm_reader *r,
                        struct err *err)
 {
     struct netpbm_state *state = img->meta->state;
     const uint8_t which = r->at[1];
+    const bool floats = which == 'F' || which == 'f';
+    char *word = state->scale, *end;
+    uint32_t maxval = 1;
     r->at += 2;
     state->big_endian = true;
-    return which == '7'   ? read_pam(img, r, state, err)
-           : which <= '9' ? read_pnm(img, r, state, err)
-                          : read_pfm(img, r, state, err);
+    if (which == '7')
+        return read_pam(img, r, state, err);
+    if (!floats)
+        state->digit = which - '0';
+    const int kind = netpbm_kind(state);
+    const bool color = floats ? which == 'F' : kind == PNM_COLORS;
+    img->color = color ? COLOR_RGB : COLOR_GRAY;
+    img->nplanes = color ? 3 : 1;
+    if (!netpbm_read_number(r, &img->width) ||
+        !netpbm_read_number(r, &img->height) ||
+        (floats ? !read_word(r, word, sizeof state->scale)
+                : kind != PNM_BITS && !netpbm_read_number(r, &maxval)))
+        return fail(err, "its header has no size");
+    if (!floats)
+        return set_maxval(img, maxval, err) ? -1 : end_header(r, err);
+    const double scale = strtod(word, &end);
+    if (*end || !isfinite(scale) || scale == 0)
+        return fail(err, "its scale must be a number other than 0");
+    img->cell = CELL_F32;
+    state->big_endian = scale > 0;
+    if (fabs(scale) != 1 && /* a unit, which other formats lack */
+        !meta_add(img->meta, "scale", 0, word, strlen(word)))
+        return fail_memory(err, "no memory for the decoder");
+    return end_header(r, err);
 }
 
 const char *netpbm_tuple_type(const struct image *img, bool own)

@@ -227,30 +227,6 @@ static inline size_t put_color(uint8_t *to, struct qoi_color c,
     return 4;
 }
 
-/* Writes the chunks of a row of colors, and returns where they end. A run that
- * the row ends with goes on in *runs. */
-static uint8_t *put_row(uint8_t *to, struct qoi_past *past, unsigned *runs,
-                        const struct qoi_color *row, uint32_t width)
-{
-    struct qoi_color last = past->last;
-    unsigned run = *runs;
-    for (uint32_t x = 0; x < width; x++) {
-        const struct qoi_color c = row[x];
-        const bool again = is_same(c, last);
-        run += again;
-        if (run && (!again || run == LONGEST_RUN)) {
-            *to++ = (uint8_t)(OP_RUN | (run - 1));
-            run = 0;
-        }
-        if (!again)
-            to += put_color(to, c, last, &past->table[place_of(c)]);
-        last = c;
-    }
-    *runs = run;
-    past->last = last;
-    return to;
-}
-
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
@@ -276,10 +252,20 @@ static int encode(struct bytes *file, const struct image *img,
     for (uint32_t y = 0; room && y < img->height; y++) {
         interleave_join_row(&colors, y, row);
         room = bytes_reserve(file, most);
-        if (room)
-            file->size = (size_t)(put_row(file->data + file->size, &past, &run,
-                                          row, img->width) -
-                                  file->data);
+        uint8_t *to = file->data + file->size;
+        for (uint32_t x = 0; room && x < img->width; x++) {
+            const struct qoi_color c = row[x], last = past.last;
+            const bool again = is_same(c, last);
+            run += again; /* one that a row ends with goes on in the next */
+            if (run && (!again || run == LONGEST_RUN)) {
+                *to++ = (uint8_t)(OP_RUN | (run - 1));
+                run = 0;
+            }
+            if (!again)
+                to += put_color(to, c, last, &past.table[place_of(c)]);
+            past.last = c;
+        }
+        file->size = (size_t)(to - file->data);
     }
     memory_free(opaque);
     memory_free(row);
