@@ -115,12 +115,25 @@ static int open(struct reader *reader, struct err *err)
 
 /* ---- Turning --------------------------------------------------------------*/
 
-static void warn_of_turn(const struct heif *heif)
+/* Turns what look() has read. */
+static int turn(struct bytes *out, struct heif *heif,
+                const struct orientation *orientation, enum xform op)
 {
+    const unsigned was = orientation->value;
+    const bool only_exif = orientation->place != TAG_TRANSFORMS && was > 1;
+    const enum xform t = only_exif ? xform_then(xform_from_exif(was), op) : op;
+    const struct box *mini = &heif->box[HEIF_MINI];
+    const size_t base = out->size;
     struct warnings *warnings = heif->opts->warnings;
     const struct heif_item *spoilt = NULL;
     size_t others = 0;
-    for (size_t i = 0; i < heif_item_count(heif); i++) {
+    if (only_exif)
+        warn(warnings,
+             "only EXIF said the orientation, %u, which not all programs obey; "
+             "now irot and imir say it",
+             was);
+    const bool changes = op != XFORM_NONE || only_exif;
+    for (size_t i = 0; i < heif_item_count(heif) && changes; i++) {
         const struct heif_item *item = &heif_items(heif)[i];
         others += !item->is.turned && heif_stands_alone(heif, item);
         if (item->is.made && !heif_follows(item))
@@ -136,28 +149,10 @@ static void warn_of_turn(const struct heif *heif)
              "another picture of the file, item %u (%s), has this one within "
              "it, and shows it turned there",
              spoilt->id, spoilt->type);
-    if (heif->sealed)
+    if (heif->sealed && changes)
         warn(warnings, "C2PA signs the bytes of the file, and will not vouch "
                        "for the turned one");
-}
-
-/* Turns what look() has read. */
-static int turn(struct bytes *out, struct heif *heif,
-                const struct orientation *orientation, enum xform op)
-{
-    const unsigned was = orientation->value;
-    const bool only_exif = orientation->place != TAG_TRANSFORMS && was > 1;
-    const enum xform t = only_exif ? xform_then(xform_from_exif(was), op) : op;
-    const struct box *mini = &heif->box[HEIF_MINI];
-    const size_t base = out->size;
-    if (only_exif)
-        warn(heif->opts->warnings,
-             "only EXIF said the orientation, %u, which not all programs obey; "
-             "now irot and imir say it",
-             was);
-    if (op != XFORM_NONE || only_exif)
-        warn_of_turn(heif);
-    if (!mini->end && (op != XFORM_NONE || only_exif))
+    if (!mini->end && changes)
         return (t != XFORM_NONE && heif_plan(heif, t)) ||
                        heif_write(out, heif, op)
                    ? -1

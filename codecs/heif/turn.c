@@ -362,64 +362,56 @@ static void put_file(struct heif_writer *w, size_t begin, size_t end)
     put(w, w->heif->file.data + begin, end - begin);
 }
 
-/* Puts the list of an item, which may not change. What it has stays in its
- * place, if that is in order; what is added comes last, but before what must
- * follow it. */
-static int put_list(struct heif_writer *w, const struct heif_list *list,
-                    unsigned version, bool wide)
-{
-    const struct heif *heif = w->heif;
-    const unsigned size = wide ? 2 : 1, upper = wide ? 0x8000 : 0x80;
-    const struct heif_item *item = heif_find_item(heif, list->id);
-    const struct heif_slot *slot = item ? item->slot : NULL;
-    unsigned next = HEIF_CLAP; /* of the transforms */
-    put_number(w, list->id, version ? 4 : 2);
-    put_number(w, 0, 1);
-    const size_t begin = w->out->size;
-    for (size_t i = 0; i <= list->count; i++) {
-        const bool ends = i == list->count;
-        const unsigned bits = ends ? 0 : heif_listed(heif, list, i);
-        unsigned n = bits & HEIF_NUMBER;
-        const unsigned kind = ends ? HEIF_IMIR : heif_properties(heif)[n].kind;
-        for (; slot && kind < HEIF_ISPE && next <= kind &&
-               (ends || !item->shown.out_of_order);
-             next++)
-            if (slot[next].is)
-                put_number(w, upper | slot[next].is, size);
-        if (slot && kind == HEIF_ISPE && slot[kind].was == n)
-            n = slot[kind].is;
-        if (!ends && (!slot || kind >= HEIF_ISPE))
-            put_number(w, bits & HEIF_ESSENTIAL ? upper | n : n, size);
-    }
-    const size_t count = (w->out->size - begin) / size;
-    if (count > UINT8_MAX)
-        return fail(heif->err, "its item %u has no room for more properties",
-                    list->id);
-    if (!w->full)
-        w->out->data[begin - 1] = (uint8_t)count;
-    return 0;
-}
-
-/* Puts the content of a box of lists. Indices beyond 127 need the wide form,
- * and then all have it. */
+/* Puts the content of a box of lists, some of which may not change. What a list
+ * has stays in its place, if that is in order; what is added comes last, but
+ * before what must follow it. Indices beyond 127 need the wide form, and then
+ * all have it. */
 static int put_lists(struct heif_writer *w, const struct box *box)
 {
-    struct heif_cursor c = heif_open(w->heif, box);
+    const struct heif *heif = w->heif;
+    struct heif_cursor c = heif_open(heif, box);
     const size_t count = heif_take(&c, 4);
     bool wide = c.flags & 1;
     struct heif_cursor ahead = c;
     for (size_t i = 0; i < count; i++) {
         const struct heif_list list = heif_take_list(&ahead);
-        const struct heif_item *item = heif_find_item(w->heif, list.id);
+        const struct heif_item *item = heif_find_item(heif, list.id);
         for (int k = 0; k < HEIF_KINDS && item && item->slot; k++)
             wide = wide || item->slot[k].is > 0x7f;
     }
+    const unsigned size = wide ? 2 : 1, upper = wide ? 0x8000 : 0x80;
     put_number(w, (uint64_t)c.version << 24 | c.flags | wide, 4);
     put_number(w, count, 4);
     for (size_t i = 0; i < count; i++) {
         const struct heif_list list = heif_take_list(&c);
-        if (put_list(w, &list, c.version, wide))
-            return -1;
+        const struct heif_item *item = heif_find_item(heif, list.id);
+        const struct heif_slot *slot = item ? item->slot : NULL;
+        unsigned next = HEIF_CLAP; /* of the transforms */
+        put_number(w, list.id, c.version ? 4 : 2);
+        put_number(w, 0, 1);
+        const size_t begin = w->out->size;
+        for (size_t k = 0; k <= list.count; k++) {
+            const bool ends = k == list.count;
+            const unsigned bits = ends ? 0 : heif_listed(heif, &list, k);
+            unsigned n = bits & HEIF_NUMBER;
+            const unsigned kind =
+                ends ? HEIF_IMIR : heif_properties(heif)[n].kind;
+            for (; slot && kind < HEIF_ISPE && next <= kind &&
+                   (ends || !item->shown.out_of_order);
+                 next++)
+                if (slot[next].is)
+                    put_number(w, upper | slot[next].is, size);
+            if (slot && kind == HEIF_ISPE && slot[kind].was == n)
+                n = slot[kind].is;
+            if (!ends && (!slot || kind >= HEIF_ISPE))
+                put_number(w, bits & HEIF_ESSENTIAL ? upper | n : n, size);
+        }
+        const size_t properties = (w->out->size - begin) / size;
+        if (properties > UINT8_MAX)
+            return fail(heif->err,
+                        "its item %u has no room for more properties", list.id);
+        if (!w->full)
+            w->out->data[begin - 1] = (uint8_t)properties;
     }
     return 0;
 }

@@ -43,7 +43,7 @@ static int turn_member(struct archive *w, const struct zip_member *m,
     if (!array || npy_suits(&header, &cell, &why)) {
         warn(w->opts->warnings, "member '%.*s' is kept as it is: %s",
              (int)m->name_size, (const char *)m->name, why.text);
-        return zip_copy(&w->writer, m, err);
+        return zip_put(&w->writer, m, NULL, err);
     }
     opts.limits.reserve = NULL; /* that has been done for all */
     int status = codec_npy.turn(&out, &img, content, w->t, &opts, &why);
@@ -55,8 +55,7 @@ static int turn_member(struct archive *w, const struct zip_member *m,
     w->turned = true;
     w->changed = w->changed || out.size;
     if (status == 0)
-        status = out.size ? zip_replace(&w->writer, m, out, err)
-                          : zip_copy(&w->writer, m, err);
+        status = zip_put(&w->writer, m, out.size ? &out : NULL, err);
     bytes_free(&out);
     return status;
 }

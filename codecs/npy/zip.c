@@ -400,43 +400,28 @@ static int append_header(struct bytes *out, const struct zip_output *s,
 
 /* ---- Members --------------------------------------------------------------*/
 
-static int append_member(struct zip_writer *w, const struct zip_output *s,
-                         struct err *err)
-{
-    if (append_header(w->file, s, true, err) ||
-        append_header(&w->directory, s, false, err))
-        return -1;
-    w->count++;
-    return bytes_append(w->file, s->data.data, s->data.size)
-               ? 0
-               : fail_memory(err, "no memory for the file");
-}
-
-int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
-{
-    const struct zip_output as_was = { m,       w->file->size, m->crc,
-                                       m->size, m->data,       false };
-    return append_member(w, &as_was, err);
-}
-
-int zip_replace(struct zip_writer *w, const struct zip_member *m,
-                struct bytes content, struct err *err)
+int zip_put(struct zip_writer *w, const struct zip_member *m,
+            const struct bytes *content, struct err *err)
 {
     struct bytes deflated = { 0 };
-    struct zip_output s = { .from = m,
-                            .at = w->file->size,
-                            .crc =
-                                flates[0]->crc32(0, content.data, content.size),
-                            .size = content.size,
-                            .data = content,
-                            .deflated_anew = true };
+    struct zip_output s = { m, w->file->size, m->crc, m->size, m->data, false };
     int status = 0;
-    if (m->method == ZIP_DEFLATED) {
-        status = deflate(w, &deflated, content, err);
-        s.data = deflated;
+    if (content) {
+        s.crc = flates[0]->crc32(0, content->data, content->size);
+        s.size = content->size;
+        s.data = *content;
+        s.deflated_anew = true;
+        if (m->method == ZIP_DEFLATED) {
+            status = deflate(w, &deflated, *content, err);
+            s.data = deflated;
+        }
     }
-    if (status == 0)
-        status = append_member(w, &s, err);
+    if (status || append_header(w->file, &s, true, err) ||
+        append_header(&w->directory, &s, false, err))
+        status = -1;
+    else if (!bytes_append(w->file, s.data.data, s.data.size))
+        status = fail_memory(err, "no memory for the file");
+    w->count++;
     bytes_free(&deflated);
     return status;
 }

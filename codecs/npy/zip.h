@@ -69,12 +69,10 @@ struct zip_writer {
     const struct account *account; /* whose time ends that; or NULL */
 };
 
-/* Append a member as it is, or with other content: its name, method and extra
- * fields stay. */
-int zip_copy(struct zip_writer *writer, const struct zip_member *member,
-             struct err *err);
-int zip_replace(struct zip_writer *writer, const struct zip_member *member,
-                struct bytes content, struct err *err);
+/* Appends a member with other content, or, NULL, as it is: its name, method and
+ * extra fields stay. */
+int zip_put(struct zip_writer *writer, const struct zip_member *member,
+            const struct bytes *content, struct err *err);
 
 /* Appends the directory, which ends the archive. */
 int zip_finish(struct zip_writer *writer, struct bytes comment,

@@ -156,21 +156,23 @@ static int take_anmf(struct riff_parser *p, const struct riff_chunk *anmf,
     return add_frame(p, &frame, err);
 }
 
+/* Chunks that are known, and the flags of VP8X that tell of them. */
+static const struct {
+    const char *name;
+    enum block_kind kind;
+    unsigned drop, flag;
+} known[] = {
+    { "EXIF", BLOCK_EXIF, DROP_EXIF, WEBP_EXIF },
+    { "XMP ", BLOCK_XMP, DROP_XMP, WEBP_XMP },
+    { "ICCP", BLOCK_ICC, DROP_ICC, WEBP_ICC },
+    { "C2PA", BLOCK_JUMBF, 0, 0 },
+};
+
 /* EXIF, XMP and a profile that VP8X does not tell of are passed over by
  * readers, so they are unknown chunks. */
 static int take_block(struct riff_parser *p, const struct riff_chunk *chunk,
                       struct err *err)
 {
-    static const struct {
-        const char *name;
-        enum block_kind kind;
-        unsigned drop, flag;
-    } known[] = {
-        { "EXIF", BLOCK_EXIF, DROP_EXIF, WEBP_EXIF },
-        { "XMP ", BLOCK_XMP, DROP_XMP, WEBP_XMP },
-        { "ICCP", BLOCK_ICC, DROP_ICC, WEBP_ICC },
-        { "C2PA", BLOCK_JUMBF, 0, 0 },
-    };
     char name[5] = "";
     memcpy(name, chunk->name, 4);
     if (!p->meta)
@@ -365,14 +367,10 @@ int webp_write(struct bytes *out, const struct webp_file *webp,
     uint8_t vp8x[VP8X];
     unsigned items = 0;
     size_t next = 0;
-    for (size_t i = 0; meta && i < meta->nblocks; i++) {
-        const enum block_kind kind = meta->block[i].kind;
-        if (!meta->block[i].dropped)
-            flags |= kind == BLOCK_XMP    ? WEBP_XMP
-                     : kind == BLOCK_EXIF ? WEBP_EXIF
-                     : kind == BLOCK_ICC  ? WEBP_ICC
-                                          : 0;
-    }
+    for (size_t i = 0; meta && i < meta->nblocks; i++)
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (!meta->block[i].dropped && meta->block[i].kind == known[k].kind)
+                flags |= known[k].flag;
     const bool alpha = !webp->extended && webp->frame->alpha,
                needed = webp->extended || flags != 0 ||
                         (alpha && !webp->frame->lossless);

@@ -165,9 +165,9 @@ TEST(archive_is_given_up_between_bands)
         struct err err = { .text = "" };
         const struct account account = account_of_looks(++looks);
         struct zip_writer writer = { .file = &file, .account = &account };
-        status = zip_replace(
+        status = zip_put(
             &writer, &member,
-            (struct bytes){ .data = content, .size = sizeof content }, &err);
+            &(struct bytes){ .data = content, .size = sizeof content }, &err);
         if (status)
             CHECK(strstr(err.text, "--max-seconds"), "%u: %s", looks, err.text);
         bytes_free(&writer.directory);
