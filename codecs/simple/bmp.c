@@ -166,66 +166,54 @@ static void color_indices(struct image *img, const struct bmp_header *h)
 
 enum { END_OF_ROW, END, MOVE }; /* above: so many indices follow as they are */
 
-struct run_reader {
-    const uint8_t *at, *end;
-    uint32_t x, row; /* where the next index goes; rows count as in the file */
-};
-
-/* Writes `count` indices that stand at r->at, or those of one byte repeatedly.
+/* Rows are counted as in the file; *row becomes the one in which the runs end.
  */
-static enum runs_end put_indices(struct image *img, const struct bmp_header *h,
-                                 struct run_reader *r, unsigned count,
-                                 bool repeated)
-{
-    const uint8_t *from = r->at;
-    const unsigned cycle = 8 / h->bits; /* indices in a byte */
-    /* Literal ones fill whole pairs of bytes. */
-    const size_t bytes = repeated ? 1 : (count * h->bits + 15) / 16 * 2;
-    if ((size_t)(r->end - from) < bytes)
-        return RUNS_CUT;
-    if (count > img->width - r->x)
-        return RUNS_WRONG;
-    uint8_t *to = plane_row(&img->plane[0], row_of(h, img, r->row));
-    for (unsigned i = 0; i < count; i++) {
-        const unsigned k = repeated ? i % cycle : i;
-        to[r->x + i] = h->bits == 8
-                           ? from[k]
-                           : (uint8_t)(from[k / 2] >> (k % 2 ? 0 : 4) & 15);
-    }
-    r->x += count;
-    r->at += bytes;
-    return RUNS_WHOLE;
-}
-
 static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
-                               struct run_reader *r)
+                               struct bytes runs, uint32_t *row)
 {
-    enum runs_end status = RUNS_WHOLE;
-    while (status == RUNS_WHOLE && r->row < img->height) {
+    const uint8_t *at = runs.data, *end = at + runs.size;
+    const unsigned cycle = 8 / h->bits; /* indices in a byte */
+    uint32_t x = 0;
+    for (*row = 0; *row < img->height;) {
         /* The command END may be missing where the picture is complete. */
-        if (r->end - r->at < 2)
-            return r->row + 1 == img->height && r->x == img->width ? RUNS_WHOLE
-                                                                   : RUNS_CUT;
-        const unsigned count = r->at[0], what = r->at[1];
-        r->at += count ? 1 : 2;
+        if (end - at < 2)
+            return *row + 1 == img->height && x == img->width ? RUNS_WHOLE
+                                                              : RUNS_CUT;
+        const unsigned count = at[0], what = at[1], n = count ? count : what;
+        at += count ? 1 : 2;
         if (!count && what == END)
             return RUNS_WHOLE;
         if (!count && what == END_OF_ROW) {
-            r->row++;
-            r->x = 0;
-        } else if (!count && what == MOVE) {
-            if (r->end - r->at < 2)
-                return RUNS_CUT;
-            if (r->at[0] > img->width - r->x || r->at[1] > img->height - r->row)
-                return RUNS_WRONG;
-            r->x += r->at[0];
-            r->row += r->at[1];
-            r->at += 2;
-        } else {
-            status = put_indices(img, h, r, count ? count : what, count);
+            ++*row;
+            x = 0;
+            continue;
         }
+        if (!count && what == MOVE) {
+            if (end - at < 2)
+                return RUNS_CUT;
+            if (at[0] > img->width - x || at[1] > img->height - *row)
+                return RUNS_WRONG;
+            x += at[0];
+            *row += at[1];
+            at += 2;
+            continue;
+        }
+        /* Literal ones fill whole pairs of bytes. */
+        const size_t bytes = count ? 1 : (n * h->bits + 15) / 16 * 2;
+        if ((size_t)(end - at) < bytes)
+            return RUNS_CUT;
+        if (n > img->width - x)
+            return RUNS_WRONG;
+        uint8_t *to =
+            (uint8_t *)plane_row(&img->plane[0], row_of(h, img, *row)) + x;
+        for (unsigned i = 0; i < n; i++) {
+            const unsigned k = count ? i % cycle : i;
+            to[i] = h->bits == 8 ? at[k] : (at[k / 2] >> (k % 2 ? 0 : 4)) & 15;
+        }
+        x += n;
+        at += bytes;
     }
-    return status;
+    return RUNS_WHOLE;
 }
 
 /* ---- Pixels ---------------------------------------------------------------*/
@@ -354,12 +342,11 @@ static int decode(struct reader *reader, struct err *err)
         return -1;
     if (is_packed(h)) {
         /* Pixels that no run covers have index 0. */
-        struct run_reader runs = { .at = rows.data,
-                                   .end = rows.data + rows.size };
+        uint32_t row;
         for (uint32_t y = 0; y < img->height; y++)
             memset(plane_row(&img->plane[0], y), 0, img->width);
-        const enum runs_end end = read_runs(img, h, &runs);
-        status = simple_check_runs(end, runs.row, reader->opts, err);
+        const enum runs_end end = read_runs(img, h, rows, &row);
+        status = simple_check_runs(end, row, reader->opts, err);
         color_indices(img, h);
     } else {
         status = read_rows(img, h, rows.data, err);
