@@ -60,24 +60,6 @@ static int gpu_slot_enter(const struct gpu_slot *slot, struct err *err)
     return gpu_check(cudaSetDevice(slot->device), "choosing the device", err);
 }
 
-/* Opens a slot on a device, of which nothing is asked until it is used: a batch
- * on 16 processors has 48 lanes of 3 slots, and may need none. */
-static void gpu_slot_open(struct gpu_slot *slot, int device)
-{
-    memset(slot, 0, sizeof *slot);
-    slot->device = device;
-    slot->in.on_host = slot->out.on_host = true;
-}
-
-/* Fails if the slot's device cannot be used. */
-static int gpu_slot_check(const struct gpu_slot *slot, struct err *err)
-{
-    return gpu_slot_enter(slot, err) ||
-                   gpu_check(kernels_usable(), "loading the kernels", err)
-               ? -1
-               : 0;
-}
-
 /* Enters a slot that is about to be used, and makes its stream: one that does
  * not wait for the default stream, which is not ours. */
 static int begin_use(struct gpu_slot *slot, struct err *err)
@@ -88,18 +70,6 @@ static int begin_use(struct gpu_slot *slot, struct err *err)
                         : gpu_check(cudaStreamCreateWithFlags(
                                         &slot->stream, cudaStreamNonBlocking),
                                     "making a stream", err);
-}
-
-static void gpu_slot_close(struct gpu_slot *slot)
-{
-    struct err ignored;
-    if (!slot->stream || gpu_slot_enter(slot, &ignored))
-        return;
-    gpu_memory_free(&slot->src);
-    gpu_memory_free(&slot->dst);
-    gpu_memory_free(&slot->in);
-    gpu_memory_free(&slot->out);
-    (void)cudaStreamDestroy(slot->stream);
 }
 
 /* If one of the two does not fit, neither is kept: a picture that is too large
@@ -130,22 +100,28 @@ static struct image on_device(const struct image *img,
     return there;
 }
 
-static int enqueue_whole(struct gpu_slot *slot, struct image *dst,
-                         const struct image *src, enum xform t, struct err *err)
+/* A picture on the device, before and after the turn, and where it comes from
+ * and goes. */
+struct gpu_load {
+    struct image from, to;
+    const uint8_t *sent;
+    uint8_t *received;
+};
+
+/* Enqueues the copy of a picture in, its turn, and the copy out. */
+static int enqueue(const struct gpu_load *load, enum xform t,
+                   cudaStream_t stream, struct err *err)
 {
-    struct image from = on_device(src, &slot->src);
-    struct image to = on_device(dst, &slot->dst);
-    const struct pixel_rows *sent = &src->pixels.rows,
-                            *received = &dst->pixels.rows;
-    if (gpu_check(cudaMemcpyAsync(from.pixels.rows.cells, sent->cells,
-                                  sent->size, cudaMemcpyHostToDevice,
-                                  slot->stream),
+    const struct pixel_rows *from = &load->from.pixels.rows,
+                            *to = &load->to.pixels.rows;
+    if (gpu_check(cudaMemcpyAsync(from->cells, load->sent, from->size,
+                                  cudaMemcpyHostToDevice, stream),
                   "copying to the device", err) ||
-        gpu_check(kernels_turn(&to, &from, t, slot->stream), "turning", err))
+        gpu_check(kernels_turn(&load->to, &load->from, t, stream), "turning",
+                  err))
         return -1;
-    return gpu_check(cudaMemcpyAsync(received->cells, to.pixels.rows.cells,
-                                     received->size, cudaMemcpyDeviceToHost,
-                                     slot->stream),
+    return gpu_check(cudaMemcpyAsync(load->received, to->cells, to->size,
+                                     cudaMemcpyDeviceToHost, stream),
                      "copying from the device", err);
 }
 
@@ -157,31 +133,33 @@ static int gpu_slot_turn(struct gpu_slot *slot, struct image *dst,
     if (begin_use(slot, err) ||
         make_room(slot, src->pixels.rows.size, dst->pixels.rows.size, err))
         return -1;
-    int status = enqueue_whole(slot, dst, src, t, err);
+    const struct gpu_load load = { on_device(src, &slot->src),
+                                   on_device(dst, &slot->dst),
+                                   src->pixels.rows.cells,
+                                   dst->pixels.rows.cells };
+    const int status = enqueue(&load, t, slot->stream, err);
     /* Also after a failure: what was enqueued may still use both pictures. */
-    int waited = gpu_check(cudaStreamSynchronize(slot->stream),
-                           "turning on the device", status ? &later : err);
+    const int waited =
+        gpu_check(cudaStreamSynchronize(slot->stream), "turning on the device",
+                  status ? &later : err);
     return status ? status : waited;
 }
 
 /* ---- A picture in pieces --------------------------------------------------*/
 
 /* Returns one plane as a picture, which is what a launch takes. */
-static struct image alone(enum cell cell, uint8_t *data, uint32_t width,
-                          uint32_t height)
+static struct image alone(enum cell cell, const struct gpu_buffer *buffer,
+                          uint32_t width, uint32_t height)
 {
     struct image img;
     memset(&img, 0, sizeof img);
     img.cell = cell;
     img.nplanes = 1;
-    img.width = width;
-    img.height = height;
-    img.plane[0].data = data;
+    img.width = img.plane[0].width = width;
+    img.height = img.plane[0].height = height;
     img.plane[0].stride = pieces_stride(width, cell_size(cell));
-    img.plane[0].width = width;
-    img.plane[0].height = height;
-    img.pixels.rows.cells = data;
     img.pixels.rows.size = img.plane[0].stride * height;
+    img.plane[0].data = img.pixels.rows.cells = (uint8_t *)buffer->memory;
     return img;
 }
 
@@ -209,29 +187,24 @@ static int gpu_slot_start(struct gpu_slot *slot, enum cell cell,
 {
     if (begin_use(slot, err))
         return -1;
-    struct image from = alone(cell, NULL, piece.width, piece.height);
-    struct image to = alone(cell, NULL, piece.to_width, piece.to_height);
-    const size_t from_size = from.pixels.rows.size,
-                 to_size = to.pixels.rows.size;
+    const size_t size = cell_size(cell);
+    const size_t from_size = pieces_stride(piece.width, size) * piece.height,
+                 to_size =
+                     pieces_stride(piece.to_width, size) * piece.to_height;
     if (make_room(slot, from_size, to_size, err) ||
         gpu_memory_grow(&slot->in, from_size, slot->stream, err) ||
         gpu_memory_grow(&slot->out, to_size, slot->stream, err))
         return -1;
-    pieces_take((uint8_t *)slot->in.memory, src, &piece, cell_size(cell));
-    from.plane[0].data = (uint8_t *)slot->src.memory;
-    to.plane[0].data = (uint8_t *)slot->dst.memory;
+    const struct gpu_load load = {
+        alone(cell, &slot->src, piece.width, piece.height),
+        alone(cell, &slot->dst, piece.to_width, piece.to_height),
+        (const uint8_t *)slot->in.memory, (uint8_t *)slot->out.memory
+    };
+    pieces_take((uint8_t *)slot->in.memory, src, &piece, size);
     slot->piece = piece;
     slot->to = *dst;
     slot->busy = true;
-    if (gpu_check(cudaMemcpyAsync(slot->src.memory, slot->in.memory, from_size,
-                                  cudaMemcpyHostToDevice, slot->stream),
-                  "copying to the device", err) ||
-        gpu_check(kernels_turn(&to, &from, t, slot->stream), "turning", err))
-        return -1;
-    return gpu_check(cudaMemcpyAsync(slot->out.memory, slot->dst.memory,
-                                     to_size, cudaMemcpyDeviceToHost,
-                                     slot->stream),
-                     "copying from the device", err);
+    return enqueue(&load, t, slot->stream, err);
 }
 
 /* ---- Lanes ----------------------------------------------------------------*/
@@ -277,56 +250,34 @@ static bool cuda_describe(unsigned i, char *text, size_t room)
 
 /* ---- Turning --------------------------------------------------------------*/
 
-/* Sets what a slot may take: its share of the memory that was allowed, or else
- * of most of what is free on the lane's first device. */
-static int share_vram(struct gpu_lane *lane, struct err *err)
-{
-    size_t free_bytes, all;
-    if (gpu_slot_enter(&lane->slot[0], err) ||
-        gpu_check(cudaMemGetInfo(&free_bytes, &all), "asking for memory", err))
-        return -1;
-    size_t most = free_bytes / 4 * 3;
-    if (lane->allowed && lane->allowed < most)
-        most = (size_t)lane->allowed;
-    lane->vram = most / SLOTS_OF_DEVICE / lane->sharers;
-    return 0;
-}
-
 static struct gpu_slot *next_slot(struct gpu_lane *lane)
 {
     return &lane->slot[lane->next++ % lane->nslots];
 }
 
-static int turn_plane(struct gpu_lane *lane, enum cell cell,
-                      const struct plane *dst, const struct plane *src,
-                      enum xform t, size_t most, struct err *err)
-{
-    size_t size = cell_size(cell);
-    struct pieces pieces = pieces_cut(src->width, src->height, size, most);
-    for (uint64_t i = 0; i < pieces.count; i++) {
-        struct gpu_slot *slot = next_slot(lane);
-        if (gpu_slot_finish(slot, size, err) ||
-            gpu_slot_start(slot, cell, dst, src,
-                           pieces_get(&pieces, src->width, src->height, i, t),
-                           t, err))
-            return -1;
-    }
-    return 0;
-}
-
 static int apply_pieces(struct gpu_lane *lane, struct image *dst,
                         const struct image *src, enum xform t, struct err *err)
 {
+    const size_t size = cell_size(src->cell);
     size_t most = lane->vram / 2 < piece_bytes ? lane->vram / 2 : piece_bytes;
     struct err later;
     int status = 0;
-    for (unsigned i = 0; i < src->nplanes && status == 0; i++)
-        status = turn_plane(lane, src->cell, &dst->plane[i], &src->plane[i], t,
-                            most, err);
+    for (unsigned k = 0; k < src->nplanes; k++) {
+        const struct plane *plane = &src->plane[k];
+        const uint32_t w = plane->width, h = plane->height;
+        const struct pieces pieces = pieces_cut(w, h, size, most);
+        for (uint64_t i = 0; i < pieces.count && status == 0; i++) {
+            struct gpu_slot *slot = next_slot(lane);
+            status = gpu_slot_finish(slot, size, err);
+            if (status == 0)
+                status =
+                    gpu_slot_start(slot, src->cell, &dst->plane[k], plane,
+                                   pieces_get(&pieces, w, h, i, t), t, err);
+        }
+    }
     /* Also after a failure, so that nothing is under way when we leave. */
     for (unsigned i = 0; i < lane->nslots; i++)
-        if (gpu_slot_finish(&lane->slot[i], cell_size(src->cell),
-                            status ? &later : err))
+        if (gpu_slot_finish(&lane->slot[i], size, status ? &later : err))
             status = -1;
     return status;
 }
@@ -337,8 +288,18 @@ static int cuda_apply(struct lane *opened, struct image *dst,
 {
     struct gpu_lane *lane = gpu_lane_of(opened);
     size_t both = src->pixels.rows.size + dst->pixels.rows.size;
-    if (lane->vram == 0 && share_vram(lane, err))
-        return -1;
+    if (lane->vram == 0) {
+        /* A slot's share of the memory that was allowed, or else of most of
+         * what is free on the lane's first device. */
+        size_t left, all;
+        if (gpu_slot_enter(&lane->slot[0], err) ||
+            gpu_check(cudaMemGetInfo(&left, &all), "asking for memory", err))
+            return -1;
+        size_t most = left / 4 * 3;
+        if (lane->allowed && lane->allowed < most)
+            most = (size_t)lane->allowed;
+        lane->vram = most / SLOTS_OF_DEVICE / lane->sharers;
+    }
     if (both <= whole_bytes && both <= lane->vram)
         return gpu_slot_turn(next_slot(lane), dst, src, t, err);
     return apply_pieces(lane, dst, src, t, err);
@@ -357,26 +318,23 @@ static void cuda_close(struct lane *opened)
     if (!lane)
         return;
     gpu_memory_close_pool(&lane->pool);
-    for (unsigned i = 0; i < lane->nslots; i++)
-        gpu_slot_close(&lane->slot[i]);
+    for (unsigned i = 0; i < lane->nslots; i++) {
+        struct gpu_slot *slot = &lane->slot[i];
+        struct err ignored;
+        if (!slot->stream || gpu_slot_enter(slot, &ignored))
+            continue;
+        gpu_memory_free(&slot->src);
+        gpu_memory_free(&slot->dst);
+        gpu_memory_free(&slot->in);
+        gpu_memory_free(&slot->out);
+        (void)cudaStreamDestroy(slot->stream);
+    }
     free(lane);
 }
 
-static void open_device(struct gpu_lane *lane, int device)
-{
-    for (int i = 0; i < SLOTS_OF_DEVICE; i++)
-        gpu_slot_open(&lane->slot[lane->nslots++], device);
-}
-
-/* The first lanes find out whether the devices can be used. */
-static int check_devices(const struct gpu_lane *lane, struct err *err)
-{
-    for (unsigned i = 0; i < lane->nslots; i += SLOTS_OF_DEVICE)
-        if (gpu_slot_check(&lane->slot[i], err))
-            return -1;
-    return 0;
-}
-
+/* Opens the slots of the devices, of which nothing is asked until they are
+ * used: a batch on 16 processors has 48 lanes of 3 slots, and may need none.
+ * The first lanes find out whether the devices can be used. */
 static int open_devices(struct gpu_lane *lane, const struct lane_opts *opts,
                         struct err *err)
 {
@@ -396,10 +354,21 @@ static int open_devices(struct gpu_lane *lane, const struct lane_opts *opts,
         if (device < 0 || device >= count)
             return fail(err, "CUDA device %d not found; %d found, from 0 on",
                         device, count);
-        if (i == mine || !opts->workers)
-            open_device(lane, device);
+        for (int k = 0; k < SLOTS_OF_DEVICE; k++) {
+            struct gpu_slot *slot = &lane->slot[lane->nslots];
+            if (i != mine && opts->workers)
+                break;
+            lane->nslots++;
+            slot->device = device;
+            slot->in.on_host = slot->out.on_host = true;
+        }
     }
-    return opts->worker < n ? check_devices(lane, err) : 0;
+    for (unsigned i = 0; opts->worker < n && i < lane->nslots;
+         i += SLOTS_OF_DEVICE)
+        if (gpu_slot_enter(&lane->slot[i], err) ||
+            gpu_check(kernels_usable(), "loading the kernels", err))
+            return -1;
+    return 0;
 }
 
 static int cuda_open(struct lane **lane, const struct lane_opts *opts,
