@@ -3,20 +3,10 @@
 
 #include <string.h>
 
-uint32_t samples_plan_count(const struct samples_plan *plan)
-{
-    return (uint32_t)(plan->components.size / sizeof(struct samples_component));
-}
-
-struct samples_component *
-samples_plan_component(const struct samples_plan *plan, uint32_t i)
-{
-    return (struct samples_component *)(void *)plan->components.data + i;
-}
-
-/* Where the blocks of component c come from. */
-static void set_source(struct samples_component *to,
-                       const struct entropy_scan *scan, unsigned c)
+/* Sets where the blocks of component c come from, and what becomes of them. */
+static void describe(struct samples_component *to,
+                     const struct entropy_scan *scan, unsigned c,
+                     const struct scan_samples *samples)
 {
     const struct entropy_component *one = &scan->component[c];
     to->across = one->across;
@@ -28,11 +18,6 @@ static void set_source(struct samples_component *to,
     to->mcu_columns = scan->columns;
     to->columns = one->columns;
     to->rows = one->rows;
-}
-
-static void set_samples(struct samples_component *to,
-                        const struct scan_samples *samples)
-{
     to->number = samples->number;
     memcpy(to->step, samples->step, sizeof to->step);
     memcpy(to->to_step, samples->to_step, sizeof to->to_step);
@@ -90,64 +75,37 @@ static void place(struct samples_plan *plan, struct samples_component *to)
     plan->values += to_blocks * SAMPLES_VALUES;
 }
 
-/* Finds which of the components, from `first` on, share their tables. */
-static void set_peers(struct samples_plan *plan, uint32_t first,
-                      const struct scan_samples *const *samples)
+void samples_plan_add(struct samples_plan *plan, const struct scan_turn *of,
+                      uint32_t picture, uint64_t block, uint64_t value)
 {
-    const uint32_t count = samples_plan_count(plan) - first;
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < count; k++) {
-            struct samples_component *c =
-                samples_plan_component(plan, first + i);
-            c->list = first;
-            if (c->refines && samples[i]->table == samples[k]->table)
-                c->peers |= (uint8_t)(1u << k);
-        }
-}
-
-bool samples_plan_add(struct samples_plan *plan, uint32_t picture,
-                      uint64_t block, uint64_t value,
-                      const struct entropy_scan *from,
-                      const struct entropy_scan *to,
-                      const struct scan_samples *samples)
-{
-    const uint32_t first = samples_plan_count(plan);
+    struct samples_component *first = plan->component + plan->components;
     const struct scan_samples *added[ENTROPY_COMPONENTS];
-    for (unsigned c = 0; c < from->components; c++) {
-        struct samples_component one = { .picture = picture,
-                                         .block = block,
-                                         .value = value };
-        const struct entropy_scan *made = samples[c].turn ? to : from;
-        if (!samples[c].wanted)
+    unsigned count = 0;
+    for (unsigned c = 0; c < of->from->components; c++) {
+        const struct scan_samples *samples = &of->samples[c];
+        struct samples_component *one = first + count;
+        const struct entropy_scan *made =
+            samples->turn || samples->refines ? of->to : of->from;
+        if (!samples->wanted)
             continue;
-        if (samples[c].refines)
-            made = to;
-        set_source(&one, from, c);
-        set_samples(&one, &samples[c]);
-        one.exact = !to;
-        one.to_columns = to ? made->component[c].columns : 0;
-        one.to_rows = to ? made->component[c].rows : 0;
-        set_units(&one);
-        place(plan, &one);
-        added[samples_plan_count(plan) - first] = &samples[c];
-        if (!bytes_append(&plan->components, &one, sizeof one))
-            return false;
+        *one = (struct samples_component){
+            .picture = picture,
+            .block = block,
+            .value = value,
+            .exact = !of->to,
+            .to_columns = of->to ? made->component[c].columns : 0,
+            .to_rows = of->to ? made->component[c].rows : 0,
+            .list = plan->components,
+        };
+        describe(one, of->from, c, samples);
+        set_units(one);
+        place(plan, one);
+        added[count++] = samples;
     }
-    set_peers(plan, first, added);
-    return true;
-}
-
-void samples_plan_place(struct samples_plan *plan, uint64_t block,
-                        uint64_t value)
-{
-    for (uint32_t i = 0; i < samples_plan_count(plan); i++) {
-        samples_plan_component(plan, i)->to_block += block;
-        samples_plan_component(plan, i)->to_value += value;
-    }
-}
-
-void samples_plan_free(struct samples_plan *plan)
-{
-    bytes_free(&plan->components);
-    *plan = (struct samples_plan){ .tiles = 0 };
+    /* Which of them share their tables. */
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < count; k++)
+            if (first[i].refines && added[i]->table == added[k]->table)
+                first[i].peers |= (uint8_t)(1u << k);
+    plan->components += count;
 }

@@ -406,34 +406,32 @@ static void place(struct scan_plan *plan, struct scan_picture *pic)
 }
 
 /* Plans the components of a picture that go through samples: their blocks come
- * from where these are made, in rows. Returns false without memory. */
-static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
-                        const struct scan_job *job)
+ * from where these are made, in rows. */
+static void add_samples(struct scan_plan *plan, struct scan_picture *pic,
+                        const struct scan_turn *of)
 {
-    uint32_t next = pic->samples = samples_plan_count(&plan->samples);
-    if (!samples_plan_add(&plan->samples, plan->pictures, pic->block,
-                          pic->value, job->of.from, job->of.to,
-                          job->of.samples))
-        return false;
-    for (unsigned c = 0; job->of.to && c < job->of.to->components; c++) {
-        if (!job->of.samples[c].wanted)
-            continue;
-        const struct samples_component *made =
-            samples_plan_component(&plan->samples, next++);
+    const struct samples_component *made =
+        plan->samples.component + plan->samples.components;
+    pic->samples = plan->samples.components;
+    samples_plan_add(&plan->samples, of, plan->pictures, pic->block,
+                     pic->value);
+    for (unsigned c = 0; of->to && c < of->to->components; c++) {
         struct scan_component *to = &pic->to[c];
+        if (!of->samples[c].wanted)
+            continue;
         to->from_across = to->from_down = to->from_blocks = 1;
         to->from_first = 0;
         to->from_columns = made->to_columns;
         to->made = true;
         to->block = made->to_block;
         to->value = made->to_value;
-        if (!made->refines)
-            continue;
-        to->turn = XFORM_NONE;
-        to->columns = made->to_columns;
-        to->rows = made->to_rows;
+        if (made->refines) {
+            to->turn = XFORM_NONE;
+            to->columns = made->to_columns;
+            to->rows = made->to_rows;
+        }
+        made++;
     }
-    return true;
 }
 
 /* Plans the array that a picture becomes of its components. */
@@ -455,7 +453,10 @@ static void add_pixels(struct scan_plan *plan, struct scan_picture *pic,
 /* Lets what is made stand behind all that is decoded. */
 static void place_samples(struct scan_plan *plan)
 {
-    samples_plan_place(&plan->samples, plan->blocks, plan->values);
+    for (uint32_t i = 0; i < plan->samples.components; i++) {
+        plan->samples.component[i].to_block += plan->blocks;
+        plan->samples.component[i].to_value += plan->values;
+    }
     for (uint32_t i = 0; i < plan->pictures; i++)
         for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++) {
             struct scan_component *to = &plan->picture[i].to[c];
@@ -479,6 +480,7 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
         set = find_set(plan, job->of.from, &no_memory);
     if (!set)
         return !no_memory;
+    memset(pic, 0, sizeof *pic); /* one that did not fit may have been there */
     set_from(pic, job, set);
     if (job->of.to)
         set_to(pic, job);
@@ -487,8 +489,8 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
         return true;
     *memory -= needed;
     place(plan, pic);
-    if (job->of.samples && !add_samples(plan, pic, job))
-        return false;
+    if (job->of.samples)
+        add_samples(plan, pic, &job->of);
     pic->pixels.array.tile = plan->pixel_tiles;
     if (job->of.pixels)
         add_pixels(plan, pic, &job->of);
@@ -507,9 +509,11 @@ int scan_plan_make(struct scan_plan *plan, struct scan_job *jobs, size_t n,
         .job = calloc(n + 1, sizeof *plan->job),
         .set = calloc(n + 1, sizeof *plan->set),
         .symbol_set = calloc(n + 1, sizeof *plan->symbol_set),
+        .samples.component =
+            calloc(n + 1, ENTROPY_COMPONENTS * sizeof *plan->samples.component),
     };
     bool done = plan->picture && plan->status && plan->job && plan->set &&
-                plan->symbol_set;
+                plan->symbol_set && plan->samples.component;
     for (size_t i = 0; done && i < n; i++) {
         jobs[i].result = SCAN_REFUSED;
         jobs[i].out = jobs[i].out_size = 0;
@@ -526,7 +530,7 @@ void scan_plan_free(struct scan_plan *plan)
     free(plan->job);
     free(plan->set);
     free(plan->symbol_set);
-    samples_plan_free(&plan->samples);
+    free(plan->samples.component);
     bytes_free(&plan->codes);
     bytes_free(&plan->symbols);
 }

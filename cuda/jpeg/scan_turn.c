@@ -98,7 +98,7 @@ static struct tables take_tables(struct arena *arena,
     all.codes = take(arena, plan->codes.size, 1);
     all.symbols = take(arena, plan->symbols.size, 1);
     all.component =
-        take(arena, samples_plan_count(&plan->samples), sizeof *all.component);
+        take(arena, plan->samples.components, sizeof *all.component);
     return all;
 }
 
@@ -111,9 +111,8 @@ static void fill_tables(struct tables all, const struct scan_plan *plan)
     memcpy(all.codes, plan->codes.data, plan->codes.size);
     if (plan->symbols.size)
         memcpy(all.symbols, plan->symbols.data, plan->symbols.size);
-    if (samples_plan_count(&plan->samples))
-        memcpy(all.component, plan->samples.components.data,
-               plan->samples.components.size);
+    memcpy(all.component, plan->samples.component,
+           plan->samples.components * sizeof *all.component);
 }
 
 /* Sets where everything is on the device, up to the sizes. */
@@ -140,12 +139,12 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
     p->marker = take(arena, plan->markers, sizeof *p->marker);
     p->samples = (struct samples_params){
         .component = all.component,
-        .components = samples_plan_count(&plan->samples),
+        .components = plan->samples.components,
         .block = p->block,
         .value = p->value,
     };
     p->samples.cap =
-        take(arena, samples_plan_count(&plan->samples), sizeof *p->samples.cap);
+        take(arena, plan->samples.components, sizeof *p->samples.cap);
     p->samples.samples = take(arena, plan->samples.samples, 1);
     p->samples.unit = take(arena, plan->samples.units, sizeof *p->samples.unit);
     p->pixels = take(arena, plan->pixels, 1);
@@ -191,7 +190,7 @@ static int make_blocks(struct turning *t)
 {
     const struct scan_device *d = t->device;
     const struct samples_plan *plan = &t->plan.samples;
-    const uint32_t components = samples_plan_count(plan);
+    const uint32_t components = plan->components;
     if (plan->to_tiles == 0)
         return 0;
     t->cap = get_memory(t, SCAN_CAPS, components * sizeof *t->cap);
@@ -431,8 +430,7 @@ static void set_caps(const struct turning *t, uint32_t picture,
     uint32_t i = t->plan.picture[picture].samples;
     for (unsigned c = 0; job->of.samples && c < job->of.to->components; c++)
         if (job->of.samples[c].wanted)
-            job->of.samples[c].cap =
-                samples_cap(&caps, samples_plan_component(plan, i++));
+            job->of.samples[c].cap = samples_cap(&caps, &plan->component[i++]);
 }
 
 /* Sets what became of the jobs, whose arrays begin at `begin`. */
