@@ -15,12 +15,7 @@
 #define CUDA_GPU_TILES_H
 
 #include "codecs/image/image.h"
-
-#ifdef __CUDACC__
-#define TILES_INLINE static __host__ __device__ __forceinline__
-#else
-#define TILES_INLINE static inline
-#endif
+#include "cuda/gpu/phases.h"
 
 enum {
     TILES_MAX = 0x7fffffff, /* blocks in a grid */
@@ -50,18 +45,10 @@ struct tiles {
 
 /* Returns the plane that a tile is of: the last one that does not begin
  * after it. */
-TILES_INLINE const struct tiles_plane *
-tiles_find(const struct tiles_plane *planes, uint32_t nplanes, uint32_t tile)
+PHASE_FN const struct tiles_plane *tiles_find(const struct tiles_plane *planes,
+                                              uint32_t nplanes, uint32_t tile)
 {
-    uint32_t low = 0, high = nplanes;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (planes[middle].first <= tile)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &planes[low];
+    return &planes[phase_find(&planes->first, sizeof *planes, nplanes, tile)];
 }
 
 /* Returns n / across, by a multiplication with 2^64 / across, rounded up:
@@ -69,7 +56,7 @@ tiles_find(const struct tiles_plane *planes, uint32_t nplanes, uint32_t tile)
  * invariant integers using multiplication"). That takes 8 instructions; a
  * division takes 18, three of them slow, and a thread of `rows` has about
  * 100 in all. */
-TILES_INLINE uint32_t tiles_divide(uint32_t n, const struct tiles_plane *p)
+PHASE_FN uint32_t tiles_divide(uint32_t n, const struct tiles_plane *p)
 {
     uint64_t low = (p->inverse & 0xffffffff) * n;
     uint64_t quotient = ((p->inverse >> 32) * n + (low >> 32)) >> 32;
@@ -82,8 +69,8 @@ struct tiles_place {
     uint32_t x, y;
 };
 
-TILES_INLINE struct tiles_place tiles_place(const struct tiles_plane *p,
-                                            uint32_t tile)
+PHASE_FN struct tiles_place tiles_place(const struct tiles_plane *p,
+                                        uint32_t tile)
 {
     uint32_t n = tile - p->first, y = tiles_divide(n, p);
     struct tiles_place place = { n - y * p->across, y };
@@ -92,8 +79,8 @@ TILES_INLINE struct tiles_place tiles_place(const struct tiles_plane *p,
 
 /* Returns where row i of n begins, in bytes; mirrored, counted from the last
  * one on. */
-TILES_INLINE uint64_t tiles_row(uint32_t i, uint32_t n, uint32_t stride,
-                                unsigned mirror)
+PHASE_FN uint64_t tiles_row(uint32_t i, uint32_t n, uint32_t stride,
+                            unsigned mirror)
 {
     return (uint64_t)(mirror ? n - 1 - i : i) * stride * IMAGE_STRIDE;
 }
@@ -105,12 +92,12 @@ TILES_INLINE uint64_t tiles_row(uint32_t i, uint32_t n, uint32_t stride,
 /* Returns the word whose bytes the digits of `which` name, the last digit
  * the lowest byte: 0..3 are the bytes of a, 4..7 those of b. */
 #ifdef __CUDA_ARCH__
-TILES_INLINE uint32_t word_pick(uint32_t a, uint32_t b, unsigned which)
+PHASE_FN uint32_t word_pick(uint32_t a, uint32_t b, unsigned which)
 {
     return __byte_perm(a, b, which);
 }
 #else
-TILES_INLINE uint32_t word_pick(uint32_t a, uint32_t b, unsigned which)
+PHASE_FN uint32_t word_pick(uint32_t a, uint32_t b, unsigned which)
 {
     uint64_t both = (uint64_t)b << 32 | a;
     uint32_t word = 0;
@@ -121,7 +108,7 @@ TILES_INLINE uint32_t word_pick(uint32_t a, uint32_t b, unsigned which)
 #endif
 
 /* Mirrors the cells of a word. */
-TILES_INLINE uint32_t word_reverse(uint32_t w, unsigned size)
+PHASE_FN uint32_t word_reverse(uint32_t w, unsigned size)
 {
     return size == 1   ? word_pick(w, 0, 0x0123)
            : size == 2 ? word_pick(w, 0, 0x1032)
@@ -130,7 +117,7 @@ TILES_INLINE uint32_t word_reverse(uint32_t w, unsigned size)
 
 /* Negates the halves of a word that `marked` has bits of. -32768 stays what
  * it is. */
-TILES_INLINE uint32_t word_negate(uint32_t w, uint32_t marked)
+PHASE_FN uint32_t word_negate(uint32_t w, uint32_t marked)
 {
     w ^= marked;
     uint32_t sum = (w & 0x7fff7fff) + (marked & 0x00010001);
@@ -153,8 +140,8 @@ struct rows_part {
 
 /* Sets the source of a vector in a mirrored row of `length` bytes. DCT
  * blocks are whole vectors, which change places whole. */
-TILES_INLINE void rows_mirror_part(struct rows_part *part, uint64_t length,
-                                   uint64_t at, unsigned size)
+PHASE_FN void rows_mirror_part(struct rows_part *part, uint64_t length,
+                               uint64_t at, unsigned size)
 {
     uint64_t end = length - at; /* where the cells end in the row of src */
     if (size > TILES_VECTOR) {
@@ -166,9 +153,9 @@ TILES_INLINE void rows_mirror_part(struct rows_part *part, uint64_t length,
     }
 }
 
-TILES_INLINE struct rows_part rows_find_part(const struct tiles_plane *p,
-                                             uint32_t tile, unsigned thread,
-                                             unsigned size)
+PHASE_FN struct rows_part rows_find_part(const struct tiles_plane *p,
+                                         uint32_t tile, unsigned thread,
+                                         unsigned size)
 {
     struct rows_part part = { false, 0, 0, 0, false };
     struct tiles_place place = tiles_place(p, tile);
@@ -191,7 +178,7 @@ TILES_INLINE struct rows_part rows_find_part(const struct tiles_plane *p,
 /* Takes the vectors low and high, words w[0..3] and w[4..7], and leaves the
  * 16 bytes that begin `shift` bytes into low in w[0..3], mirrored by cells.
  * The words move by constant numbers, so on the GPU they stay in registers. */
-TILES_INLINE void rows_mirror(uint32_t w[8], unsigned shift, unsigned size)
+PHASE_FN void rows_mirror(uint32_t w[8], unsigned shift, unsigned size)
 {
     unsigned bits = shift % TILES_WORD * 8;
     for (unsigned i = 0; i < 6; i++)
@@ -248,9 +235,9 @@ struct columns_tile {
     uint32_t c, x;
 };
 
-TILES_INLINE struct columns_tile columns_find_tile(const struct tiles_plane *p,
-                                                   uint32_t tile, unsigned size,
-                                                   unsigned vectors)
+PHASE_FN struct columns_tile columns_find_tile(const struct tiles_plane *p,
+                                               uint32_t tile, unsigned size,
+                                               unsigned vectors)
 {
     struct tiles_place place = tiles_place(p, tile);
     uint32_t side = vectors * TILES_VECTOR / size;
@@ -261,9 +248,9 @@ TILES_INLINE struct columns_tile columns_find_tile(const struct tiles_plane *p,
 /* Finds where vector v is in the row of src that becomes column `column` of
  * the tile, in bytes. Returns whether any of its cells belong to the
  * picture. */
-TILES_INLINE bool columns_read(const struct tiles_plane *p,
-                               struct columns_tile tile, unsigned column,
-                               unsigned v, unsigned size, uint64_t *at)
+PHASE_FN bool columns_read(const struct tiles_plane *p,
+                           struct columns_tile tile, unsigned column,
+                           unsigned v, unsigned size, uint64_t *at)
 {
     uint32_t x = tile.x + column, c = tile.c + v * (TILES_VECTOR / size);
     *at = tiles_row(x, p->width, p->src_stride, p->t & XFORM_MIRROR_X) +
@@ -273,9 +260,9 @@ TILES_INLINE bool columns_read(const struct tiles_plane *p,
 
 /* The same for vector v of row `row` of the tile in dst. A burst of memory
  * is written whole, as the rest of it would have to be read first. */
-TILES_INLINE bool columns_write(const struct tiles_plane *p,
-                                struct columns_tile tile, unsigned row,
-                                unsigned v, unsigned size, uint64_t *at)
+PHASE_FN bool columns_write(const struct tiles_plane *p,
+                            struct columns_tile tile, unsigned row, unsigned v,
+                            unsigned size, uint64_t *at)
 {
     uint32_t c = tile.c + row, x = tile.x + v * (TILES_VECTOR / size);
     *at = tiles_row(c, p->height, p->dst_stride, p->t & XFORM_MIRROR_Y) +
@@ -290,15 +277,15 @@ TILES_INLINE bool columns_write(const struct tiles_plane *p,
  * read them have one h and every fourth g. So the bits of h above the last
  * three, and the bits of g above the last two, are folded into them: there
  * is no padding, and no conflict on either side. */
-TILES_INLINE unsigned columns_place(unsigned g, unsigned h, unsigned size,
-                                    unsigned vectors)
+PHASE_FN unsigned columns_place(unsigned g, unsigned h, unsigned size,
+                                unsigned vectors)
 {
     unsigned across = vectors * (TILES_WORD / size);
     return g * across + (h ^ (h >> 3 & 7) ^ (g >> 2 & 7));
 }
 
 /* Transposes a square of cells: `step` words of `step` cells each. */
-TILES_INLINE void columns_transpose_square(uint32_t *w, unsigned step)
+PHASE_FN void columns_transpose_square(uint32_t *w, unsigned step)
 {
     if (step == 2) {
         uint32_t a = w[0], b = w[1];
@@ -330,7 +317,7 @@ enum {
 /* Returns what is negated in row `row` of a turned block, as a mask of its
  * words: odd columns, in the upper half of a word, if columns are mirrored;
  * and odd rows if rows are. */
-TILES_INLINE uint32_t dct_signs(unsigned t, unsigned row)
+PHASE_FN uint32_t dct_signs(unsigned t, unsigned row)
 {
     uint32_t columns = t & XFORM_MIRROR_X ? 0xffff0000 : 0;
     uint32_t rows = (t & XFORM_MIRROR_Y) && row % 2 ? 0xffffffff : 0;
@@ -339,8 +326,8 @@ TILES_INLINE uint32_t dct_signs(unsigned t, unsigned row)
 
 /* A tile of blocks that are transposed is DCT_DOWN rows of DCT_ACROSS blocks of
  * dst. Eight threads, `lane` by `lane`, move the rows of a block. */
-TILES_INLINE struct columns_tile dct_find_tile(const struct tiles_plane *p,
-                                               uint32_t tile)
+PHASE_FN struct columns_tile dct_find_tile(const struct tiles_plane *p,
+                                           uint32_t tile)
 {
     struct tiles_place place = tiles_place(p, tile);
     struct columns_tile at = { place.y * DCT_DOWN, place.x * DCT_ACROSS };
@@ -349,8 +336,8 @@ TILES_INLINE struct columns_tile dct_find_tile(const struct tiles_plane *p,
 
 /* Finds where row `lane` is of the block that becomes block (x, c) of dst,
  * and of that block itself, in bytes. Returns whether that block exists. */
-TILES_INLINE bool dct_find(const struct tiles_plane *p, uint32_t x, uint32_t c,
-                           unsigned lane, uint64_t *from, uint64_t *to)
+PHASE_FN bool dct_find(const struct tiles_plane *p, uint32_t x, uint32_t c,
+                       unsigned lane, uint64_t *from, uint64_t *to)
 {
     uint64_t block = DCT_ROW * TILES_VECTOR;
     *from = tiles_row(x, p->width, p->src_stride, p->t & XFORM_MIRROR_X) +
@@ -365,8 +352,8 @@ TILES_INLINE bool dct_find(const struct tiles_plane *p, uint32_t x, uint32_t c,
  * number does not have it change places with their mirror images: each lane
  * gives half of its row to the lane whose number differs in that bit, and
  * takes as much. */
-TILES_INLINE void dct_give(const uint32_t w[4], unsigned lane, unsigned bit,
-                           uint32_t give[2])
+PHASE_FN void dct_give(const uint32_t w[4], unsigned lane, unsigned bit,
+                       uint32_t give[2])
 {
     bool has = (lane & bit) != 0;
     if (bit == 1) {
@@ -378,8 +365,8 @@ TILES_INLINE void dct_give(const uint32_t w[4], unsigned lane, unsigned bit,
     }
 }
 
-TILES_INLINE void dct_take(uint32_t w[4], unsigned lane, unsigned bit,
-                           const uint32_t got[2])
+PHASE_FN void dct_take(uint32_t w[4], unsigned lane, unsigned bit,
+                       const uint32_t got[2])
 {
     bool has = (lane & bit) != 0;
     if (bit == 1) {

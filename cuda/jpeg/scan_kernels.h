@@ -65,8 +65,20 @@ SCAN_INLINE void scan_unstuff_sum(const struct scan_params *p, uint32_t picture,
     (void)s;
     SCAN_SUM_ITEMS(struct scan_bytes, unstuff_add, pic->chunks, chunk[i],
                    chunk[i], &all);
+    /* Behind the bytes there are zeros. All restart markers must be there, and
+     * two bits a block. */
     PHASE(t, SCAN_THREADS)
-    unstuff_end(p, picture, all, t);
+    for (unsigned i = t; i < SCAN_PADDING; i += SCAN_THREADS)
+        p->data[pic->data + all.bytes + i] = 0;
+    PHASE(t, SCAN_THREADS)
+    if (t == 0) {
+        p->status[picture].size = all.bytes;
+        p->start[pic->start] = 0;
+        p->start[pic->start + pic->intervals] = all.bytes;
+        if (all.markers + 1 != pic->intervals ||
+            pic->blocks > (uint64_t)all.bytes * 4)
+            scan_refuse(p, picture);
+    }
 }
 
 SCAN_INLINE void scan_unstuff(const struct scan_params *p, uint32_t chunk,

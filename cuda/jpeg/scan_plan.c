@@ -229,27 +229,22 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 }
 
 /* Whether the sizes of a scan, and of its data, can be counted in 32 bits, and
- * its blocks can have two bits each. */
+ * its blocks can have two bits each; and the same of what it becomes. */
 static bool has_sizes(const struct scan_job *job, unsigned mcu_blocks)
 {
-    const struct entropy_scan *from = job->of.from;
+    const struct entropy_scan *from = job->of.from, *to = job->of.to;
     const uint64_t mcus = (uint64_t)from->columns * from->rows;
-    return mcu_blocks > 0 && mcu_blocks <= ENTROPY_MCU_BLOCKS && mcus > 0 &&
-           job->size > 0 && job->size < SCAN_BYTES_MAX &&
-           job->at % SCAN_ALIGNMENT == 0 && mcus <= job->size * 4 / mcu_blocks;
-}
-
-/* The same of what it becomes. */
-static bool has_sizes_after(const struct scan_job *job, unsigned mcu_blocks)
-{
-    const struct entropy_scan *to = job->of.to;
+    if (mcu_blocks == 0 || mcu_blocks > ENTROPY_MCU_BLOCKS || mcus == 0 ||
+        job->size == 0 || job->size >= SCAN_BYTES_MAX ||
+        job->at % SCAN_ALIGNMENT || mcus > job->size * 4 / mcu_blocks)
+        return false;
     if (job->of.pixels)
-        return job->of.pixels->channels == job->of.from->components;
+        return job->of.pixels->channels == from->components;
     const uint64_t to_mcus = (uint64_t)to->columns * to->rows;
     const unsigned to_blocks = entropy_mcu_blocks(to);
     return to_blocks > 0 && to_blocks <= ENTROPY_MCU_BLOCKS &&
            (to_blocks == mcu_blocks || job->of.samples) &&
-           to->components == job->of.from->components && to_mcus > 0 &&
+           to->components == from->components && to_mcus > 0 &&
            to_mcus <= job->size * 4;
 }
 
@@ -273,16 +268,6 @@ static void set_codes(struct scan_picture *pic, const struct entropy_scan *from,
     }
 }
 
-/* Returns for how many values there is room where each takes that many bits,
- * and those of each subsequence begin with a group of their own. */
-static uint32_t room_for_values(const struct scan_picture *pic)
-{
-    const uint64_t subsequences = scan_subsequences(pic->raw_size);
-    const uint64_t most = (uint64_t)pic->raw_size * 8 / pic->value_bits;
-    return (uint32_t)(divide_up(most, SCAN_GROUP) + subsequences + 1) *
-           SCAN_GROUP;
-}
-
 static void set_from(struct scan_picture *pic, const struct scan_job *job,
                      const struct scan_set *set)
 {
@@ -298,7 +283,12 @@ static void set_from(struct scan_picture *pic, const struct scan_job *job,
     pic->interval_blocks = step * pic->mcu_blocks;
     pic->blocks = mcus * pic->mcu_blocks;
     set_codes(pic, from, set);
-    pic->values = room_for_values(pic);
+    /* Room for as many values as there may be if each takes that many bits, and
+     * those of each subsequence begin with a group of their own. */
+    const uint64_t most = (uint64_t)pic->raw_size * 8 / pic->value_bits;
+    pic->values = (uint32_t)(divide_up(most, SCAN_GROUP) +
+                             scan_subsequences(pic->raw_size) + 1) *
+                  SCAN_GROUP;
 }
 
 static void set_to(struct scan_picture *pic, const struct scan_job *job)
@@ -346,23 +336,18 @@ static uint64_t tiles_of(const struct scan_picture *pic)
     return divide_up(scan_subsequences(pic->raw_size), SCAN_OWN);
 }
 
-/* The same of what goes through samples, of which there may be as much as all.
- */
-static uint64_t memory_of_samples(const struct scan_picture *pic)
-{
-    const uint64_t block =
-        SAMPLES_VALUES * sizeof(uint16_t) + sizeof(struct entropy_block);
-    return (uint64_t)pic->blocks * SAMPLES_CELLS +
-           (uint64_t)pic->to_blocks * block +
-           ENTROPY_COMPONENTS * (REQUANTIZE_SAMPLES + 1) *
-               sizeof(struct samples_component);
-}
-
 /* Returns about how much memory of a device a picture needs. */
 static uint64_t memory_of(const struct scan_picture *pic,
                           const struct scan_job *job)
 {
-    return (job->of.samples ? memory_of_samples(pic) : 0) +
+    const uint64_t block =
+        SAMPLES_VALUES * sizeof(uint16_t) + sizeof(struct entropy_block);
+    const uint64_t samples = /* as much as all may go through them */
+        (uint64_t)pic->blocks * SAMPLES_CELLS +
+        (uint64_t)pic->to_blocks * block +
+        ENTROPY_COMPONENTS * (REQUANTIZE_SAMPLES + 1) *
+            sizeof(struct samples_component);
+    return (job->of.samples ? samples : 0) +
            (job->of.pixels ? job->of.pixels->size : 0) +
            (uint64_t)pic->raw_size * 7 + sizeof *pic +
            tiles_of(pic) * SCAN_OWN * sizeof(struct scan_subsequence) +
@@ -476,7 +461,7 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
     struct scan_picture *pic = &plan->picture[plan->pictures];
     const struct scan_set *set = NULL;
     const unsigned mcu_blocks = entropy_mcu_blocks(job->of.from);
-    if (has_sizes(job, mcu_blocks) && has_sizes_after(job, mcu_blocks))
+    if (has_sizes(job, mcu_blocks))
         set = find_set(plan, job->of.from, &no_memory);
     if (!set)
         return !no_memory;

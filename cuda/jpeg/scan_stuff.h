@@ -121,25 +121,6 @@ SCAN_INLINE void scan_copy_bytes(uint8_t *to, uint32_t from, uint32_t size,
     }
 }
 
-/* Known is what all chunks have: all restart markers must be there, and two
- * bits a block. Behind the bytes there are zeros. */
-SCAN_INLINE void unstuff_end(const struct scan_params *p, uint32_t picture,
-                             struct scan_bytes all, unsigned thread)
-{
-    const struct scan_picture *pic = &p->picture[picture];
-    uint8_t *end = p->data + pic->data + all.bytes;
-    for (unsigned i = thread; i < SCAN_PADDING; i += SCAN_THREADS)
-        end[i] = 0;
-    if (thread)
-        return;
-    p->status[picture].size = all.bytes;
-    p->start[pic->start] = 0;
-    p->start[pic->start + pic->intervals] = all.bytes;
-    if (all.markers + 1 != pic->intervals ||
-        pic->blocks > (uint64_t)all.bytes * 4)
-        scan_refuse(p, picture);
-}
-
 /* ---- With stuffing ------------------------------------------------------- */
 
 /* What the threads of a chunk share. */

@@ -77,22 +77,6 @@ SCAN_INLINE void scan_skip(struct scan_reader *in, const struct scan_text *text,
     in->at = at;
 }
 
-/* Returns the interval that has byte `at`: the last that begins there, or
- * before. */
-SCAN_INLINE uint32_t scan_find_interval(const uint32_t *start,
-                                        uint32_t intervals, uint32_t at)
-{
-    uint32_t low = 0, high = intervals;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (start[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Where a thread writes. */
 struct scan_writer {
     struct entropy_block *block; /* the picture's first */
@@ -308,9 +292,10 @@ SCAN_INLINE uint64_t scan_decode(const struct scan_text *text, uint64_t entry,
     uint64_t exit;
     if ((uint32_t)entry >= end)
         return entry;
-    scan_enter(
-        &w, text,
-        scan_find_interval(text->start, pic->intervals, (uint32_t)entry / 8));
+    /* The interval that begins with the byte, or last before it. */
+    scan_enter(&w, text,
+               phase_find(text->start, sizeof *text->start, pic->intervals,
+                          (uint32_t)entry / 8));
     scan_take_table(&w, text, 2 * (unsigned)(entry >> 32));
     w.k = w.stop = 0;
     w.rest = false;

@@ -174,16 +174,6 @@ static int upload(struct turning *t, const uint8_t *input)
                : 0;
 }
 
-/* Makes the samples of components, and of pictures. */
-static int make_samples(struct turning *t)
-{
-    const struct scan_plan *plan = &t->plan;
-    return launch(t, SCAN_SAMPLES, plan->samples.tiles) ||
-                   launch(t, SCAN_PIXELS, plan->pixel_tiles)
-               ? -1
-               : 0;
-}
-
 /* Makes the blocks of components that go through samples, and has the caps of
  * their steps fetched. */
 static int make_blocks(struct turning *t)
@@ -409,16 +399,6 @@ static int encode(struct turning *t)
                : 0;
 }
 
-/* Turns scans to scans. */
-static int turn_scans(struct turning *t)
-{
-    if (make_blocks(t) || measure(t))
-        return -1;
-    if (any_has_flag(t, SCAN_LACKS) && measure_again(t))
-        return -1;
-    return encode(t);
-}
-
 /* ---- What comes out ----------------------------------------------------- */
 
 /* Gives the components of a job their caps. */
@@ -478,8 +458,14 @@ static int turn_all(struct turning *t, const uint8_t *input,
                     const uint8_t **output)
 {
     const bool scans = t->plan.to_tiles;
-    if (upload(t, input) || decode(t) || make_samples(t) ||
-        (scans ? turn_scans(t) : ask_status(t)))
+    if (upload(t, input) || decode(t) ||
+        launch(t, SCAN_SAMPLES, t->plan.samples.tiles) ||
+        launch(t, SCAN_PIXELS, t->plan.pixel_tiles) ||
+        (scans ? make_blocks(t) || measure(t) : ask_status(t)))
+        return -1;
+    if (scans && any_has_flag(t, SCAN_LACKS) && measure_again(t))
+        return -1;
+    if (scans && encode(t))
         return -1;
     return fetch(t, scans ? (size_t)*t->end : 0, output);
 }
