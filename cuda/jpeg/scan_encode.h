@@ -75,6 +75,8 @@ SCAN_INLINE uint64_t scan_transpose_mask(uint64_t mask)
 
 /* A block of the turned scan. */
 struct scan_place {
+    uint32_t block;
+    bool there; /* else it is behind the last one */
     const struct scan_component *c;
     uint32_t mcu, mx, my;
     uint32_t x, y; /* in its component */
@@ -82,12 +84,15 @@ struct scan_place {
     bool ends;     /* the last of its interval */
 };
 
+/* Finds that of a thread of a tile. */
 SCAN_INLINE struct scan_place scan_find_place(const struct scan_picture *pic,
-                                              uint32_t block)
+                                              uint32_t tile, unsigned thread)
 {
     struct scan_place at;
-    uint32_t j = block % pic->to_mcu_blocks;
-    at.mcu = block / pic->to_mcu_blocks;
+    at.block = (tile - pic->to_tile) * SCAN_THREADS + thread;
+    at.there = at.block < pic->to_blocks;
+    uint32_t j = at.block % pic->to_mcu_blocks;
+    at.mcu = at.block / pic->to_mcu_blocks;
     at.mx = at.mcu % pic->to_columns;
     at.my = at.mcu / pic->to_columns;
     at.c = &pic->to[pic->to_component[j]];
@@ -296,46 +301,15 @@ SCAN_INLINE uint32_t scan_bits_end(struct scan_bits bits)
 
 /* ---- Threads of a tile -------------------------------------------------- */
 
+/* The bits of a block, which has so many. */
 SCAN_INLINE struct scan_bits scan_bits_of(const struct scan_picture *pic,
                                           const struct scan_place *at,
                                           uint32_t length)
 {
-    struct scan_bits bits = { length, 0,
-                              at->ends && at->mcu + 1 < pic->to_mcus };
+    struct scan_bits bits = { at->there ? length : 0, 0,
+                              at->there && at->ends &&
+                                  at->mcu + 1 < pic->to_mcus };
     return bits;
-}
-
-SCAN_INLINE struct scan_bits scan_measure(const struct scan_params *p,
-                                          uint32_t picture, uint32_t tile,
-                                          unsigned thread,
-                                          const struct scan_coder *shared)
-{
-    const struct scan_picture *pic = &p->picture[picture];
-    const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
-    struct scan_sink out = { shared->symbol, 0, 0, 0, 0, 0, false, 0 };
-    struct scan_bits none = { 0, 0, false };
-    if (block >= pic->to_blocks)
-        return none;
-    struct scan_place at = scan_find_place(pic, block);
-    scan_put_turned(p, pic, &at, shared->transposed, SCAN_MEASURE, &out);
-    if (out.seen & SCAN_NO_SYMBOL)
-        word_or(&p->status[picture].flags,
-                p->again ? SCAN_LACKS_STILL : SCAN_LACKS);
-    p->length[pic->length + block] = (uint16_t)out.bits;
-    return scan_bits_of(pic, &at, out.bits);
-}
-
-/* The same as scan_measure() returned. */
-SCAN_INLINE struct scan_bits scan_measured(const struct scan_params *p,
-                                           const struct scan_picture *pic,
-                                           uint32_t tile, unsigned thread)
-{
-    const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
-    struct scan_bits none = { 0, 0, false };
-    if (block >= pic->to_blocks)
-        return none;
-    struct scan_place at = scan_find_place(pic, block);
-    return scan_bits_of(pic, &at, p->length[pic->length + block]);
 }
 
 /* Fills the last byte of an interval with ones, and puts the marker behind
@@ -361,9 +335,9 @@ SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t picture,
                            const struct scan_coder *shared)
 {
     const struct scan_picture *pic = &p->picture[picture];
-    const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
+    const struct scan_place at = scan_find_place(pic, tile, thread);
     const uint32_t begin = scan_bits_end(before);
-    if (block >= pic->to_blocks)
+    if (!at.there)
         return;
     struct scan_sink out = { shared->symbol,
                              0,
@@ -373,26 +347,12 @@ SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t picture,
                              begin % 32,
                              begin % 32 != 0,
                              0 };
-    struct scan_place at = scan_find_place(pic, block);
     scan_put_turned(p, pic, &at, shared->transposed, SCAN_EMIT, &out);
     if (at.ends)
-        scan_end_interval(p, pic, &at, begin + p->length[pic->length + block],
-                          &out);
+        scan_end_interval(p, pic, &at,
+                          begin + p->length[pic->length + at.block], &out);
     if (out.used)
         word_or(out.to, scan_be32(out.word));
-}
-
-/* Counts the symbols of a block. */
-SCAN_INLINE void scan_count_block(const struct scan_params *p,
-                                  const struct scan_picture *pic, uint32_t tile,
-                                  unsigned thread, struct scan_counter *shared)
-{
-    const uint32_t block = (tile - pic->to_tile) * SCAN_THREADS + thread;
-    struct scan_sink out = { 0, 0, 0, 0, 0, 0, false, shared->count };
-    if (block >= pic->to_blocks)
-        return;
-    struct scan_place at = scan_find_place(pic, block);
-    scan_put_turned(p, pic, &at, shared->coder.transposed, SCAN_COUNT, &out);
 }
 
 #endif

@@ -110,19 +110,31 @@ SCAN_INLINE void scan_seek_tile(const struct scan_params *p, uint32_t tile,
                                 struct scan_tile *s)
 {
     const uint32_t picture = SCAN_FIND(p, tile, tile);
-    struct scan_seeker seeker[PHASE_OWN(SCAN_TILE)];
-    uint64_t entry[PHASE_OWN(SCAN_TILE)];
+    const struct scan_picture *pic = &p->picture[picture];
+    const uint32_t first = scan_first(pic, tile);
+    uint64_t entry[PHASE_OWN(SCAN_TILE)], found[PHASE_OWN(SCAN_TILE)];
     unsigned thread[PHASE_OWN(SCAN_TILE)];
     if (PHASE_ALL(scan_is_out(p, picture)))
         return;
+    const uint32_t all = scan_subsequences(p->status[picture].size);
     PHASE(t, SCAN_TILE)
     scan_stage(p, picture, tile, t, s);
-    const struct scan_text text = scan_staged(p, &p->picture[picture], tile, s);
+    const struct scan_text text = scan_staged(p, pic, tile, s);
     PHASE(t, SCAN_TILE)
-    seeker[PHASE_ITEM(t)] = scan_guess(p, picture, tile, t, &text, s);
+    {
+        entry[PHASE_ITEM(t)] = (uint64_t)(first + t) * SCAN_SUBSEQUENCE;
+        if (first + t < all)
+            scan_find(p, tile, &text, t, entry[PHASE_ITEM(t)], s);
+    }
     for (unsigned round = 0; round < SCAN_ROUNDS; round++) {
+        /* A subsequence is decoded again if the thread before has found another
+         * place than its own took. */
         PHASE(t, SCAN_TILE)
-        scan_compare(&seeker[PHASE_ITEM(t)], t, s);
+        if (t && first + t && first + t < all &&
+            s->exit[t - 1] != entry[PHASE_ITEM(t)]) {
+            entry[PHASE_ITEM(t)] = s->exit[t - 1];
+            s->corrected[word_add(&s->corrections, 1)] = (uint8_t)t;
+        }
         /* The first threads do what all have found, so that no warp is kept
          * busy by one of its threads. */
         const unsigned n = s->corrections;
@@ -131,7 +143,7 @@ SCAN_INLINE void scan_seek_tile(const struct scan_params *p, uint32_t tile,
         PHASE(t, SCAN_TILE)
         if (t < n) {
             thread[PHASE_ITEM(t)] = s->corrected[t];
-            entry[PHASE_ITEM(t)] = s->exit[s->corrected[t] - 1];
+            found[PHASE_ITEM(t)] = s->exit[s->corrected[t] - 1];
         }
         PHASE(t, SCAN_TILE)
         {
@@ -139,7 +151,7 @@ SCAN_INLINE void scan_seek_tile(const struct scan_params *p, uint32_t tile,
                 s->corrections = 0;
             if (t < n)
                 scan_find(p, tile, &text, thread[PHASE_ITEM(t)],
-                          entry[PHASE_ITEM(t)], s);
+                          found[PHASE_ITEM(t)], s);
         }
     }
 }
@@ -313,13 +325,25 @@ SCAN_INLINE void scan_measure_tile(const struct scan_params *p, uint32_t tile,
                                    struct scan_coder *s)
 {
     const uint32_t picture = SCAN_FIND(p, to_tile, tile);
+    const struct scan_picture *pic = &p->picture[picture];
     struct scan_bits own[PHASE_OWN(SCAN_THREADS)], sum;
     if (PHASE_ALL(scan_is_not_coded(p, picture)))
         return;
     PHASE(t, SCAN_THREADS)
     scan_load_coder(p, picture, t, p->again, s);
     PHASE(t, SCAN_THREADS)
-    own[PHASE_ITEM(t)] = scan_measure(p, picture, tile, t, s);
+    {
+        const struct scan_place at = scan_find_place(pic, tile, t);
+        struct scan_sink out = { s->symbol, 0, 0, 0, 0, 0, false, 0 };
+        if (at.there) {
+            scan_put_turned(p, pic, &at, s->transposed, SCAN_MEASURE, &out);
+            p->length[pic->length + at.block] = (uint16_t)out.bits;
+        }
+        if (out.seen & SCAN_NO_SYMBOL)
+            word_or(&p->status[picture].flags,
+                    p->again ? SCAN_LACKS_STILL : SCAN_LACKS);
+        own[PHASE_ITEM(t)] = scan_bits_of(pic, &at, out.bits);
+    }
     PHASE_SUM(struct scan_bits, scan_bits_add, own, &sum);
     PHASE(t, SCAN_THREADS)
     if (t == 0)
@@ -348,6 +372,8 @@ SCAN_INLINE void scan_count_tile(const struct scan_params *p, uint32_t tile,
                                  struct scan_counter *s)
 {
     const uint32_t picture = SCAN_FIND(p, to_tile, tile);
+    const struct scan_picture *pic = &p->picture[picture];
+    uint32_t *counts = p->histogram + (uint64_t)picture * SCAN_SYMBOLS;
     if (PHASE_ALL(scan_is_not_coded(p, picture)))
         return;
     PHASE(t, SCAN_THREADS)
@@ -357,26 +383,33 @@ SCAN_INLINE void scan_count_tile(const struct scan_params *p, uint32_t tile,
             s->count[i] = 0;
     }
     PHASE(t, SCAN_THREADS)
-    scan_count_block(p, &p->picture[picture], tile, t, s);
+    {
+        const struct scan_place at = scan_find_place(pic, tile, t);
+        struct scan_sink out = { 0, 0, 0, 0, 0, 0, false, s->count };
+        if (at.there)
+            scan_put_turned(p, pic, &at, s->coder.transposed, SCAN_COUNT, &out);
+    }
     PHASE(t, SCAN_THREADS)
     for (unsigned i = t; i < SCAN_SYMBOLS; i += SCAN_THREADS)
         if (s->count[i])
-            word_add(&p->histogram[(uint64_t)picture * SCAN_SYMBOLS + i],
-                     s->count[i]);
+            word_add(&counts[i], s->count[i]);
 }
 
 SCAN_INLINE void scan_emit_tile(const struct scan_params *p, uint32_t tile,
                                 struct scan_coder *s)
 {
     const uint32_t picture = SCAN_FIND(p, to_tile, tile);
+    const struct scan_picture *pic = &p->picture[picture];
     const uint32_t flags = p->status[picture].flags;
     struct scan_bits own[PHASE_OWN(SCAN_THREADS)], sum;
     if (flags & SCAN_OUT)
         return;
     PHASE(t, SCAN_THREADS)
     {
+        const struct scan_place at = scan_find_place(pic, tile, t);
         scan_load_coder(p, picture, t, flags & SCAN_LACKS, s);
-        own[PHASE_ITEM(t)] = scan_measured(p, &p->picture[picture], tile, t);
+        own[PHASE_ITEM(t)] = scan_bits_of(
+            pic, &at, at.there ? p->length[pic->length + at.block] : 0);
     }
     PHASE_SUM(struct scan_bits, scan_bits_add, own, &sum);
     PHASE(t, SCAN_THREADS)
@@ -448,7 +481,16 @@ SCAN_INLINE void scan_stuff(const struct scan_params *p, uint32_t chunk,
     }
     PHASE_SUM(uint32_t, phase_plus, own, &sum);
     PHASE(t, SCAN_THREADS)
-    stuff_place(&b[PHASE_ITEM(t)], own[PHASE_ITEM(t)], s);
+    {
+        const struct stuff_bytes *of = &b[PHASE_ITEM(t)];
+        uint8_t *to = s->byte + own[PHASE_ITEM(t)];
+        for (unsigned i = 0; i < SCAN_VECTOR; i++) {
+            if (of->there >> i & 1)
+                *to++ = (uint8_t)scan_byte(&of->v, i);
+            if (of->stuffed >> i & 1)
+                *to++ = 0;
+        }
+    }
     PHASE(t, SCAN_THREADS)
     scan_copy_bytes(p->output + p->status[picture].out, p->to_chunk[chunk], sum,
                     s->byte, t);

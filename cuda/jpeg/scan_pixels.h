@@ -22,25 +22,6 @@ struct pixels_shared {
     struct array_plane plane[PIXELS_CHANNELS];
 };
 
-/* Sets the channels of pixel x, y of the picture as it is stored. */
-SCAN_INLINE void pixels_color(const struct samples_params *p,
-                              const struct pixels_picture *of, uint32_t x,
-                              uint32_t y, uint8_t color[PIXELS_CHANNELS])
-{
-    for (unsigned c = 0; c < of->array.channels; c++) {
-        const struct samples_component *from = &p->component[of->component + c];
-        color[c] = upsample_at(p->samples + from->samples,
-                               (size_t)from->columns * SAMPLES_SIDE,
-                               &of->upsampling[c], x, y);
-    }
-    if (of->to_rgb) {
-        const uint8_t luma = color[0], cb = color[1], cr = color[2];
-        color[0] = ycc_red(luma, cr);
-        color[1] = ycc_green(luma, cb, cr);
-        color[2] = ycc_blue(luma, cb);
-    }
-}
-
 /* Each thread makes pixels of a square, in the order in which they are stored.
  */
 SCAN_INLINE void pixels_load(const struct samples_params *p,
@@ -54,7 +35,19 @@ SCAN_INLINE void pixels_load(const struct samples_params *p,
         unsigned place;
         if (!array_source(at, i, &place, &x, &y))
             continue;
-        pixels_color(p, of, x, y, color);
+        for (unsigned c = 0; c < of->array.channels; c++) {
+            const struct samples_component *from =
+                &p->component[of->component + c];
+            color[c] = upsample_at(p->samples + from->samples,
+                                   (size_t)from->columns * SAMPLES_SIDE,
+                                   &of->upsampling[c], x, y);
+        }
+        if (of->to_rgb) {
+            const uint8_t luma = color[0], cb = color[1], cr = color[2];
+            color[0] = ycc_red(luma, cr);
+            color[1] = ycc_green(luma, cb, cr);
+            color[2] = ycc_blue(luma, cb);
+        }
         for (unsigned c = 0; c < PIXELS_CHANNELS; c++)
             shared->plane[c].byte[place] = color[c];
     }

@@ -188,18 +188,4 @@ SCAN_INLINE uint32_t stuff_count(const struct stuff_bytes *b)
     return word_count(b->there) + word_count(b->stuffed);
 }
 
-/* Puts the bytes into what the threads share, `before` bytes behind the
- * first. */
-SCAN_INLINE void stuff_place(const struct stuff_bytes *b, uint32_t before,
-                             struct stuff_chunk *shared)
-{
-    uint8_t *to = shared->byte + before;
-    for (unsigned i = 0; i < SCAN_VECTOR; i++) {
-        if (b->there >> i & 1)
-            *to++ = (uint8_t)scan_byte(&b->v, i);
-        if (b->stuffed >> i & 1)
-            *to++ = 0;
-    }
-}
-
 #endif

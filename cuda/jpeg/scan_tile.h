@@ -98,34 +98,18 @@ SCAN_INLINE void scan_put_value(struct scan_writer *out, uint32_t room,
             scan_halves(out->group);
 }
 
-/* Stores what is left. */
-SCAN_INLINE void scan_put_values(struct scan_writer *out, uint32_t room)
-{
-    while (out->values % SCAN_GROUP)
-        scan_put_value(out, room, 0);
-}
-
-/* Returns the DC coefficient in a lane of a sum: what is in lower ones, where
- * it is negative, has been taken from it. Exact as long as each is within its
- * range, by far less than 2^15. */
-SCAN_INLINE int32_t scan_dc(uint64_t sum, unsigned lane)
-{
-    return (int16_t)((sum >> lane) + (lane ? sum >> (lane - 1) & 1 : 0));
-}
-
-SCAN_INLINE bool scan_is_dc(int32_t dc)
-{
-    return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
-}
-
-/* Writes a block that is complete. */
+/* Writes a block that is complete. Of the lane of a sum that has its DC
+ * coefficient, what is in lower ones, where that is negative, has been taken:
+ * exact as long as each is within its range, by far less than 2^15. */
 SCAN_INLINE void scan_put_block(struct scan_writer *out,
                                 const struct scan_picture *pic,
                                 const struct scan_counts *sum, unsigned lane)
 {
-    const int32_t dc = scan_dc(sum->dc, lane);
+    const int32_t dc =
+        (int16_t)((sum->dc >> lane) + (lane ? sum->dc >> (lane - 1) & 1 : 0));
     const struct entropy_block b = { out->mask, out->first, (int16_t)dc, 0 };
-    if (sum->blocks < pic->blocks && scan_is_dc(dc))
+    if (sum->blocks < pic->blocks && dc >= -ENTROPY_DC_MAX &&
+        dc < ENTROPY_DC_MAX)
         out->block[sum->blocks] = b;
     else
         out->damaged = true;
@@ -367,13 +351,6 @@ SCAN_INLINE struct scan_text scan_staged(const struct scan_params *p,
     return text;
 }
 
-/* A subsequence of which a thread finds out where its blocks begin. */
-struct scan_seeker {
-    uint64_t entry;
-    uint32_t number;
-    bool there;
-};
-
 /* Returns what the blocks of a subsequence are, which begin at `entry`. */
 SCAN_INLINE struct scan_subsequence
 scan_seek_blocks(const struct scan_text *text, uint64_t entry, uint32_t number)
@@ -395,33 +372,6 @@ SCAN_INLINE void scan_find(const struct scan_params *p, uint32_t tile,
     shared->exit[thread] = s.exit;
     if (thread >= SCAN_BEFORE)
         p->subsequence[text->picture->subsequence + number] = s;
-}
-
-SCAN_INLINE struct scan_seeker scan_guess(const struct scan_params *p,
-                                          uint32_t picture, uint32_t tile,
-                                          unsigned thread,
-                                          const struct scan_text *text,
-                                          struct scan_tile *shared)
-{
-    struct scan_seeker seeker;
-    seeker.number = scan_first(text->picture, tile) + thread;
-    seeker.there = seeker.number < scan_subsequences(p->status[picture].size);
-    seeker.entry = (uint64_t)seeker.number * SCAN_SUBSEQUENCE;
-    if (seeker.there)
-        scan_find(p, tile, text, thread, seeker.entry, shared);
-    return seeker;
-}
-
-/* Has a thread's subsequence decoded again if the thread before has found
- * another place than this one took. */
-SCAN_INLINE void scan_compare(struct scan_seeker *seeker, unsigned thread,
-                              struct scan_tile *shared)
-{
-    if (!seeker->there || seeker->number == 0 || thread == 0 ||
-        shared->exit[thread - 1] == seeker->entry)
-        return;
-    seeker->entry = shared->exit[thread - 1];
-    shared->corrected[word_add(&shared->corrections, 1)] = (uint8_t)thread;
 }
 
 /* ---- Tiles, joined ------------------------------------------------------ */
@@ -485,16 +435,6 @@ SCAN_INLINE struct scan_counts scan_counts_get(const struct scan_params *p,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-/* Returns where the values of a subsequence go: behind all that may come before
- * them, which have so many bits at least, with the gaps behind the last group
- * of each. */
-SCAN_INLINE uint32_t scan_first_value(const struct scan_picture *pic,
-                                      uint32_t number, uint32_t entry)
-{
-    const uint32_t before = entry / pic->value_bits;
-    return ((before + SCAN_GROUP - 1) / SCAN_GROUP + number) * SCAN_GROUP;
-}
-
 SCAN_INLINE void scan_write(const struct scan_params *p, uint32_t picture,
                             uint32_t tile, unsigned thread,
                             const struct scan_text *text)
@@ -507,17 +447,18 @@ SCAN_INLINE void scan_write(const struct scan_params *p, uint32_t picture,
     const struct scan_subsequence *s =
         &p->subsequence[pic->subsequence + number];
     struct scan_counts sum = s->counts; /* of all before */
-    struct scan_writer out = { p->block + pic->block,
-                               p->value + pic->value,
-                               scan_first_value(pic, number,
-                                                (uint32_t)s->entry),
-                               0,
-                               0,
-                               0,
-                               false };
+    /* Its values go behind all that may come before them, which have so many
+     * bits at least, with the gaps behind the last group of each. */
+    const uint32_t before = (uint32_t)s->entry / pic->value_bits;
+    const uint32_t value =
+        ((before + SCAN_GROUP - 1) / SCAN_GROUP + number) * SCAN_GROUP;
+    struct scan_writer out = {
+        p->block + pic->block, p->value + pic->value, value, 0, 0, 0, false
+    };
     uint64_t exit = scan_decode(text, s->entry, (number + 1) * SCAN_SUBSEQUENCE,
                                 &sum, true, &out);
-    scan_put_values(&out, pic->values);
+    while (out.values % SCAN_GROUP) /* stores what is left */
+        scan_put_value(&out, pic->values, 0);
     if (out.damaged || exit != s->exit)
         scan_refuse(p, picture);
 }
