@@ -452,7 +452,6 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
                    struct err *err)
 {
     const struct suite_place place = {
-        .suite = bench->gpus ? backend_choose_suite() : NULL,
         .device = bench->opts.device > 0 ? bench->opts.device : 0,
         .timed = !bench->opts.profile,
     };

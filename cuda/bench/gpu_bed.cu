@@ -352,7 +352,4 @@ const struct kernel_suite kernel_suite_cuda = {
     { 31, gpu_begin, gpu_end, gpu_entry, gpu_open, gpu_round, gpu_check_result,
       gpu_close },
     describe,
-    libraries_codec_open,
-    libraries_codec_run,
-    libraries_codec_close,
 };

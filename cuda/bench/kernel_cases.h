@@ -73,11 +73,4 @@ const char *libraries_lack(case_launcher *launch);
 /* Enqueue the transpose of one plane on the task's stream. */
 case_launcher libraries_geam, libraries_npp;
 
-/* nvJPEG, as struct kernel_suite has it. */
-int libraries_codec_open(struct suite_codec **codec,
-                         const struct suite_jpeg *task, const char **left_out,
-                         struct err *err);
-int libraries_codec_run(struct suite_codec *codec, struct err *err);
-void libraries_codec_close(struct suite_codec *codec);
-
 #endif

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
 
@@ -41,7 +40,6 @@ enum {
     SUITE_ROUNDS = 1000, /* of a case, at most */
     SUITE_PARTS = 20,
     SUITE_TIMES = 2 + SUITE_PARTS,
-    SUITE_BATCH = 256, /* JPEG files of a batch, at most */
 };
 
 /* What a launch turns, and how. */
@@ -94,11 +92,8 @@ struct suite_result {
     struct suite_times times; /* set by who runs the rounds */
 };
 
-struct kernel_suite;
-
 /* Where cases run. */
 struct suite_place {
-    const struct kernel_suite *suite; /* NULL: there is no GPU */
     int device;
     bool timed; /* else each case is launched once, to be checked or profiled */
 };
@@ -125,35 +120,11 @@ struct suite_bed_type {
     void (*close)(void *bed);
 };
 
-/* Pictures for NVIDIA's codec of JPEG: as many as a batch has, or fewer, of
- * these files in turns. */
-struct suite_jpeg {
-    const struct bytes *file;
-    unsigned files, pictures;
-    struct suite_shape shape; /* of all: 4:2:0 */
-    int quality;              /* with which they are encoded */
-    int device;
-    unsigned threads;
-    /* What is done: decoded to samples on the device, by default, by kernels
-     * or by circuits; and encoded again. */
-    enum suite_decoder { SUITE_DEFAULT, SUITE_KERNELS, SUITE_CIRCUITS } by;
-    bool decodes, encodes;
-};
-
-struct suite_codec; /* NVIDIA's codec of JPEG at work */
-
 struct kernel_suite {
     struct suite_bed_type bed;
     /* Describes a device in words, and counts all. Fails if it cannot be used.
      */
     int (*describe)(int device, int *count, char text[400], struct err *err);
-    /* Opens the codec, which the caller closes in any case. Where it cannot do
-     * the task, sets *left_out to the reason. */
-    int (*codec_open)(struct suite_codec **codec, const struct suite_jpeg *task,
-                      const char **left_out, struct err *err);
-    /* Does it for all pictures, and waits. */
-    int (*codec_run)(struct suite_codec *codec, struct err *err);
-    void (*codec_close)(struct suite_codec *codec); /* fine with NULL */
 };
 
 extern const struct kernel_suite kernel_suite_cuda; /* in a build with CUDA */

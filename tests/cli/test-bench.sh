@@ -101,7 +101,7 @@ check 'streams and processors' results "[r['name'] for r in all
     '1 stream', 'one processor']"
 check 'all pictures are checked, and right' results "
     [r['cells'] for r in all if r['form'] == 'gimgxf'][:5] ==
-    [256, 768, 512, 256, 4] and not any(r.get('wrong') for r in all)"
+    [256, 768, 512, 256, 8] and not any(r.get('wrong') for r in all)"
 check 'all are timed' results "not any(r['us_a_picture'] <= 0 or
     r['pictures_a_second'] <= 0 or r['cell'] != 'jpeg'
     for r in all if not r['left_out'] and r['name'] != 'all kernels')"
