@@ -397,21 +397,6 @@ static int run_case(struct bench *bench, const struct suite_bed_type *type,
     return add_rows(bench, row, err);
 }
 
-/* Returns the size of a case made for `shape`: that of --size, in pixels, if it
- * was given. */
-static struct suite_shape shape_for(const struct bench *bench, enum cell cell,
-                                    struct suite_shape shape)
-{
-    struct suite_shape size = bench->opts.size;
-    if (size.width == 0)
-        return shape;
-    if (cell == CELL_DCT) { /* the blocks of such a picture */
-        size.width = size.width / 8 + (size.width % 8 != 0);
-        size.height = size.height / 8 + (size.height % 8 != 0);
-    }
-    return size;
-}
-
 /* Returns whether --only lets this case run, and notes its section. */
 static bool is_wanted(struct bench *bench, const struct suite_entry *e,
                       const char *name)
@@ -426,27 +411,6 @@ static bool is_wanted(struct bench *bench, const struct suite_entry *e,
             strcasestr(e->section->source, only));
 }
 
-static int run_entries(struct bench *bench, const struct suite_bed_type *type,
-                       void *bed, struct err *err)
-{
-    struct suite_entry e;
-    for (size_t i = 0; type->entry(bed, i, &e); i++) {
-        const char *name = e.name ? e.name : xform_name(e.work.turn);
-        const struct suite_shape *shape = e.shapes;
-        if (!is_wanted(bench, &e, name))
-            continue;
-        do { /* with --size all would be the same */
-            struct bench_row row = { .entry = e, .name = name };
-            row.shape = shape_for(bench, e.work.cell, *shape);
-            if (run_case(bench, type, bed, i, &row, err))
-                return -1;
-        } while (!bench->opts.size.width && (++shape)->width);
-        if (e.note && !bench->opts.json)
-            printf("    * %s\n", e.note);
-    }
-    return 0;
-}
-
 /* Runs all cases of a bed. */
 static int run_bed(struct bench *bench, const struct suite_bed_type *type,
                    struct err *err)
@@ -455,8 +419,29 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
         .device = bench->opts.device > 0 ? bench->opts.device : 0,
         .timed = !bench->opts.profile,
     };
+    const struct suite_shape size = bench->opts.size;
+    /* Of DCT coefficients the blocks of such a picture. */
+    const struct suite_shape blocks = { size.width / 8 + (size.width % 8 != 0),
+                                        size.height / 8 +
+                                            (size.height % 8 != 0) };
+    struct suite_entry e;
     void *bed = type->begin(&place, err);
-    int status = bed ? run_entries(bench, type, bed, err) : -1;
+    int status = bed ? 0 : -1;
+    for (size_t i = 0; status == 0 && type->entry(bed, i, &e); i++) {
+        const char *name = e.name ? e.name : xform_name(e.work.turn);
+        const struct suite_shape *shape = e.shapes;
+        if (!is_wanted(bench, &e, name))
+            continue;
+        do { /* with --size all would be the same */
+            struct bench_row row = { .entry = e, .name = name };
+            row.shape = size.width == 0           ? *shape
+                        : e.work.cell == CELL_DCT ? blocks
+                                                  : size;
+            status = run_case(bench, type, bed, i, &row, err);
+        } while (status == 0 && !size.width && (++shape)->width);
+        if (status == 0 && e.note && !bench->opts.json)
+            printf("    * %s\n", e.note);
+    }
     if (bed)
         type->end(bed);
     return status;
@@ -464,42 +449,11 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
 
 /* ---- What is run --------------------------------------------------------- */
 
-/* Runs all beds: those of a GPU, or without a suite that of the CPU. */
-static int run_beds(struct bench *bench, const struct kernel_suite *suite,
-                    struct err *err)
-{
-    const struct bench_opts *o = &bench->opts;
-    if (run_bed(bench, suite ? &suite->bed : &bench_host_bed, err) ||
-        (!o->cpu && !o->profile &&
-         (run_bed(bench, &bench_jpeg_bed, err) ||
-          run_bed(bench, &bench_png_bed, err))))
-        return -1;
-    if (!suite || bench->nrows || o->sweep)
-        return 0;
-    bench->opts.sweep = true; /* which alone may have the name asked for */
-    return run_bed(bench, &suite->bed, err);
-}
-
-/* Writes the model of the processor, from /proc/cpuinfo, and how many there
- * are. */
-static void name_processor(char *name, size_t size)
-{
-    char line[256] = "", *model = NULL;
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && !model && fgets(line, sizeof line, file))
-        if (strncmp(line, "model name", 10) == 0)
-            model = strchr(line, ':');
-    if (file)
-        fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-    snprintf(name, size, "%s, %u processors", model ? model + 2 : "a CPU",
-             bench_processors());
-}
-
-/* Returns what runs on the GPU; or NULL, with the reason in
+/* Names the machine. Returns what runs on the GPU; or NULL, with the reason in
  * bench->gpu_left_out. */
 static const struct kernel_suite *find_gpu(struct bench *bench)
 {
+    char line[256] = "", *model = NULL;
     const struct kernel_suite *suite = backend_choose_suite();
     const int device = bench->opts.device > 0 ? bench->opts.device : 0;
     struct err *why = &bench->gpu_left_out;
@@ -510,14 +464,24 @@ static const struct kernel_suite *find_gpu(struct bench *bench)
         lacks = fail(why, "as asked for");
     else
         lacks = suite->describe(device, &bench->gpus, bench->machine, why);
-    if (lacks)
-        bench->gpus = 0;
-    return lacks ? NULL : suite;
+    if (!lacks)
+        return suite;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && !model && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0)
+            model = strchr(line, ':');
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(bench->machine, sizeof bench->machine, "%s, %u processors",
+             model ? model + 2 : "a CPU", bench_processors());
+    bench->gpus = 0;
+    return NULL;
 }
 
 static int run_all(struct bench *bench)
 {
-    const struct bench_opts *o = &bench->opts;
+    struct bench_opts *o = &bench->opts;
     const struct kernel_suite *suite = find_gpu(bench);
     struct err err, text;
     if (!suite && o->device >= 0) {
@@ -529,9 +493,14 @@ static int run_all(struct bench *bench)
         fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
         report_error(NULL, text.text);
     }
-    if (!suite)
-        name_processor(bench->machine, sizeof bench->machine);
-    int failed = run_beds(bench, suite, &err);
+    int failed = run_bed(bench, suite ? &suite->bed : &bench_host_bed, &err);
+    if (!failed && !o->cpu && !o->profile)
+        failed = run_bed(bench, &bench_jpeg_bed, &err) ||
+                 run_bed(bench, &bench_png_bed, &err);
+    if (!failed && suite && bench->nrows == 0 && !o->sweep) {
+        o->sweep = true; /* which alone may have the name asked for */
+        failed = run_bed(bench, &suite->bed, &err);
+    }
     if (failed) {
         report_error(NULL, err.text);
     } else if (bench->nrows == 0 && o->only) {

@@ -161,15 +161,6 @@ enum {
     OURS = sizeof ours / sizeof ours[0] * XFORM_COUNT,
 };
 
-static void get_of_library(size_t i, struct kernel_case *kcase)
-{
-    kcase->section = &toolkit;
-    kcase->name = of_libraries[i].name;
-    kcase->launch = of_libraries[i].launch;
-    kcase->cell = of_libraries[i].cell;
-    kcase->traits = kcase->launch == launch_copy ? COPIES : 0;
-}
-
 static void get_swept(size_t i, struct kernel_case *kcase)
 {
     const struct case_extent block = sweep_blocks[i / STEPS];
@@ -184,30 +175,32 @@ static void get_swept(size_t i, struct kernel_case *kcase)
     kcase->entry.sweep = true;
 }
 
-static void get_ours(size_t i, struct kernel_case *kcase)
-{
-    const auto &our = ours[i / XFORM_COUNT];
-    const auto turn = static_cast<enum xform>(i % XFORM_COUNT);
-    const bool others_do = turn == XFORM_NONE || turn == XFORM_TRANSPOSE;
-    kcase->section = &gimgxf;
-    kcase->launch = launch_ours;
-    kcase->entry.origin = SUITE_OURS;
-    kcase->entry.work = { our.cell, turn, our.nplanes };
-    kcase->entry.shapes = others_do ? our.shapes_of_others : our.shapes;
-}
-
 bool kernel_cases_get(size_t i, struct kernel_case *kcase)
 {
     struct suite_entry *e = &kcase->entry;
     *kcase = i < LISTED ? table[i] : kernel_case{};
     if (i >= LISTED + THEIRS + SWEPT + OURS)
         return false;
-    if (i >= LISTED + THEIRS + SWEPT)
-        get_ours(i - LISTED - THEIRS - SWEPT, kcase);
-    else if (i >= LISTED + THEIRS)
+    if (i >= LISTED + THEIRS + SWEPT) {
+        const auto &our = ours[(i - LISTED - THEIRS - SWEPT) / XFORM_COUNT];
+        const auto turn = static_cast<enum xform>(
+            (i - LISTED - THEIRS - SWEPT) % XFORM_COUNT);
+        const bool others_do = turn == XFORM_NONE || turn == XFORM_TRANSPOSE;
+        kcase->section = &gimgxf;
+        kcase->launch = launch_ours;
+        e->origin = SUITE_OURS;
+        e->work = { our.cell, turn, our.nplanes };
+        e->shapes = others_do ? our.shapes_of_others : our.shapes;
+    } else if (i >= LISTED + THEIRS) {
         get_swept(i - LISTED - THEIRS, kcase);
-    else if (i >= LISTED)
-        get_of_library(i - LISTED, kcase);
+    } else if (i >= LISTED) {
+        const auto &its = of_libraries[i - LISTED];
+        kcase->section = &toolkit;
+        kcase->name = its.name;
+        kcase->launch = its.launch;
+        kcase->cell = its.cell;
+        kcase->traits = its.launch == launch_copy ? COPIES : 0;
+    }
     if (kcase->section != &gimgxf) {
         e->origin = kcase->launch ? SUITE_LIBRARY
                     : kcase->note ? SUITE_PUBLISHED

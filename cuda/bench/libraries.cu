@@ -90,13 +90,6 @@ static bool find(const char *name, const char *names, void *functions)
     return library != NULL;
 }
 
-static const char *seek_cublas(void)
-{
-    if (!find("libcublas", cublas_names, &opened.cublas))
-        return "libcublas is not found";
-    return opened.cublas.create(&opened.handle) ? "cuBLAS does not start" : "";
-}
-
 static const char *seek_npp(void)
 {
     struct npp_context *c = &opened.context;
@@ -125,9 +118,14 @@ static const char *seek_npp(void)
 const char *libraries_lack(case_launcher *launch)
 {
     const char *why = "";
+    if (launch == libraries_geam && !opened.no_cublas)
+        opened.no_cublas = !find("libcublas", cublas_names, &opened.cublas)
+                               ? "libcublas is not found"
+                           : opened.cublas.create(&opened.handle)
+                               ? "cuBLAS does not start"
+                               : "";
     if (launch == libraries_geam)
-        why = opened.no_cublas =
-            opened.no_cublas ? opened.no_cublas : seek_cublas();
+        why = opened.no_cublas;
     else if (launch == libraries_npp)
         why = opened.no_npp = opened.no_npp ? opened.no_npp : seek_npp();
     return *why ? why : NULL;
