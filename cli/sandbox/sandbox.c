@@ -42,7 +42,8 @@ enum {
 struct file_rules {
     int fd;
     uint64_t handled; /* what this kernel can forbid */
-    int lacking;      /* why a rule could not be made, an errno; or 0 */
+    int lacking;      /* why a rule could not be made, so that nobody can say
+                         whether its file is allowed: an errno; or 0 */
 };
 
 /* As in <linux/landlock.h>, of which the header of the system may know less
@@ -103,13 +104,6 @@ static int begin_rules(struct file_rules *rules, struct err *err)
     return rules->fd < 0 ? fail(err, "Landlock: %s", strerror(errno)) : 0;
 }
 
-/* Has enforce_rules() fail for this errno, since there is a file of which
- * nobody can say whether it is allowed. */
-static void give_up(struct file_rules *rules, int why)
-{
-    rules->lacking = why;
-}
-
 /* Allows this with an open file, or with an open directory and all below it;
  * O_PATH is enough. What is no part of a file system, such as a pipe, needs no
  * rule and gets none. */
@@ -126,7 +120,7 @@ static void allow_open(struct file_rules *rules, int fd, unsigned what)
              : 0) |
         (what & FILES_CONTROL ? ACCESS_IOCTL_DEV : 0);
     if (fstat(fd, &st)) {
-        give_up(rules, errno);
+        rules->lacking = errno;
         return;
     }
     if (!S_ISDIR(st.st_mode))
@@ -136,38 +130,10 @@ static void allow_open(struct file_rules *rules, int fd, unsigned what)
         syscall(SYS_landlock_add_rule, rules->fd, RULE_PATH_BENEATH, &rule,
                 0) &&
         errno != EBADFD) /* it is in no file system */
-        give_up(rules, errno);
-}
-
-/* Has the rules hold for this thread and those that it starts. Fails if not all
- * could be made: half of them would refuse files that were asked for. */
-static int enforce_rules(struct file_rules *rules, struct err *err)
-{
-    int status = 0;
-    if (rules->lacking)
-        status =
-            fail(err, "a rule cannot be made: %s", strerror(rules->lacking));
-    else if (syscall(SYS_landlock_restrict_self, rules->fd, 0))
-        status = fail(err, "Landlock: %s", strerror(errno));
-    close(rules->fd);
-    rules->fd = -1;
-    return status;
+        rules->lacking = errno;
 }
 
 /* ---- The driver of a GPU ------------------------------------------------- */
-
-/* After a start of the system the devices are made when a program first uses
- * them, by another program that the driver runs: that of the first GPU, and
- * that of the memory which all share. */
-static void make_devices(void)
-{
-    char name[] = "nvidia-modprobe", of[] = "-c", first[] = "0", too[] = "-u";
-    char *const make[] = { name, of, first, too, NULL };
-    pid_t process;
-    if (access("/dev/nvidia-uvm", F_OK) &&
-        posix_spawnp(&process, make[0], NULL, NULL, make, environ) == 0)
-        waitpid(process, NULL, 0);
-}
 
 enum {
     OF_DEVICES = FILES_READ | FILES_LIST | FILES_WRITE | FILES_CONTROL,
@@ -205,40 +171,21 @@ static void allow_name(struct file_rules *rules, const char *name,
     close(fd);
 }
 
-static void allow_all(struct file_rules *rules, const char *pattern,
-                      unsigned what)
-{
-    glob_t found;
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            allow_name(rules, found.gl_pathv[i], what);
-    globfree(&found);
-}
-
-/* What it has compiled for this GPU before. That is not written to: other
- * programs take it for what to run. */
-static void allow_compiled(struct file_rules *rules)
-{
-    const char *place = getenv("CUDA_CACHE_PATH"), *home = getenv("HOME");
-    char name[PATH_MAX];
-    if (!place && home) {
-        snprintf(name, sizeof name, "%s/.nv", home);
-        place = name;
-    }
-    if (place)
-        allow_name(rules, place, TO_READ);
-}
-
 /* What the driver of a GPU needs of files, so far as a user can tell: to write
  * to its devices and to control them, and to read what the kernel says of them,
  * and its libraries, which it loads when they are needed. */
 static void allow_driver(struct file_rules *rules)
 {
-    for (size_t i = 0; i < sizeof driver_needs / sizeof *driver_needs; i++)
-        allow_all(rules, driver_needs[i].pattern, driver_needs[i].what);
+    char name[PATH_MAX];
+    for (size_t i = 0; i < sizeof driver_needs / sizeof *driver_needs; i++) {
+        glob_t found;
+        if (glob(driver_needs[i].pattern, GLOB_NOSORT, NULL, &found) == 0)
+            for (size_t k = 0; k < found.gl_pathc; k++)
+                allow_name(rules, found.gl_pathv[k], driver_needs[i].what);
+        globfree(&found);
+    }
     /* Where the user has libraries looked for. */
     const char *path = getenv("LD_LIBRARY_PATH");
-    char name[PATH_MAX];
     for (size_t n; path && *path; path += n + (path[n] != '\0')) {
         n = strcspn(path, ":;");
         if (n && n < sizeof name) {
@@ -247,7 +194,15 @@ static void allow_driver(struct file_rules *rules)
             allow_name(rules, name, TO_READ);
         }
     }
-    allow_compiled(rules);
+    /* What it has compiled for this GPU before. That is not written to: other
+     * programs take it for what to run. */
+    const char *compiled = getenv("CUDA_CACHE_PATH"), *home = getenv("HOME");
+    if (!compiled && home) {
+        snprintf(name, sizeof name, "%s/.nv", home);
+        compiled = name;
+    }
+    if (compiled)
+        allow_name(rules, compiled, TO_READ);
 }
 
 /* ---- A sandbox ----------------------------------------------------------- */
@@ -295,31 +250,49 @@ static unsigned calls_to_write(bool device)
 static bool begin(struct sandbox *sandbox, const struct options *opts,
                   unsigned calls_of)
 {
+    /* After a start of the system the devices are made when a program first
+     * uses them, by another program that the driver runs: that of the first
+     * GPU, and that of the memory which all share. */
+    char name[] = "nvidia-modprobe", of[] = "-c", first[] = "0", too[] = "-u";
+    char *const make[] = { name, of, first, too, NULL };
     const bool device = calls_of & CALLS_OF_DRIVER;
+    pid_t process;
     *sandbox = (struct sandbox){ .opts = opts, .calls_of = calls_of };
     sandbox->off = opts->sandbox == SANDBOX_OFF || !HAVE_SANDBOX;
     if (opts->sandbox != SANDBOX_OFF && !HAVE_SANDBOX)
         report_unconfined(opts, all, "this build has sanitizers");
     if (sandbox->off)
         return false;
-    if (device)
-        make_devices();
+    if (device && access("/dev/nvidia-uvm", F_OK) &&
+        posix_spawnp(&process, make[0], NULL, NULL, make, environ) == 0)
+        waitpid(process, NULL, 0);
     sandbox->has_files = begin_rules(&sandbox->files, &sandbox->lacks) == 0;
     if (sandbox->has_files && device)
         allow_driver(&sandbox->files);
     return sandbox->has_files;
 }
 
+/* Has the rules hold for this thread and those that it starts, unless not all
+ * could be made: half of them would refuse files that were asked for. */
 static void enter(struct sandbox *sandbox)
 {
+    struct file_rules *rules = &sandbox->files;
     struct err why;
+    int lacks = !sandbox->has_files;
     if (sandbox->off)
         return;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         report_unconfined(sandbox->opts, all, strerror(errno));
         return;
     }
-    if (!sandbox->has_files || enforce_rules(&sandbox->files, &sandbox->lacks))
+    if (!lacks && rules->lacking)
+        lacks = fail(&sandbox->lacks, "a rule cannot be made: %s",
+                     strerror(rules->lacking));
+    else if (!lacks && syscall(SYS_landlock_restrict_self, rules->fd, 0))
+        lacks = fail(&sandbox->lacks, "Landlock: %s", strerror(errno));
+    if (sandbox->has_files)
+        close(rules->fd);
+    if (lacks)
         report_unconfined(sandbox->opts, "its files", sandbox->lacks.text);
     if (call_filter_install(sandbox->calls_of, &why))
         report_unconfined(sandbox->opts, "few system calls", why.text);
@@ -346,7 +319,7 @@ static bool allow(struct sandbox *sandbox, const char *name, unsigned what)
         allow_open(&sandbox->files, fd, what);
         close(fd);
     } else if (!is_out_of_reach(errno)) {
-        give_up(&sandbox->files, errno);
+        sandbox->files.lacking = errno;
     }
     return fd >= 0;
 }
@@ -358,22 +331,6 @@ static bool is_beside(const char *name, const char *other)
     const struct path b = path_split(other, strlen(other));
     return a.ndirectory == b.ndirectory &&
            memcmp(a.directory, b.directory, a.ndirectory) == 0;
-}
-
-/* Allows this in the directory of a file. Lists have many files of one
- * directory, one after the other. */
-static void allow_beside(struct sandbox *sandbox, const char *name,
-                         unsigned what)
-{
-    char directory[PATH_MAX];
-    const struct path path = path_split(name, strlen(name));
-    if ((sandbox->latest && is_beside(name, sandbox->latest)) ||
-        path.ndirectory >= PATH_MAX)
-        return;
-    sandbox->latest = name;
-    snprintf(directory, sizeof directory, "%.*s", (int)path.ndirectory,
-             path.directory);
-    allow(sandbox, path.ndirectory ? directory : ".", what);
 }
 
 static bool is_link(const char *name)
@@ -396,24 +353,34 @@ static void allow_output(struct sandbox *sandbox, const char *name,
         allow_open(&sandbox->files, location.directory, what);
         close(location.directory);
     } else if (!is_out_of_reach(errno)) {
-        give_up(&sandbox->files, errno);
+        sandbox->files.lacking = errno;
     }
 }
 
-/* What is found in a directory stays there, but for links to files, which an
- * input may be. */
+/* Allows to read in the directories of inputs: lists have many files of one,
+ * one after the other. What is found in a directory stays there, but for links
+ * to files, which an input may be. */
 static void allow_inputs(struct sandbox *sandbox, const struct inputs *inputs)
 {
     const struct root *latest = NULL;
+    char directory[PATH_MAX];
     for (uint32_t i = 0; i < inputs->count; i++) {
         const struct input *input = &inputs->list[i];
         const struct root *root = input->root;
         if (strcmp(input->name, "-") == 0) /* standard input, which is open */
             continue;
-        if (!root)
-            allow_beside(sandbox, input->name, IN_INPUTS);
-        else if (root != latest)
+        const struct path path = path_split(input->name, strlen(input->name));
+        const bool again =
+            root ? root == latest
+                 : sandbox->latest && is_beside(input->name, sandbox->latest);
+        if (!again && root) {
             allow(sandbox, root->name, IN_INPUTS);
+        } else if (!again && path.ndirectory < PATH_MAX) {
+            sandbox->latest = input->name;
+            snprintf(directory, sizeof directory, "%.*s", (int)path.ndirectory,
+                     path.directory);
+            allow(sandbox, path.ndirectory ? directory : ".", IN_INPUTS);
+        }
         latest = root;
         if ((!root || root->links == ROOT_LINKS_TO_FILE) &&
             is_link(input->name))
@@ -426,8 +393,12 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
                           const struct options *opts)
 {
     const struct root *latest = NULL;
+    struct path_text inside;
+    if (opts->stack) {
+        allow_output(sandbox, opts->stack, IN_OUTPUTS);
+        return;
+    }
     if (plan->folder) {
-        struct path_text inside;
         path_text_set(&inside, plan->folder);
         path_text_add(&inside, "/.", 2);
         allow_output(sandbox, inside.text, IN_OUTPUTS);
@@ -450,30 +421,25 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 /* What tells the format of a file. */
 enum { HEAD = 64 };
 
-/* Reads the beginning of what comes through a pipe, and leaves it there. */
-static ssize_t peek(int fd, uint8_t *head)
-{
-    int copy[2];
-    if (pipe2(copy, O_CLOEXEC))
-        return -1;
-    ssize_t size = tee(fd, copy[1], HEAD, 0);
-    if (size > 0)
-        size = read(copy[0], head, (size_t)size);
-    close(copy[0]);
-    close(copy[1]);
-    return size;
-}
-
-/* Returns the codec of a file; NULL if that is not known. */
+/* Returns the codec of a file; NULL if that is not known. The beginning of what
+ * comes through a pipe is read and left there. */
 static const struct codec *codec_of(const char *name)
 {
     uint8_t head[HEAD];
+    int copy[2];
     const bool given = strcmp(name, "-") == 0;
     const int fd =
         given ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t size = pread(fd, head, sizeof head, lseek(fd, 0, SEEK_CUR));
-    if (given && size < 0 && (size = peek(fd, head)) < HEAD)
-        return NULL; /* more may come */
+    if (given && size < 0 && pipe2(copy, O_CLOEXEC) == 0) {
+        size = tee(fd, copy[1], HEAD, 0);
+        if (size > 0)
+            size = read(copy[0], head, (size_t)size);
+        close(copy[0]);
+        close(copy[1]);
+        if (size < HEAD)
+            return NULL; /* more may come */
+    }
     if (!given && fd >= 0)
         close(fd);
     return size > 0 ? codec_probe(
@@ -536,10 +502,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
     load_for(&plan->inputs);
     if (begin(&sandbox, opts, calls_to_write(device))) {
         allow_inputs(&sandbox, &plan->inputs);
-        if (opts->stack)
-            allow_output(&sandbox, opts->stack, IN_OUTPUTS);
-        else
-            allow_outputs(&sandbox, plan, opts);
+        allow_outputs(&sandbox, plan, opts);
         if (opts->manifest) /* whose directory is synced */
             allow_output(&sandbox, opts->manifest, FILES_LIST);
     }
