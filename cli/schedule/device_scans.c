@@ -233,21 +233,6 @@ bool device_scans_estimate(struct device_scans *scans, enum scan_kind kind,
 
 /* ---- A picture ----------------------------------------------------------- */
 
-/* Starts the devices, and leaves a processor to that: beside jobs on all of
- * them it takes up to twice as long. */
-static void start(struct device_scans *scans, enum scan_kind kind,
-                  struct resource_limits *limits)
-{
-    struct resource_share opening = { .limits = limits };
-    scan_pipeline_start(scans->kind[kind].pipeline);
-    if (scans->processors == 1 || scans->always)
-        return;
-    (void)resource_limits_take_processors(&opening, SIZE_MAX);
-    pthread_mutex_lock(&scans->lock);
-    scans->opening = opening;
-    pthread_mutex_unlock(&scans->lock);
-}
-
 static void add_load(struct scan_load *load, const struct scan_turn *turn,
                      unsigned count)
 {
@@ -292,8 +277,18 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
     }
     kind->started = kind->started || starts;
     pthread_mutex_unlock(&scans->lock);
-    if (starts)
-        start(scans, picture->kind, picture->share->limits);
+    if (!starts)
+        return;
+    scan_pipeline_start(kind->pipeline);
+    if (scans->processors == 1 || scans->always)
+        return;
+    /* A processor is left to that: beside jobs on all of them it takes up to
+     * twice as long. */
+    struct resource_share opening = { .limits = picture->share->limits };
+    (void)resource_limits_take_processors(&opening, SIZE_MAX);
+    pthread_mutex_lock(&scans->lock);
+    scans->opening = opening;
+    pthread_mutex_unlock(&scans->lock);
 }
 
 static bool begin(void *context, struct scan_turn *scans, unsigned count)

@@ -20,15 +20,19 @@
  * that takes long: their results are kept until it is reported. */
 enum { TICK_MS = 100, AHEAD = 256 };
 
+struct ordered_thread {
+    struct ordered_workers *all;
+    unsigned number; /* workers first, then resumers */
+    pthread_t thread;
+};
+
 struct ordered_workers {
     struct ordered_workers_opts opts;
     size_t window; /* slots of the ring: tasks that are given, not reported */
-    pthread_t *thread; /* workers and resumers */
+    struct ordered_thread *thread;
     unsigned threads;
-    int refused;        /* why there are not more of them: an errno, or 0 */
-    bool has_worker;    /* else who gives a task does it */
-    unsigned started;   /* workers that have taken their number */
-    unsigned restarted; /* and resumers */
+    int refused;     /* why there are not more of them: an errno, or 0 */
+    bool has_worker; /* else who gives a task does it */
     unsigned char *task;
     bool *done;
     size_t *parked; /* the slots of tasks that are to be resumed */
@@ -91,39 +95,27 @@ static void do_slot(struct ordered_workers *workers, unsigned number,
         report(workers);
 }
 
+/* Does tasks that are given, or as a resumer those that are resumed. */
 static void *work(void *argument)
 {
-    struct ordered_workers *workers = argument;
+    const struct ordered_thread *thread = argument;
+    struct ordered_workers *workers = thread->all;
+    const bool resumes = thread->number >= workers->opts.workers;
+    size_t *taken = resumes ? &workers->retaken : &workers->taken,
+           *given = resumes ? &workers->resumed : &workers->given;
     signals_block();
     pthread_mutex_lock(&workers->lock);
-    unsigned number = workers->started++;
     for (;;) {
-        if (workers->taken < workers->given)
-            do_slot(workers, number, workers->taken++ % workers->window);
-        else if (workers->closing)
+        if (*taken < *given) {
+            const size_t slot = (*taken)++ % workers->window;
+            do_slot(workers, thread->number,
+                    resumes ? workers->parked[slot] : slot);
+        } else if (workers->closing) {
             break;
-        else
-            pthread_cond_wait(&workers->work, &workers->lock);
-    }
-    pthread_mutex_unlock(&workers->lock);
-    return NULL;
-}
-
-static void *resume(void *argument)
-{
-    struct ordered_workers *workers = argument;
-    const size_t window = workers->window;
-    signals_block();
-    pthread_mutex_lock(&workers->lock);
-    unsigned number = workers->opts.workers + workers->restarted++;
-    for (;;) {
-        if (workers->retaken < workers->resumed)
-            do_slot(workers, number,
-                    workers->parked[workers->retaken++ % window]);
-        else if (workers->closing)
-            break;
-        else
-            pthread_cond_wait(&workers->resume, &workers->lock);
+        } else {
+            pthread_cond_wait(resumes ? &workers->resume : &workers->work,
+                              &workers->lock);
+        }
     }
     pthread_mutex_unlock(&workers->lock);
     return NULL;
@@ -137,20 +129,22 @@ static void wait_a_tick(struct ordered_workers *workers, pthread_cond_t *cond)
         report(workers);
 }
 
-/* Starts up to n threads. Returns whether there is one. */
-static bool start(struct ordered_workers *workers, void *run(void *),
-                  unsigned n)
+/* Starts the threads of these numbers, up to `end`, or as many as the system
+ * allows. Returns whether there is one. */
+static bool start(struct ordered_workers *workers, unsigned number,
+                  unsigned end)
 {
+    const unsigned before = workers->threads;
     int why = 0;
-    unsigned started = 0;
-    while (started < n &&
-           !(why = pthread_create(&workers->thread[workers->threads], NULL, run,
-                                  workers))) {
-        workers->threads++;
-        started++;
+    for (; number < end && !why; number++) {
+        struct ordered_thread *thread = &workers->thread[workers->threads];
+        thread->all = workers;
+        thread->number = number;
+        why = pthread_create(&thread->thread, NULL, work, thread);
+        workers->threads += !why;
     }
     workers->refused = why ? why : workers->refused;
-    return started > 0;
+    return workers->threads > before;
 }
 
 /* Starts one thread of each kind, and of the others as many as the system
@@ -158,14 +152,13 @@ static bool start(struct ordered_workers *workers, void *run(void *),
 static bool start_threads(struct ordered_workers *workers)
 {
     const unsigned works = workers->opts.workers,
-                   resumers = workers->opts.resumers;
-    workers->has_worker = start(workers, work, 1);
-    if (resumers && !start(workers, resume, 1))
+                   all = works + workers->opts.resumers;
+    workers->has_worker = start(workers, 0, 1);
+    if (all > works && !start(workers, works, works + 1))
         return false;
     if (workers->has_worker)
-        start(workers, work, works - 1);
-    if (resumers)
-        start(workers, resume, resumers - 1);
+        start(workers, 1, works);
+    start(workers, works + 1, all);
     return true;
 }
 
@@ -247,7 +240,7 @@ void ordered_workers_close(struct ordered_workers *workers)
     pthread_cond_broadcast(&workers->resume);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->threads; i++)
-        pthread_join(workers->thread[i], NULL);
+        pthread_join(workers->thread[i].thread, NULL);
     pthread_mutex_destroy(&workers->lock);
     pthread_cond_destroy(&workers->room);
     pthread_cond_destroy(&workers->work);

@@ -106,14 +106,19 @@ static void note_failure(struct scan_pipeline *all, const struct err *why)
 }
 
 /* Opens the engine of a slot, with less memory where there is not enough. The
- * lock is not held. */
-static int open_engine(const struct scan_slot *slot, size_t input,
-                       struct scan_engine **engine, struct err *err)
+ * lock is held, but not meanwhile. */
+static void open_slot(struct scan_slot *slot, size_t input)
 {
-    const struct scan_pipeline_opts *opts = &slot->all->opts;
-    int status = -1;
-    fail_memory(err, "no memory for a batch of pictures");
-    for (; status && err->memory && input >= SCAN_INPUT_LEAST; input /= 2) {
+    struct scan_pipeline *all = slot->all;
+    const struct scan_pipeline_opts *opts = &all->opts;
+    struct scan_engine *engine = slot->engine;
+    struct err err;
+    int status = fail_memory(&err, "no memory for a batch of pictures");
+    slot->state = SLOT_OPENING;
+    slot->engine = NULL;
+    pthread_mutex_unlock(&all->lock);
+    opts->engine->close(engine);
+    for (; status && err.memory && input >= SCAN_INPUT_LEAST; input /= 2) {
         const struct scan_engine_opts engine_opts = {
             .kind = opts->kind,
             .device = slot->number,
@@ -121,24 +126,9 @@ static int open_engine(const struct scan_slot *slot, size_t input,
             .output = opts->output,
             .vram = opts->vram / opts->slots,
         };
-        err->memory = false;
-        status = opts->engine->open(engine, &engine_opts, err);
+        err.memory = false;
+        status = opts->engine->open(&engine, &engine_opts, &err);
     }
-    return status;
-}
-
-/* Opens it, or the next smaller one after a failure without memory. The lock is
- * held. */
-static void open_slot(struct scan_slot *slot, size_t input)
-{
-    struct scan_pipeline *all = slot->all;
-    struct scan_engine *engine = slot->engine;
-    struct err err;
-    slot->state = SLOT_OPENING;
-    slot->engine = NULL;
-    pthread_mutex_unlock(&all->lock);
-    all->opts.engine->close(engine);
-    int status = open_engine(slot, input, &engine, &err);
     pthread_mutex_lock(&all->lock);
     if (status) {
         slot->state = SLOT_GONE;
@@ -431,16 +421,6 @@ static enum scan_admission why_not(const struct scan_pipeline *p, size_t size)
                : SCAN_PLACE_SMALL;
 }
 
-/* Returns how many pictures have a place. The lock is held. */
-static size_t count_pictures(const struct scan_pipeline *p)
-{
-    size_t n = 0;
-    for (unsigned i = 0; i < p->count; i++)
-        n += p->slot[i].state == SLOT_DRAINING ? p->slot[i].batch.held
-                                               : p->slot[i].batch.pictures;
-    return n;
-}
-
 /* Takes a place for the picture in the slot. The lock is held. */
 static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
                        struct scan_turn *scans, unsigned count, size_t left)
@@ -464,8 +444,14 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
     }
     slot->batch.made += made_of(scans, count);
     slot->batch.copying++;
-    slot->batch.full = ++slot->batch.pictures == all->opts.pictures ||
-                       count_pictures(all) >= left;
+    slot->batch.pictures++;
+    size_t placed = 0; /* pictures that have a place */
+    for (unsigned i = 0; i < all->count; i++)
+        placed += all->slot[i].state == SLOT_DRAINING
+                      ? all->slot[i].batch.held
+                      : all->slot[i].batch.pictures;
+    slot->batch.full =
+        slot->batch.pictures == all->opts.pictures || placed >= left;
     if (slot->batch.full)
         all->filling = NULL;
 }

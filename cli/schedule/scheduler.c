@@ -25,10 +25,9 @@ unsigned scheduler_workers(unsigned processors)
     return processors + processors / 2;
 }
 
-/* Opens the lane of a worker; the workers divide the devices among them. Where
- * devices turn scans, these have half of their memory. */
-static int open_lane(struct scheduler *scheduler, unsigned worker,
-                     struct err *err)
+/* The workers divide the devices among them. Where devices turn scans, these
+ * have half of their memory. */
+static int open_lanes(struct scheduler *scheduler, struct err *err)
 {
     const struct options *opts = scheduler->opts;
     struct lane_opts lane = {
@@ -36,20 +35,13 @@ static int open_lane(struct scheduler *scheduler, unsigned worker,
         .ndevices = opts->devices.count,
         .vram = scheduler->scans ? (opts->vram + 1) / 2 : opts->vram,
         .keep = opts->limits.bytes / 8,
-        .worker = worker,
         .workers = scheduler->workers + scheduler->resumers,
     };
-    return scheduler->backend->open(&scheduler->lane[worker], &lane, err);
-}
-
-static int open_lanes(struct scheduler *scheduler, struct err *err)
-{
-    const unsigned lanes = scheduler->workers + scheduler->resumers;
-    scheduler->lane = calloc(lanes, sizeof(struct lane *));
+    scheduler->lane = calloc(lane.workers, sizeof(struct lane *));
     if (!scheduler->lane)
         return fail(err, "no memory");
-    for (unsigned i = 0; i < lanes; i++)
-        if (open_lane(scheduler, i, err))
+    for (; lane.worker < lane.workers; lane.worker++)
+        if (scheduler->backend->open(&scheduler->lane[lane.worker], &lane, err))
             return -1;
     return 0;
 }
@@ -159,25 +151,6 @@ static int resume(struct scheduled_job *s)
     return status;
 }
 
-/* Reads the file and begins. Returns false if the job is parked. */
-static bool first_part(struct scheduler *scheduler, struct scheduled_job *s)
-{
-    s->share = (struct resource_share){ .limits = &scheduler->limits };
-    s->state = job_read(&s->job, &s->result, &s->err);
-    s->result.seconds[STAGE_READ] -= s->share.waited[RESOURCE_FILE];
-    if (!s->state || s->result.skipped) {
-        s->status = s->state ? 0 : -1;
-        return true;
-    }
-    s->status = begin(scheduler, s);
-    if (!s->picture.ticket.scans)
-        return true;
-    if (device_scans_park(&s->picture, s->resume, s))
-        return false; /* another thread may have the job already */
-    s->status = resume(s);
-    return true;
-}
-
 bool scheduler_do(struct scheduler *scheduler, unsigned worker,
                   struct scheduled_job *s)
 {
@@ -189,10 +162,20 @@ bool scheduler_do(struct scheduler *scheduler, unsigned worker,
     job->tools.reserve_file = resource_limits_take_file;
     job->tools.reserve = resource_limits_take_cells;
     job->tools.context = &s->share;
-    if (s->state)
+    bool resumes = s->state;
+    if (!resumes) {
+        s->share = (struct resource_share){ .limits = &scheduler->limits };
+        s->state = job_read(job, result, &s->err);
+        result->seconds[STAGE_READ] -= s->share.waited[RESOURCE_FILE];
+        s->status = s->state ? 0 : -1;
+        if (s->state && !result->skipped)
+            s->status = begin(scheduler, s);
+        resumes = s->picture.ticket.scans;
+        if (resumes && device_scans_park(&s->picture, s->resume, s))
+            return false; /* another thread may have the job already */
+    }
+    if (resumes)
         s->status = resume(s);
-    else if (!first_part(scheduler, s))
-        return false;
     result->worker = worker + 1;
     if (s->state && !result->skipped) {
         result->waited = s->share.waited[RESOURCE_CELLS];
