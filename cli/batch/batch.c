@@ -159,10 +159,11 @@ static void end_task(struct batch_task *task)
         atomic_store(&batch->end.early, true);
 }
 
-static void report_task(struct batch_task *task)
+static void report_task(void *context, void *ended)
 {
+    struct batch *batch = context;
+    struct batch_task *task = ended;
     struct scheduled_job *s = &task->scheduled;
-    struct batch *batch = task->batch;
     const struct err *err = s->status ? &s->err : NULL;
     if (task->dropped)
         return;
@@ -233,12 +234,6 @@ static bool work(void *context, unsigned worker, void *argument)
     return true;
 }
 
-static void report(void *context, void *task)
-{
-    (void)context;
-    report_task(task);
-}
-
 static int give_all(struct batch *batch)
 {
     struct ordered_workers_opts opts = {
@@ -247,7 +242,7 @@ static int give_all(struct batch *batch)
         .task_size = sizeof(struct batch_task),
         .parked = batch->scheduler->parked,
         .work = work,
-        .report = report,
+        .report = report_task,
         .tick = tick,
         .context = batch,
     };
@@ -263,7 +258,7 @@ static int give_all(struct batch *batch)
     signals_ask();
     if (batch->stack) { /* whose first picture decides the shape of all */
         (void)work(batch, 0, &first);
-        report_task(&first);
+        report_task(batch, &first);
         i = 1;
     }
     for (; i < batch->plan.inputs.count; i++) {
@@ -310,10 +305,9 @@ static uint64_t added(void *context)
 {
     const struct batch_task *task = context;
     struct records *records = &task->batch->records;
-    const unsigned flags = (task->unknown ? END_UNKNOWN : 0) |
-                           (atomic_load(&records->failed) ? END_UNNOTED : 0) |
-                           (atomic_load(&records->disk_full) ? END_NO_ROOM : 0);
-    return flags;
+    return (task->unknown ? END_UNKNOWN : 0u) |
+           (atomic_load(&records->failed) ? END_UNNOTED : 0u) |
+           (atomic_load(&records->disk_full) ? END_NO_ROOM : 0u);
 }
 
 static enum outcome work_isolated(void *context,
@@ -357,13 +351,6 @@ static void on_end(void *context, void *ended, const struct job_end *end)
     end_task(task);
 }
 
-static void report_ended(struct worker_pool *pool)
-{
-    struct batch_task *task;
-    while ((task = worker_pool_take(pool)))
-        report_task(task);
-}
-
 static enum outcome run_isolated(struct batch *batch)
 {
     const size_t count = batch->plan.inputs.count;
@@ -381,8 +368,12 @@ static enum outcome run_isolated(struct batch *batch)
         report_error(NULL, "no memory");
         return OUTCOME_FAILED;
     }
-    for (size_t i = 0; !worker_pool_is_over(pool);) {
-        report_ended(pool);
+    for (size_t i = 0;;) {
+        const bool over = worker_pool_is_over(pool);
+        while ((task = worker_pool_take(pool)))
+            report_task(batch, task);
+        if (over)
+            break;
         tick(batch);
         for (; i < count && (task = worker_pool_room(pool)); i++) {
             *task = (struct batch_task){ .batch = batch, .i = i };
@@ -396,7 +387,6 @@ static enum outcome run_isolated(struct batch *batch)
             worker_pool_finish(pool);
         worker_pool_step(pool, NULL, 0, batch->progress.shown ? TICK_MS : -1);
     }
-    report_ended(pool);
     return worker_pool_close(pool);
 }
 
@@ -452,11 +442,6 @@ static void conclude(struct batch *batch)
     }
 }
 
-static bool has_failed(const struct batch *batch)
-{
-    return batch->progress.failed || atomic_load(&batch->records.failed);
-}
-
 static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
@@ -470,8 +455,7 @@ static enum outcome do_all(struct batch *batch)
             progress_left(&batch->progress) == batch->progress.all)
             return outcome; /* as it was said, no job could be done */
         conclude(batch);
-        return outcome == OUTCOME_DONE && has_failed(batch) ? OUTCOME_FAILED
-                                                            : outcome;
+        return outcome;
     }
     sandbox_enter_for_batch(&batch->plan, opts,
                             batch->backend != &backend_cpu ||
@@ -488,44 +472,28 @@ static enum outcome do_all(struct batch *batch)
     int status = give_all(batch);
     if (status == 0)
         conclude(batch);
-    if (batch->stack) {
-        /* The array is written if all pictures are in it. */
-        const struct batch_progress *progress = &batch->progress;
-        size_t missing = progress->all - progress->done;
-        enum written written = WRITTEN_NOT;
-        if (status || missing)
-            fail(&err, "not written, since %zu of %zu pictures are missing",
-                 missing, progress->all);
-        else
-            written = stack_settle(batch->stack, &err);
-        stack_report(batch->opts, written, &err);
-        stack_close(batch->stack);
-        status = written == WRITTEN_NOT ? -1 : 0;
-    }
+    if (batch->stack)
+        status = stack_end(batch->stack, status ? 0 : batch->progress.done);
     scheduler_close(batch->scheduler);
-    return status || has_failed(batch) ? OUTCOME_FAILED : OUTCOME_DONE;
-}
-
-/* The plan was checked when it was made. A directory that has become a link
- * since is found by this. */
-static int confine_outputs(struct batch *batch, struct err *err)
-{
-    const char *folder = batch->plan.folder;
-    struct err why;
-    if (!folder)
-        return 0;
-    if (root_open(&batch->folder, folder, true, &why))
-        return fail(err, "%s: %s", folder, why.text);
-    batch->root = &batch->folder;
-    return 0;
+    return status ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 
 static enum outcome plan_and_do(struct batch *batch)
 {
     const struct options *opts = batch->opts;
-    struct err err;
-    if (plan_make(&batch->plan, opts, &err) || confine_outputs(batch, &err) ||
-        records_open(batch, &err)) {
+    const char *folder = NULL;
+    struct err err, why;
+    int status = plan_make(&batch->plan, opts, &err);
+    /* The plan was checked when it was made. A directory that has become a link
+     * since is found by this. */
+    if (status == 0 && (folder = batch->plan.folder)) {
+        status = root_open(&batch->folder, folder, true, &why);
+        if (status)
+            fail(&err, "%s: %s", folder, why.text);
+        else
+            batch->root = &batch->folder;
+    }
+    if (status || records_open(batch, &err)) {
         report_refusal("usage", err.text, opts);
         return OUTCOME_NOT_BEGUN;
     }
@@ -541,6 +509,9 @@ static enum outcome plan_and_do(struct batch *batch)
         stack_report(opts, WRITTEN_EXISTS, NULL);
     } else {
         outcome = do_all(batch);
+        if (outcome == OUTCOME_DONE &&
+            (batch->progress.failed || atomic_load(&batch->records.failed)))
+            outcome = OUTCOME_FAILED;
     }
     if (opts->shard <= 1 && !batch->end.pipe_closed && !ferror(stdout))
         report_passed_over(&batch->plan.inputs.passed, opts);

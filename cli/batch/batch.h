@@ -184,16 +184,13 @@ int stack_open(struct stack **stack, const struct options *opts, size_t count,
 int stack_put(struct stack *stack, size_t i, const char *input,
               struct bytes npy, size_t *size, struct err *err);
 
-/* Writes the file to its place. All pictures have been put. Returns as
- * file_write() does. */
-enum written stack_settle(struct stack *stack, struct err *err);
-
 /* Prints what became of the array, as the options ask; `err` is why it was not
  * written. */
 void stack_report(const struct options *opts, enum written written,
                   const struct err *err);
 
-/* Removes the file unless it is in its place, and frees. Fine on NULL. */
-void stack_close(struct stack *stack);
+/* Writes the file to its place if all pictures, so many, have been put, prints
+ * that, and frees. Returns 0, or -1 if the file is not written. */
+int stack_end(struct stack *stack, size_t done);
 
 #endif

@@ -134,18 +134,6 @@ static const char *put_kind(const char *lead, size_t n, const char *name)
     return ", ";
 }
 
-static void put_count(size_t n, const char *name)
-{
-    (void)put_kind(", ", n, name);
-}
-
-/* What a JPEG that was turned so has lost is not named by what it has kept. */
-static const char *name_of(enum how how)
-{
-    return how == HOW_LUMA_LOSSLESS ? "with color compressed again"
-                                    : job_how_name(how);
-}
-
 /* Says of how many files a single job would have warned, and what to do. */
 static void put_loss(const struct batch_progress *progress, bool upright)
 {
@@ -214,33 +202,25 @@ static void put_device(const struct batch_progress *progress)
     putc('\n', stderr);
 }
 
-static void put_estimate(const struct scan_estimate *estimate)
-{
-    static const char *const kinds[SCAN_KINDS] = { "JPEG", "PNG", "PNG",
-                                                   "NPY" };
-    fprintf(stderr,
-            "gimgxf: --backend auto: about %.0f %s files would take the "
-            "processors %.2f s, and a GPU %.2f s\n",
-            estimate->pictures, kinds[estimate->kind], estimate->by_processors,
-            estimate->by_device);
-}
-
 void progress_summary(struct batch_progress *progress,
                       const struct options *opts,
                       const struct scan_estimate *estimate, unsigned n)
 {
+    static const char *const kinds[SCAN_KINDS] = { "JPEG", "PNG", "PNG",
+                                                   "NPY" };
     const size_t not_begun = progress_left(progress);
     char in[16], out[16];
     progress_clear(progress);
     fprintf(stderr, "gimgxf: %zu of %zu done", progress->done, progress->all);
-    put_count(progress->skipped, "skipped");
-    put_count(progress->failed, "failed");
+    put_kind(", ", progress->skipped, "skipped");
+    put_kind(", ", progress->failed, "failed");
     const char *lead = ": ";
-    for (int i = 0; i < HOWS; i++)
-        lead = put_kind(lead,
-                        progress->how[i] +
-                            (i == HOW_LUMA_LOSSLESS ? progress->color : 0),
-                        name_of((enum how)i));
+    for (int i = 0; i < HOWS; i++) /* what such a JPEG has lost, not kept */
+        lead =
+            i == HOW_LUMA_LOSSLESS
+                ? put_kind(lead, progress->how[i] + progress->color,
+                           "with color compressed again")
+                : put_kind(lead, progress->how[i], job_how_name((enum how)i));
     lead = put_kind(lead, progress->anew, "re-encoded with loss");
     put_kind(lead, progress->left, "left by the tag");
     if (progress->replaced && !opts->forced)
@@ -261,14 +241,18 @@ void progress_summary(struct batch_progress *progress,
         put_device(progress);
         put_stages(progress);
     }
-    for (; n; n--)
-        put_estimate(estimate++);
+    for (; n; n--, estimate++)
+        fprintf(stderr,
+                "gimgxf: --backend auto: about %.0f %s files would take the "
+                "processors %.2f s, and a GPU %.2f s\n",
+                estimate->pictures, kinds[estimate->kind],
+                estimate->by_processors, estimate->by_device);
 }
 
 void progress_plan(size_t planned, size_t all)
 {
     fprintf(stderr, "gimgxf: %zu of %zu would be done", planned, all);
-    put_count(all - planned, "left alone");
+    put_kind(", ", all - planned, "left alone");
     putc('\n', stderr);
 }
 

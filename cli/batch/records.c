@@ -50,33 +50,19 @@ static bool begins(const struct options *opts)
 static int check_resume(const struct options *opts, struct err *err)
 {
     struct stat st;
-    if (!option_table_given(opts, "manifest") && !opts->dry_run &&
-        stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
+    const bool there = stat(opts->resume, &st) == 0;
+    if (there && !option_table_given(opts, "manifest") && !opts->dry_run &&
+        !S_ISREG(st.st_mode))
         return fail(err,
                     "--resume: %s: not a regular file; --manifest must say "
                     "where to go on",
                     opts->resume);
-    return begins(opts) || stat(opts->resume, &st) == 0 || errno != ENOENT
+    return there || errno != ENOENT || begins(opts)
                ? 0
                : fail(err,
                       "--resume: %s: %s; name it by --manifest, too, to "
                       "begin one",
                       opts->resume, strerror(ENOENT));
-}
-
-/* Another run must not go on with what it reads, either. */
-static int read_resume(struct batch *batch, bool hold, struct err *err)
-{
-    const struct resume_jobs jobs = { batch->plan.inputs.count, planned_record,
-                                      batch };
-    const struct options *opts = batch->opts;
-    struct records *records = &batch->records;
-    struct err why;
-    if (hold && manifest_hold(opts->resume, &records->warnings, &why))
-        return fail(err, "--resume: %s", why.text);
-    if (resume_read(&records->resume, opts->resume, begins(opts), &jobs, &why))
-        return fail(err, "--resume: %s: %s", opts->resume, why.text);
-    return 0;
 }
 
 static int open_manifest(struct records *records, const struct options *opts,
@@ -95,16 +81,24 @@ static int open_manifest(struct records *records, const struct options *opts,
  * another run may have it and end meanwhile. */
 int records_open(struct batch *batch, struct err *err)
 {
+    const struct resume_jobs jobs = { batch->plan.inputs.count, planned_record,
+                                      batch };
     const struct options *opts = batch->opts;
     struct records *records = &batch->records;
+    struct err why;
     const bool writes = opts->manifest && !opts->dry_run;
     if (opts->resume && check_resume(opts, err))
         return -1;
     const bool both = writes && is_one_file(opts);
     if (both && open_manifest(records, opts, err))
         return -1;
-    if (opts->resume && read_resume(batch, writes && !both, err))
-        return -1;
+    /* Another run must not go on with what this one reads, either. */
+    if (opts->resume && writes && !both &&
+        manifest_hold(opts->resume, &records->warnings, &why))
+        return fail(err, "--resume: %s", why.text);
+    if (opts->resume &&
+        resume_read(&records->resume, opts->resume, begins(opts), &jobs, &why))
+        return fail(err, "--resume: %s: %s", opts->resume, why.text);
     return writes && !both ? open_manifest(records, opts, err) : 0;
 }
 
@@ -128,12 +122,6 @@ static int note(struct records *records, const struct record *record, bool safe,
     return fail(err, "the manifest cannot be written: %s", why.text);
 }
 
-static void add_input(struct facts *facts, const struct result *result)
-{
-    facts->size = result->bytes_in;
-    facts->mtime = result->mtime;
-}
-
 /* Adds the time of the output, so that it need not be read to know it again. */
 static void add_output(struct facts *facts, const struct job *job)
 {
@@ -153,7 +141,8 @@ int records_note_ready(struct records *records, const struct job *job,
                                             job->input_root, job->input))
         return 0;
     record.facts.status = STATUS_READY;
-    add_input(&record.facts, result);
+    record.facts.size = result->bytes_in;
+    record.facts.mtime = result->mtime;
     record.digests = &result->digests;
     record.facts.written = output.size;
     record.facts.crc = flates[0]->crc32(0, output.data, output.size);
@@ -173,7 +162,8 @@ int records_note_result(struct records *records, const struct job *job,
      * next run, and any other job is done again. */
     if (!failure && !result->skipped && result->bytes_in == 0)
         return 0;
-    add_input(&record.facts, result);
+    record.facts.size = result->bytes_in;
+    record.facts.mtime = result->mtime;
     if (failure) {
         record.facts.status = STATUS_FAILED;
         record.error = failure->text;

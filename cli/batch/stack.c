@@ -21,6 +21,14 @@ struct stack {
     struct npy_header header; /* and of all of them */
 };
 
+/* Removes the file unless it is in its place. */
+static void close_stack(struct stack *stack)
+{
+    file_draft_end(stack->file);
+    pthread_mutex_destroy(&stack->lock);
+    free(stack);
+}
+
 int stack_open(struct stack **stack, const struct options *opts, size_t count,
                struct err *err)
 {
@@ -39,7 +47,7 @@ int stack_open(struct stack **stack, const struct options *opts, size_t count,
     *stack = made;
     if (file_draft_begin(&made->file, opts->stack, &write, err) == 0)
         return 0;
-    stack_close(made);
+    close_stack(made);
     *stack = NULL;
     return -1;
 }
@@ -136,11 +144,6 @@ int stack_put(struct stack *stack, size_t i, const char *input,
                           err);
 }
 
-enum written stack_settle(struct stack *stack, struct err *err)
-{
-    return file_draft_settle(stack->file, err);
-}
-
 void stack_report(const struct options *opts, enum written written,
                   const struct err *err)
 {
@@ -163,11 +166,16 @@ void stack_report(const struct options *opts, enum written written,
         report_error(opts->stack, "exists, so it is left alone");
 }
 
-void stack_close(struct stack *stack)
+int stack_end(struct stack *stack, size_t done)
 {
-    if (!stack)
-        return;
-    file_draft_end(stack->file);
-    pthread_mutex_destroy(&stack->lock);
-    free(stack);
+    enum written written = WRITTEN_NOT;
+    struct err err;
+    if (done < stack->count)
+        fail(&err, "not written, since %zu of %zu pictures are missing",
+             stack->count - done, stack->count);
+    else
+        written = file_draft_settle(stack->file, &err);
+    stack_report(stack->opts, written, &err);
+    close_stack(stack);
+    return written == WRITTEN_NOT ? -1 : 0;
 }

@@ -145,19 +145,16 @@ static void fail_job(struct job_queue *queue, struct request *request,
     end_job(queue, request);
 }
 
-static bool is_codec(const struct codec *codec)
-{
-    bool found = false;
-    for (int i = 0; codecs[i]; i++)
-        found = found || codecs[i] == codec;
-    return found;
-}
-
 /* Returns whether this can have become of a job. Texts get an end. */
 static bool is_sound(struct job_end *end)
 {
     struct result *r = &end->result;
     const bool done = end->status == 0 && !r->skipped;
+    bool from = false, to = false;
+    for (int i = 0; codecs[i]; i++) {
+        from = from || codecs[i] == r->from;
+        to = to || codecs[i] == r->to;
+    }
     end->err.text[sizeof end->err.text - 1] = '\0';
     for (unsigned i = 0; i < r->warnings.count && i < WARNINGS_MAX; i++)
         r->warnings.list[i].text[sizeof r->warnings.list[i].text - 1] = '\0';
@@ -167,33 +164,7 @@ static bool is_sound(struct job_end *end)
            (unsigned)r->turned < XFORM_COUNT &&
            (unsigned)r->device_use < DEVICE_USES &&
            (unsigned)r->last < STAGES && r->worker <= SIGNALS_CHILDREN_MAX &&
-           (done ? is_codec(r->from) && is_codec(r->to) : true);
-}
-
-/* Tells the client what became of a job that was sent: a struct job_end, of
- * which `size` bytes were received. If that cannot have become of it, it has
- * failed. */
-static void take_answer(struct job_queue *queue, struct request *request,
-                        const void *end, size_t size)
-{
-    memcpy(queue->end, end, size);
-    if (size == job_end_size(queue->end) && is_sound(queue->end))
-        end_job(queue, request);
-    else
-        fail_job(queue, request, "its process did not say what became of it");
-}
-
-/* Returns whether another file than before stands where the output is to. */
-static bool was_written(const struct request *request)
-{
-    const struct stat *before = &request->before;
-    struct stat now;
-    look_at_output(&request->job, &now);
-    return now.st_nlink &&
-           (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
-            now.st_size != before->st_size ||
-            memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) != 0 ||
-            memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0);
+           (!done || (from && to));
 }
 
 /* Ends a job whose process has ended with this status; or has it wait again,
@@ -201,8 +172,17 @@ static bool was_written(const struct request *request)
 static void bury_job(struct job_queue *queue, struct request *request,
                      bool unread, int status)
 {
-    const bool written = was_written(request);
+    const struct stat *before = &request->before;
+    struct stat now;
     char how[80];
+    look_at_output(&request->job, &now);
+    /* Another file than before stands where the output is to. */
+    const bool written =
+        now.st_nlink &&
+        (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
+         now.st_size != before->st_size ||
+         memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) != 0 ||
+         memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0);
     if (unread && !request->unread && !written) {
         request->unread = true;
         request->state = REQUEST_WAITS;
@@ -327,26 +307,20 @@ static void grant(struct resource_share *share)
         kill(worker->pid, SIGKILL);
 }
 
-/* Returns the first job that can be sent, or NULL. */
-static struct request *next_request(struct job_queue *queue)
-{
-    for (uint64_t i = queue->first; i < queue->given; i++) {
-        struct request *request = request_at(queue, i);
-        if (request->state == REQUEST_WAITS && !request->earlier)
-            return request;
-    }
-    return NULL;
-}
-
-/* Has a process that is free do the next job, if there are a processor and
- * memory for it. */
+/* Has a process that is free do the first job that can be sent, if there are a
+ * processor and memory for it. */
 static void add_job(struct worker_pool *pool, struct worker *worker)
 {
     struct job_queue *queue = &pool->queue;
     struct bytes *out = &worker->out;
     const uint64_t all =
         pool->opts->jobs == SIZE_MAX ? queue->given : pool->opts->jobs;
-    struct request *request = next_request(queue);
+    struct request *request = NULL;
+    for (uint64_t i = queue->first; i < queue->given && !request; i++) {
+        request = request_at(queue, i);
+        if (request->state != REQUEST_WAITS || request->earlier)
+            request = NULL;
+    }
     worker->share.limits = &pool->limits;
     if (!request || !resource_limits_begin(&worker->share))
         return;
@@ -544,7 +518,11 @@ static bool on_message(struct worker_pool *pool, struct worker *worker,
             return false;
         worker->job = NULL;
         resource_limits_return_all(&worker->share);
-        take_answer(queue, job, rest, message->size);
+        memcpy(queue->end, rest, message->size);
+        if (message->size == job_end_size(queue->end) && is_sound(queue->end))
+            end_job(queue, job);
+        else
+            fail_job(queue, job, "its process did not say what became of it");
         return true;
     }
     return false;

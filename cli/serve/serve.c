@@ -47,27 +47,6 @@ struct serve_root {
     char *path; /* its name, absolute and without links */
 };
 
-static void close_root(struct serve_root *root)
-{
-    root_close(&root->root);
-    free(root->path);
-    root->path = NULL;
-}
-
-/* Opens the directory, which must exist. Returns 0, or -1 with the reason; then
- * there is nothing to close. */
-static int open_root(struct serve_root *root, const char *name, struct err *err)
-{
-    *root = (struct serve_root){ .path = realpath(name, NULL) };
-    if (!root->path)
-        return fail(err, "%s", strerror(errno));
-    if (root_open(&root->root, name, false, err) == 0 &&
-        atomic_load(&root->root.fd) >= 0)
-        return 0;
-    close_root(root);
-    return -1;
-}
-
 /* What follows a directory in a name, or NULL. */
 static const char *behind(const char *name, const char *directory)
 {
@@ -129,22 +108,12 @@ static int add_word(struct serve_job *job, struct err *err, const char *format,
     return 0;
 }
 
-/* 80.0, as some write a number of any kind, is 80. */
-static int add_number(struct serve_job *job, const struct json_value *value,
-                      struct err *err)
-{
-    char whole[32];
-    double n;
-    if (!json_get_number(value, &n) || n != floor(n) || fabs(n) > 1e15)
-        return add_word(job, err, "--%s=%s", value->key, value->string);
-    snprintf(whole, sizeof whole, "%.0f", n);
-    return add_word(job, err, "--%s=%s", value->key, whole);
-}
-
 /* {"quality": 90, "strip": true, "depth": "8"} */
 static int add_option(struct serve_job *job, const struct options *base,
                       const struct json_value *value, struct err *err)
 {
+    char whole[32];
+    double n;
     switch (value->kind) {
     case JSON_TRUE:
         return add_word(job, err, "--%s", value->key, NULL);
@@ -159,25 +128,17 @@ static int add_option(struct serve_job *job, const struct options *base,
     case JSON_STRING:
         return add_word(job, err, "--%s=%s", value->key, value->string);
     case JSON_NUMBER:
-        return add_number(job, value, err);
+        /* 80.0, as some write a number of any kind, is 80. */
+        if (!json_get_number(value, &n) || n != floor(n) || fabs(n) > 1e15)
+            return add_word(job, err, "--%s=%s", value->key, value->string);
+        snprintf(whole, sizeof whole, "%.0f", n);
+        return add_word(job, err, "--%s=%s", value->key, whole);
     case JSON_ARRAY:
     case JSON_OBJECT:
         break;
     }
     return fail(err, "option \"%s\" must be a string, a number, true or false",
                 value->key);
-}
-
-static int add_options(struct serve_job *job, const struct options *base,
-                       const struct json_value *options, struct err *err)
-{
-    if (options && options->kind != JSON_OBJECT)
-        return fail(err, "\"options\" must be an object");
-    for (const struct json_value *value = json_first(options); value;
-         value = json_next(options, value))
-        if (add_option(job, base, value, err))
-            return -1;
-    return 0;
 }
 
 static int add_member(struct serve_job *job, const char *name, struct err *err)
@@ -220,28 +181,20 @@ static int check_members(const struct json_value *root, struct err *err)
 static int make_words(struct serve_job *job, const struct options *base,
                       const struct json_value *root, struct err *err)
 {
-    return add_word(job, err, "gimgxf", NULL, NULL) ||
-                   add_options(job, base, json_find(root, "options"), err) ||
-                   add_word(job, err, "--", NULL, NULL) ||
-                   add_member(job, "op", err) ||
+    const struct json_value *options = json_find(root, "options");
+    if (add_word(job, err, "gimgxf", NULL, NULL))
+        return -1;
+    if (options && options->kind != JSON_OBJECT)
+        return fail(err, "\"options\" must be an object");
+    for (const struct json_value *value = json_first(options); value;
+         value = json_next(options, value))
+        if (add_option(job, base, value, err))
+            return -1;
+    return add_word(job, err, "--", NULL, NULL) || add_member(job, "op", err) ||
                    add_member(job, "input", err) ||
                    add_member(job, "output", err)
                ? -1
                : 0;
-}
-
-static void take_names(struct serve_job *serve, struct serve_root *root)
-{
-    struct job *job = &serve->job;
-    job->opts = &serve->opts;
-    job->input = serve->opts.file[0];
-    job->output = serve->opts.file[1];
-    job->served = true;
-    if (!root)
-        return;
-    job->input = below(root, job->input);
-    job->output = below(root, job->output);
-    job->input_root = job->output_root = &root->root;
 }
 
 /* Reads a job from text, which must live as long as the job. Returns 0, or -1
@@ -274,7 +227,15 @@ static int read_job(struct serve_job *job, const char *text, size_t size,
     if (check_members(all, err) || make_words(job, base, all, err) ||
         command_line_parse_job(&job->opts, base, job->words, job->word, err))
         return -1;
-    take_names(job, root);
+    const char *const *file = job->opts.file;
+    job->job = (struct job){
+        .opts = &job->opts,
+        .input = root ? below(root, file[0]) : file[0],
+        .output = root ? below(root, file[1]) : file[1],
+        .input_root = root ? &root->root : NULL,
+        .output_root = root ? &root->root : NULL,
+        .served = true,
+    };
     return job_choose_format(&job->job, err);
 }
 
@@ -290,16 +251,14 @@ static void free_job(struct serve_job *job)
 
 /* A job in this process. */
 struct served_job {
-    struct bytes text;
+    struct bytes text, answer;
     struct serve_job asked;
-    struct bytes answer;
 };
 
 struct server {
     const struct options *opts;
     const struct backend *backend;
-    struct serve_root
-        *root; /* that the files of jobs are confined to, or NULL */
+    struct serve_root *root; /* of the files of jobs, or NULL */
     struct worker_pool *pool;
     struct line_reader lines;
     struct answers {
@@ -484,13 +443,12 @@ static void serve(struct server *server)
             worker_pool_stop(server->pool);
         else if (server->ended)
             worker_pool_finish(server->pool);
-        const bool waits = !more;
         struct pollfd fds[2] = {
             { .fd = reads(server) ? server->lines.fd : -1, .events = POLLIN },
             { .fd = server->answers.out.size ? server->answers.fd : -1,
               .events = POLLOUT },
         };
-        worker_pool_step(server->pool, fds, 2, waits ? -1 : 0);
+        worker_pool_step(server->pool, fds, 2, more ? 0 : -1);
         if (fds[1].revents)
             write_answers(&server->answers);
         if (fds[0].revents)
@@ -547,10 +505,18 @@ enum outcome serve_run(const struct options *opts, const char *backend)
     server.backend = backend_find(backend, &why);
     if (!server.backend)
         return scheduler_refuse(opts, backend, NULL, &why);
-    if (opts->root && open_root(&root, opts->root, &why)) {
-        fail(&text, "--root: %s: %s", opts->root, why.text);
-        report_error(NULL, text.text);
-        return OUTCOME_NOT_BEGUN;
+    if (opts->root) { /* which must exist */
+        root = (struct serve_root){ .path = realpath(opts->root, NULL) };
+        int status = root.path ? root_open(&root.root, opts->root, false, &why)
+                               : fail(&why, "%s", strerror(errno));
+        if (status || atomic_load(&root.root.fd) < 0) {
+            fail(&text, "--root: %s: %s", opts->root, why.text);
+            report_error(NULL, text.text);
+            if (root.path)
+                root_close(&root.root);
+            free(root.path);
+            return OUTCOME_NOT_BEGUN;
+        }
     }
     enum outcome outcome = OUTCOME_FAILED;
     server.answers.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -558,8 +524,10 @@ enum outcome serve_run(const struct options *opts, const char *backend)
         report_error("standard output", strerror(errno));
     else
         outcome = run(&server);
-    if (opts->root)
-        close_root(&root);
+    if (opts->root) {
+        root_close(&root.root);
+        free(root.path);
+    }
     if (server.answers.error == EPIPE)
         signals_end(SIGPIPE);
     if (signals_asked())
