@@ -450,25 +450,6 @@ static bool needs_process(const struct worker_pool *pool)
     return queue->given - queue->ended - queue->sent > free;
 }
 
-/* A process that ended before it was ready has printed why, if it could. One
- * that was killed, as where memory runs out, could not, and another is tried.
- */
-static void end_unready(struct worker_pool *pool, int status)
-{
-    const bool exited = WIFEXITED(status);
-    unsigned free;
-    if (!exited && ++pool->state.unready < UNREADY_MAX)
-        return;
-    pool->most = count_processes(pool, &free);
-    if (pool->most)
-        return;
-    give_up(pool, exited && WEXITSTATUS(status) && !pool->state.started
-                      ? NULL
-                      : "a worker process ended before it was ready");
-    if (exited && WEXITSTATUS(status) == OUTCOME_NO_DEVICE)
-        pool->state.outcome = OUTCOME_NO_DEVICE;
-}
-
 /* Waits for a process that has closed its socket, or is to be ended. */
 static void end_process(struct worker_pool *pool, struct worker *worker)
 {
@@ -483,13 +464,25 @@ static void end_process(struct worker_pool *pool, struct worker *worker)
     *worker = (struct worker){ .fd = -1 };
     if (ended.job)
         bury_job(&pool->queue, ended.job, ended.unread, status);
-    if (!ended.ready) {
-        end_unready(pool, status);
-    } else if (ended.finishing &&
-               !(WIFEXITED(status) && WEXITSTATUS(status) == OUTCOME_DONE)) {
+    const bool exited = WIFEXITED(status);
+    const int exit = exited ? WEXITSTATUS(status) : OUTCOME_FAILED;
+    if (ended.ready && ended.finishing && exit != OUTCOME_DONE) {
         report_error(NULL, "the worker process failed after its last job");
         pool->state.outcome = OUTCOME_FAILED;
     }
+    /* One that ended before it was ready has printed why, if it could. One that
+     * was killed, as where memory runs out, could not, and another is tried. */
+    if (ended.ready || (!exited && ++pool->state.unready < UNREADY_MAX))
+        return;
+    unsigned free;
+    pool->most = count_processes(pool, &free);
+    if (pool->most)
+        return;
+    give_up(pool, exited && exit && !pool->state.started
+                      ? NULL
+                      : "a worker process ended before it was ready");
+    if (exit == OUTCOME_NO_DEVICE)
+        pool->state.outcome = OUTCOME_NO_DEVICE;
 }
 
 /* ---- Receiving ----------------------------------------------------------- */

@@ -61,28 +61,6 @@ static void device_free(void *, void *memory)
     (void)cudaFree(memory);
 }
 
-/* Allocates a source and a result, which are to be freed in any case. Those of
- * others have rows without padding. */
-static int make_pair(struct gpu_bed *bed, struct suite_shape shape,
-                     struct kernel_task *task, struct err *err)
-{
-    const struct suite_work *work = &bed->kcase.entry.work;
-    struct mem mem = { device_alloc, device_free, NULL };
-    memset(task, 0, sizeof *task);
-    task->stream = bed->stream;
-    task->src.cell = work->cell;
-    task->src.nplanes = work->nplanes;
-    task->src.width = shape.width;
-    task->src.height = shape.height;
-    if (image_alloc(&task->src, mem, err) ||
-        image_like(&task->dst, &task->src, work->turn, mem, err))
-        return -1;
-    for (struct image *img : { &task->src, &task->dst })
-        if (bed->kcase.entry.origin != SUITE_OURS)
-            img->plane[0].stride = img->plane[0].width * cell_size(work->cell);
-    return 0;
-}
-
 /* ---- Cells ---------------------------------------------------------------*/
 
 static constexpr unsigned THREADS = 256;
@@ -138,30 +116,6 @@ static int prepare(struct gpu_bed *bed, struct err *err)
                                      task->dst.pixels.rows.size, bed->stream);
     }
     return gpu_check(status, "filling", err);
-}
-
-/* Waits, and adds the cells of a result and the wrong ones of them. */
-static int check_task(struct gpu_bed *bed, const struct kernel_task *task,
-                      struct suite_result *result, struct err *err)
-{
-    unsigned long long found = 0;
-    cudaError_t status =
-        cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
-    for (unsigned i = 0; i < task->src.nplanes && !status; i++) {
-        const struct verify_plane what =
-            verify_plane_of(&task->dst, i, bed->kcase.entry.work.turn);
-        verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
-            what, bed->wrong);
-        status = cudaGetLastError();
-        result->cells += (uint64_t)what.plane.width * what.plane.height;
-    }
-    if (!status)
-        status = cudaMemcpyAsync(&found, bed->wrong, sizeof found,
-                                 cudaMemcpyDeviceToHost, bed->stream);
-    if (!status)
-        status = cudaStreamSynchronize(bed->stream);
-    result->wrong += found;
-    return gpu_check(status, "checking", err);
 }
 
 /* ---- A case --------------------------------------------------------------*/
@@ -244,12 +198,25 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
     if (bed->timed && !result->in_l2)
         n = (TIMES_L2 * (uint64_t)bed->l2 + pair - 1) / pair;
     n = n > PAIRS ? PAIRS : n < 2 && bed->timed && !result->in_l2 ? 2 : n;
+    const struct mem mem = { device_alloc, device_free, NULL };
     while (bed->ntasks < n) {
         struct kernel_task *task = &bed->task[bed->ntasks++];
-        if (make_pair(bed, shape, task, err)) {
+        memset(task, 0, sizeof *task);
+        task->stream = bed->stream;
+        task->src.cell = work->cell;
+        task->src.nplanes = work->nplanes;
+        task->src.width = shape.width;
+        task->src.height = shape.height;
+        if (image_alloc(&task->src, mem, err) ||
+            image_like(&task->dst, &task->src, work->turn, mem, err)) {
             result->left_out = "more than the device has free";
             return 0;
         }
+        /* Kernels of others take rows without padding. */
+        for (struct image *img : { &task->src, &task->dst })
+            if (kcase->entry.origin != SUITE_OURS)
+                img->plane[0].stride =
+                    img->plane[0].width * cell_size(work->cell);
     }
     if (bed->timed && warm_up(bed, err))
         return -1;
@@ -268,10 +235,25 @@ static int gpu_check_result(void *context, struct suite_result *result,
     for (unsigned i = 0; i < bed->ntasks; i++)
         if (kernel_cases_launch(&bed->kcase, &bed->task[i], err))
             return -1;
+    unsigned long long found = 0;
+    cudaError_t status =
+        cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
     for (unsigned i = 0; i < bed->ntasks; i++)
-        if (check_task(bed, &bed->task[i], result, err))
-            return -1;
-    return 0;
+        for (unsigned p = 0; p < bed->task[i].src.nplanes && !status; p++) {
+            const struct verify_plane what = verify_plane_of(
+                &bed->task[i].dst, p, bed->kcase.entry.work.turn);
+            verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
+                what, bed->wrong);
+            status = cudaGetLastError();
+            result->cells += (uint64_t)what.plane.width * what.plane.height;
+        }
+    if (!status)
+        status = cudaMemcpyAsync(&found, bed->wrong, sizeof found,
+                                 cudaMemcpyDeviceToHost, bed->stream);
+    if (!status)
+        status = cudaStreamSynchronize(bed->stream);
+    result->wrong = found;
+    return gpu_check(status, "checking", err);
 }
 
 static void gpu_close(void *context)

@@ -75,16 +75,11 @@ VERIFY_INLINE uint32_t verify_result(struct verify_plane what, uint32_t width,
     return what.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
 }
 
-VERIFY_INLINE uint8_t *verify_at(const struct verify_plane *what, uint32_t x,
-                                 uint32_t y)
-{
-    return what->plane.data + y * what->plane.stride + (size_t)x * what->size;
-}
-
 /* Writes cell (x, y) of a source. */
 VERIFY_INLINE void verify_put(struct verify_plane what, uint32_t x, uint32_t y)
 {
-    uint8_t *at = verify_at(&what, x, y);
+    uint8_t *at =
+        what.plane.data + y * what.plane.stride + (size_t)x * what.size;
     const unsigned parts = verify_parts(what.cell);
     for (unsigned k = 0; k < parts; k++) {
         uint32_t bits = verify_source(what, x, y, k);
@@ -96,7 +91,8 @@ VERIFY_INLINE void verify_put(struct verify_plane what, uint32_t x, uint32_t y)
 VERIFY_INLINE bool verify_right(struct verify_plane what, uint32_t x,
                                 uint32_t y)
 {
-    const uint8_t *at = verify_at(&what, x, y);
+    const uint8_t *at =
+        what.plane.data + y * what.plane.stride + (size_t)x * what.size;
     const unsigned parts = verify_parts(what.cell);
     for (unsigned k = 0; k < parts; k++) {
         uint32_t bits = 0;
