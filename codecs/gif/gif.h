@@ -9,7 +9,6 @@
 
 #include "codecs/codec.h"
 #include "codecs/image/frames.h"
-#include "codecs/metadata/metadata.h"
 
 /* Bytes of the head, of a palette's entry, and of what begins an image. */
 enum { GIF_HEAD = 13, GIF_COLOR = 3, GIF_IMAGE = 10 };
