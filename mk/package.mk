@@ -14,7 +14,7 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             nettle-dev libisal-dev libtiff-dev libwebp-dev libbrotli-dev \
             libjxl-dev python3 python3-numpy python3-pil libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db mandoc imagemagick libvips-tools pngcheck libheif-examples \
-                libavif-bin libjxl-tools libtiff-tools webp gifsicle python3-tifffile \
+                libavif-bin libjxl-tools libtiff-tools webp python3-tifffile \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish \
                 valgrind cppcheck clang-tidy strace llvm zip locales mmdebstrap
 PACKAGES_PORTS := gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu \

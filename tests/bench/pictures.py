@@ -1,9 +1,8 @@
 """The pictures that tests/bench/programs turns, and how they are written: by the words
-of each format, with nothing of the program. A picture is an array of numpy,
+of each format, where it is not the program that writes them. A picture is an array of numpy,
 H x W x channels."""
 import struct
 import zlib
-from itertools import groupby
 
 import numpy
 
@@ -115,22 +114,6 @@ def screenshot(width, height, with_photo=True):
     return a
 
 
-def rgbe(a):
-    """Light from 0 to 4 as H x W x 4 bytes: mantissas and their exponent."""
-    light = (a.astype(numpy.float32) / 255) ** 2.2 * 4 + 1e-3
-    mantissa, exponent = numpy.frexp(light.max(-1))
-    scale = numpy.ldexp(numpy.float32(256), -exponent)[..., None]
-    return numpy.concatenate([(light * scale).astype(numpy.uint8),
-                              (exponent[..., None] + 128).astype(numpy.uint8)],
-                             -1)
-
-
-def floats(a):
-    """What the bytes of rgbe() mean."""
-    return numpy.ldexp(a[..., :3].astype(numpy.float32),
-                       a[..., 3:].astype(int) - 136)
-
-
 # ---- Files -------------------------------------------------------------------
 
 def write_ppm(f, a):
@@ -138,62 +121,10 @@ def write_ppm(f, a):
             a.astype(a.dtype.newbyteorder('>')).tobytes())
 
 
-def write_bmp(f, a):
-    height, width = a.shape[:2]
-    rows = numpy.zeros((height, (width * 3 + 3) // 4 * 4), numpy.uint8)
-    rows[:, :width * 3] = a[::-1, :, ::-1].reshape(height, -1)
-    f.write(struct.pack('<2s3I3I2H6I', b'BM', 54 + rows.size, 0, 54, 40, width,
-                        height, 1, 24, 0, 0, 2835, 2835, 0, 0))
-    f.write(rows.tobytes())
-
-
 def write_tga(f, a):
     f.write(struct.pack('<3B5x2x2x2H2B', 0, 0, 2, a.shape[1], a.shape[0], 24,
                         0))
     f.write(a[::-1, :, ::-1].tobytes())
-
-
-def write_packed_tga(f, a):
-    """Literals, and runs of 128 pixels where there are any."""
-    height, width = a.shape[:2]
-    f.write(struct.pack('<3B5x2x2x2H2B', 0, 0, 10, width, height, 24, 0x20))
-    for row in a[:, :, ::-1].reshape(height, -1):
-        for x in range(0, width, 128):
-            n = min(128, width - x)
-            pixels = row[3 * x:3 * (x + n)].tobytes()
-            flat = pixels == pixels[:3] * n
-            f.write(bytes([n - 1 + 128 * flat]) + pixels[:3 if flat else None])
-
-
-def packets(row):
-    """Runs of 4 to 127 and literals of up to 128, as in Radiance."""
-    out, left = bytearray(), bytearray()
-
-    def flush():
-        for i in range(0, len(left), 128):
-            out.append(len(left[i:i + 128]))
-            out.extend(left[i:i + 128])
-        left.clear()
-    for value, run in groupby(row):
-        n = len(list(run))
-        if n < 4:
-            left.extend([value] * n)
-            continue
-        flush()
-        for i in range(0, n, 127):
-            out.extend([128 + min(127, n - i), value])
-    flush()
-    return out
-
-
-def write_hdr(f, a):
-    height, width = a.shape[:2]
-    f.write(b'#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %d +X %d\n' %
-            (height, width))
-    for row in a:
-        f.write(struct.pack('>2BH', 2, 2, width))
-        for i in range(4):
-            f.write(packets(row[:, i].tobytes()))
 
 
 def filtered(rows, step):

@@ -41,17 +41,6 @@ if offers Pillow; then
         wc -l)" = "$(wc -l <false)" ]
 fi
 
-# ffmpeg reads interlaced ones, but none whose default image is no frame; it
-# places frames of 2 and 4 bits wrongly, and does not blend those of 16.
-if offers ffmpeg; then
-    grep -E '^(flipv|rotate90|transverse) in/8-[0-9]-[01]-0\.png' list >shown
-    check 'shown' [ "$(wc -l <shown)" = 30 ]
-    check 'as ffmpeg shows them' [ -z "$(python3 "$apng" ffmpeg <shown)" ]
-    sed -n 's/^rotate90/rotate270/p' shown >false
-    check 'ffmpeg sees a wrong turn' [ "$(python3 "$apng" ffmpeg <false |
-        wc -l)" = "$(wc -l <false)" ]
-fi
-
 gives 0 '' --threads 1 rotate90 many.png one.png
 makes one.png --threads 5 rotate90 many.png five.png
 check 'many frames' turned rotate90 many.png one.png

@@ -43,16 +43,6 @@ done
 gives 0 '' --threads 1 rotate90 in/many.gif one.gif
 makes one.gif --threads 5 rotate90 in/many.gif five.gif
 
-if offers gifsicle; then
-    for op in fliph flipv rotate180 rotate90 rotate270; do
-        option=$(sed 's/fliph/flip-horizontal/; s/flipv/flip-vertical/
-            s/rotate/rotate-/' <<<$op)
-        gifsicle --no-warnings --$option in/many.gif >theirs-$op.gif
-        echo "copy $op/many.gif theirs-$op.gif"
-    done >shown
-    check 'as gifsicle turns them' [ -z "$(python3 "$gif" shown <shown)" ]
-fi
-
 # ---- What is said ----
 
 said() {

@@ -130,16 +130,4 @@ refused 2 <<END
 --edge crop rotate90 odd.jpg out.jpg | --edge: 'crop' is not known; expected reencode, trim, tag or fail
 --edge tag --ignore-orientation rotate90 odd.jpg out.jpg | --edge tag sets the orientation that --ignore-orientation leaves
 END
-
-# ---- Four quarter turns -----------------------------------------------------
-
-for file in 2x2?.jpg 4x13.jpg 1x2,2x1,2x21.jpg gray.jpg "$samples/f.jpg"; do
-    cp "$file" 0.jpg
-    cp "$file" 4.jpg
-    for _ in 1 2 3 4; do
-        gives 0 '' -q -i rotate90 4.jpg
-    done
-    check "four turns of ${file##*/}" same <(one_form 0.jpg) <(one_form 4.jpg)
-    check "its coding" [ "$(coding 0.jpg)" = "$(coding 4.jpg)" ]
-done
 finish

@@ -18,6 +18,8 @@ def put(name, data):
         file.write(data)
 
 put('bands.png', made.png(700, 700, 8, 2, made.deflate_zeros(2101 * 700)))
+put('woven.png', made.png(16, 16, 8, 2, made.deflate_zeros(made.passes_size(16, 16, 3)),
+                          interlaced=1))
 put('frames.png', made.frames_apng(8, 20, 20))
 put('scans.jpg', made.many_scans(3, 100))
 put('blocks.jpg', made.baseline_rows(2400, 1600))
@@ -76,7 +78,7 @@ for ((at = 1; at <= reads; at += step)); do
 done
 # Where it is looked at: before and after each stage, and for each band, frame, row
 # of blocks of libjpeg, or 8192 blocks of our own coder.
-for name in bands.png:6 frames.png:16 arrays.npz:4 scans.jpg:40 blocks.jpg:14 \
+for name in bands.png:6 woven.png:30 frames.png:16 arrays.npz:4 scans.jpg:40 blocks.jpg:14 \
     restarts.jpg:14; do
     times=$(grep -cx "${name%:*}" given-up)
     check "${name%:*} is given up at $times places" \

@@ -4,7 +4,6 @@
     apng.py compare OP A B        whether B is A after OP, frame by frame
     apng.py pillow OP A B         the same of the composed frames that Pillow
                                   shows
-    apng.py ffmpeg OP A B         the same as ffmpeg shows them
     apng.py special DIRECTORY     makes those that are damaged, hostile or otherwise
                                   special
 
@@ -12,7 +11,6 @@ Samples are read here from the bytes, by the words of the standard."""
 import functools
 import random
 import struct
-import subprocess
 import sys
 import zlib
 
@@ -394,25 +392,6 @@ def pillow(op, a, b):
     assert want == list(shown(b)), 'as shown'
 
 
-def ffmpeg(op, a, b):
-    def shown(name, width, height):
-        made = subprocess.run(
-            ['ffmpeg', '-v', 'error', '-i', name, '-fps_mode', 'passthrough',
-             '-f', 'rawvideo', '-pix_fmt', 'rgba64be', '-'],
-            capture_output=True, check=True).stdout
-        w, size = 8 * width, 8 * width * height
-        assert made and len(made) % size == 0, 'frames of ' + name
-        for at in range(0, len(made), size):
-            yield [[made[i:i + 8] for i in range(row, row + w, 8)]
-                   for row in range(at, at + size, w)]
-    sizes = []
-    for name in (a, b):
-        with open(name, 'rb') as file:
-            sizes.append(struct.unpack('>II', file.read(24)[16:]))
-    want = [turn(rows, op) for rows in shown(a, *sizes[0])]
-    assert want == list(shown(b, *sizes[1])), 'as ffmpeg shows them'
-
-
 def main(what, *arguments):
     if what == 'make':
         make(*arguments)
@@ -424,10 +403,8 @@ def main(what, *arguments):
         bad = 0
         for line in sys.stdin:
             try:
-                {'compare': compare, 'pillow': pillow,
-                 'ffmpeg': ffmpeg}[what](*line.split())
-            except (AssertionError, zlib.error, struct.error,
-                    subprocess.CalledProcessError) as error:
+                {'compare': compare, 'pillow': pillow}[what](*line.split())
+            except (AssertionError, zlib.error, struct.error) as error:
                 print(line.strip() + ':', error)
                 bad += 1
         return bad > 0

@@ -5,7 +5,6 @@
     gif.py compare              reads lines "OP A B", and says where B is not A after OP:
                                 of all blocks, and of each frame as browsers show it
     gif.py pillow               the same, of the frames that Pillow shows
-    gif.py shown                the same, of the frames as browsers show them alone
     gif.py first                the same, where B is a PAM with alpha of the first frame
 
 Pixels are read and written here from the bytes, by the words of GIF89a."""
@@ -391,11 +390,6 @@ def compare(op, a, b):
     return None
 
 
-def shown(op, a, b):
-    first, second = list(Gif(a).shown()), list(Gif(b).shown())
-    return None if [turn(f, op) for f in first] == second else 'frames differ'
-
-
 def first(op, a, b):
     with open(b, 'rb') as file:
         head, data = file.read().split(b'ENDHDR\n', 1)
@@ -434,8 +428,7 @@ def main():
             with open('%s/%s.gif' % (sys.argv[2], name), 'wb') as file:
                 file.write(data)
         return
-    judge = {'compare': compare, 'pillow': pillow, 'shown': shown,
-             'first': first}[sys.argv[1]]
+    judge = {'compare': compare, 'pillow': pillow, 'first': first}[sys.argv[1]]
     for line in sys.stdin:
         op, a, b = line.split()
         try:

@@ -3,23 +3,19 @@ shown of each item, and the data of each. Knows nothing of gimgxf's code."""
 import struct
 
 import pieces
-from turns import TAGS
+from turns import SOURCES, TAGS
 
 # A turn is where the corners of a picture go: those at (0, 0), (1, 0), (0, 1),
 # (1, 1), each as the place (x, y) at which it is shown.
 CORNERS = [(0, 0), (1, 0), (0, 1), (1, 1)]
-OPS = {
-    'copy': lambda x, y: (x, y), 'upright': lambda x, y: (x, y),
-    'fliph': lambda x, y: (1 - x, y),
-    'flipv': lambda x, y: (x, 1 - y), 'rotate180': lambda x, y: (1 - x, 1 - y),
-    'transpose': lambda x, y: (y, x), 'transverse': lambda x, y: (1 - y, 1 - x),
-    'rotate90': lambda x, y: (1 - y, x), 'rotate270': lambda x, y: (y, 1 - x),
-}
 EXIF = [None, *TAGS]
 
 
 def turned(corners, op):
-    return [OPS[op](x, y) for x, y in corners]
+    """SOURCES say where a pixel was: where it goes, the inverse does."""
+    back = {'rotate90': 'rotate270', 'rotate270': 'rotate90',
+            'upright': 'copy'}.get(op, op)
+    return [SOURCES[back](x, y, 2, 2) for x, y in corners]
 
 
 def boxes(data, at, end):

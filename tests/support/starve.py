@@ -22,8 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import apng
 import pieces
-from pieces import app1, chunk, raw_profile, resource, segment
-from tiff import Writer
+from pieces import app1, chunk, raw_profile, segment
+from strip_pictures import exif as full_exif, full_jpeg
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(HERE, '..', '..', 'samples')
@@ -61,16 +61,6 @@ def png(width, height, bits=8, color=2, interlace=0, before=b'', after=b'',
 PALETTE = chunk(b'PLTE', noise(48)) + chunk(b'tRNS', bytes([0, 128]))
 
 
-def tiff(thumbnail=b''):
-    """EXIF: an orientation and a subject area; then a thumbnail."""
-    block = Writer()
-    block.directory({0x112: (3, [1]), 0x8769: (4, [{0x9214: (3, [20, 10, 5, 5])}])},
-                    block.link)
-    if thumbnail:
-        block.thumbnail(thumbnail)
-    return bytes(block.out)
-
-
 XMP = '''<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
 xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
 xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="1"
@@ -98,28 +88,8 @@ def jpeg(width=48, height=32, segments=b'', options=()):
     return made[:2] + segments + made[2:]
 
 
-def exif(thumbnail=b''):
-    return app1(pieces.EXIF, tiff(thumbnail))
-
-
-def extended_xmp():
-    """A packet, and another one of two segments that belongs to it."""
-    guid = b'0123456789ABCDEF' * 2
-    long = XMP.replace(b'tiff:Orientation="1"',
-                       b'tiff:Artist="%s"' % (b'long ' * 2000))
-    head = XMP.replace(b'xmlns:tiff', b'xmlns:xmpNote="http://ns.adobe.com/xmp/'
-                       b'note/" xmpNote:HasExtendedXMP="%s" xmlns:tiff' % guid)
-    return app1(pieces.XMP, head) + b''.join(
-        pieces.extended_xmp(long, guid, *range(6000, len(long), 6000)))
-
-
-def photoshop(thumbnail):
-    """APP13: a density, guides, and a thumbnail with a header of its own."""
-    density = struct.pack('>IHHIHH', 300 << 16, 1, 1, 200 << 16, 1, 1)
-    guides = struct.pack('>IIII', 1, 576, 576, 1) + struct.pack('>IB', 320, 0)
-    head = struct.pack('>IIIIIIHH', 1, 24, 16, 72, 1152, len(thumbnail), 24, 1)
-    return segment(0xed, b'Photoshop 3.0\0' + resource(1005, density) +
-                   resource(1032, guides) + resource(1036, head + thumbnail))
+def exif(thumbnail):
+    return app1(pieces.EXIF, full_exif(b'maker', thumbnail))
 
 
 def npz(method):
@@ -159,8 +129,8 @@ def png_cases(large, small):
              chunk(b'zTXt', b'Comment\0\0' + zlib.compress(b'long ' * 200)) +
              chunk(b'iTXt', b'XML:com.adobe.xmp\0\0\0\0\0' + XMP) +
              chunk(b'pHYs', struct.pack('>IIB', 1000, 2000, 1)) +
-             chunk(b'eXIf', tiff(small)))
-    raw = raw_profile('exif', tiff(small), False)
+             chunk(b'eXIf', full_exif(b'maker', small)))
+    raw = raw_profile('exif', full_exif(b'maker', small), False)
     frames = apng.animation(apng.Kind(8, 6, 0), 0, frames=4)
     special, noisy = apng.special(), png(640, 480, smooth=256)
     woven, texts = png(40, 30, interlace=1), png(40, 30, before=texts)
@@ -233,20 +203,18 @@ def jpeg_cases(small):
 
 
 def jpeg_metadata_cases(small):
-    def having(segments, more=''):
-        return turned('jpg', jpeg(segments=segments), more)
+    full = full_jpeg(jpeg())
+
+    def having(segments):
+        return turned('jpg', jpeg(segments=segments))
     found = {
         'jpeg-thumbnail': having(exif(small)),
         'jpeg-odd-thumbnail': having(exif(jpeg(23, 15))),
         'jpeg-xmp': having(app1(pieces.XMP, XMP)),
-        'jpeg-extended-xmp': having(extended_xmp()),
-        'jpeg-photoshop': having(photoshop(small)),
         'jpeg-jfxx': having(segment(0xe0, b'JFXX\0\x10' + small)),
-        'jpeg-jfxx-pixels': having(segment(
-            0xe0, b'JFXX\0\x13\x06\x04' + noise(72))),
-        'jpeg-icc': having(segment(0xe2, b'ICC_PROFILE\0\1\1' + noise(500))),
-        'jpeg-to-png': having(exif(small) + extended_xmp(), '--format png'),
-        'jpeg-strip': having(exif(small) + extended_xmp(), '--strip'),
+        'jpeg-full': turned('jpg', full),
+        'jpeg-to-png': turned('jpg', full, '--format png'),
+        'jpeg-strip': turned('jpg', full, '--strip'),
     }
     for kind in ('ultrahdr', 'motion', 'stereo', 'odd', 'broken'):
         found['jpeg-trailer-' + kind] = turned('jpg', trailer(kind))

@@ -7,19 +7,13 @@ Names in DIR say what a viewer has to see, and what has to be said:
 PLACES-VALUE[-OTHER].jpg, where the first place counts.
 """
 import os
-import struct
 import sys
 import zlib
 
-from pieces import EXIF, XMP, app1, chunk, extended_xmp, raw_profile
+from pieces import EXIF, XMP, app1, chunk, exif, extended_xmp, raw_profile
 import turns
 
 TIFF = 'http://ns.adobe.com/tiff/1.0/'
-
-
-def exif(n):
-    return (b'MM\0*\0\0\0\x08\0\2' + struct.pack('>HHIHH', 0x0112, 3, 1, n, 0) +
-            struct.pack('>HHIHH', 0x0128, 3, 1, 2, 0) + b'\0\0\0\0')
 
 
 def xmp(n, element=False, prefix='tiff', more=''):

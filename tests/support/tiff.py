@@ -15,7 +15,7 @@ import struct
 import sys
 import zlib
 
-from turns import SOURCES as TURNS
+from turns import SOURCES as TURNS, turn
 
 TAGGED = list(TURNS)  # by orientation, from 1
 SIZES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
@@ -234,13 +234,8 @@ class Reader:
 
 
 def turned(op, w, h, rows):
-    nw, nh = (w, h) if TURNS[op](0, 1, 9, 9)[1] in (1, 7) else (h, w)
-    made = []
-    for plane in range(len(rows) // h):
-        for y in range(nh):
-            at = [TURNS[op](x, y, w, h) for x in range(nw)]
-            made.append([rows[plane * h + sy][sx] for sx, sy in at])
-    return nw, nh, made
+    planes = [turn(rows[at:at + h], op) for at in range(0, len(rows), h)]
+    return len(planes[0][0]), len(planes[0]), sum(planes, [])
 
 
 PAIRS = {282: 283, 283: 282, 40962: 40963, 40963: 40962, 322: 323, 323: 322}

@@ -45,9 +45,7 @@ find_tool() {
         ;;
     cjxl | djxl) first_of "$1" "^$1 v" 0.7 --version ;;
     exiftool) first_of "$1" '^ExifTool version ' 12 -ver -v ;;
-    ffmpeg) first_of "$1" '^ffmpeg version ' 5.1 -version ;;
     fish) first_of "$1" '^fish, version ' 3.1 --version ;;
-    gifsicle) first_of gifsicle '^LCDF Gifsicle ' 1.8 --version ;;
     gm) first_of "$1" '^GraphicsMagick ' 1.3 version ;;
     heif-convert | heif-enc) first_of "$1" ' libheif version: ' 1.12 -h ;;
     jq) first_of "$1" '^jq-' 1.5 --version ;;

@@ -197,21 +197,6 @@ TEST(walked)
     }
 }
 
-TEST(stat)
-{
-    struct root root = open_root("top", false);
-    struct stat st;
-    CHECK(resolve_stat(&root, "file-link", true, &st) && S_ISREG(st.st_mode),
-          "followed");
-    CHECK(resolve_stat(&root, "file-link", false, &st) && S_ISLNK(st.st_mode),
-          "the link");
-    CHECK(resolve_stat(&root, "a/back/loop", false, &st) && S_ISLNK(st.st_mode),
-          "a link behind a link");
-    CHECK(!resolve_stat(&root, "leaves", true, &st), "outside");
-    CHECK(resolve_stat(&root, "leaves", false, &st), "its link");
-    root_close(&root);
-}
-
 /* Where a name is to be written, as "DIRECTORY/BASE" below the test's place. */
 static const struct found {
     const char *name, *directory, *base;
@@ -275,74 +260,6 @@ TEST(file)
     root_close(&root);
 }
 
-/* Of a file whose directories are missing, where the first one would be made.
- */
-static void check_nearest(struct root *root, const char *name,
-                          const char *directory, const char *base)
-{
-    struct location place;
-    struct err err = { .text = "" };
-    CHECK(resolve_nearest(root, name, &place, &err) == 0, "%s: %s", name,
-          err.text);
-    CHECK(strcmp(place.base, base) == 0 && !place.exists, "%s: %s", name,
-          place.base);
-    check_within(&place, name, directory);
-}
-
-/* Directories that are missing are made, where links lead, but not outside. */
-TEST(make)
-{
-    struct root root = open_root("fresh/root", true);
-    struct err err = { .text = "" };
-    struct location place;
-    struct stat st;
-    CHECK(stat("fresh", &st) != 0, "made too early");
-    CHECK(!resolve_stat(&root, "fresh/root/x", true, &st), "not there");
-    check_nearest(&root, "fresh/root/x/y/z", ".", "fresh");
-    check_nearest(NULL, "fresh/root/x/y/z", ".", "fresh");
-    CHECK(stat("fresh", &st) != 0, "made, not found");
-    CHECK(resolve_file(&root, "fresh/root/x/y/z", true, &place, &err) == 0,
-          "%s", err.text);
-    close(place.directory);
-    CHECK(stat("fresh/root/x/y", &st) == 0 && S_ISDIR(st.st_mode), "made");
-    CHECK(symlink("../../made", "fresh/root/out") == 0, "link");
-    CHECK(symlink("x/made", "fresh/root/in") == 0, "link");
-    CHECK(resolve_nearest(&root, "fresh/root/out/z", &place, &err) == -1,
-          "outside");
-    check_nearest(&root, "fresh/root/in/z", "fresh/root/x", "made");
-    check_nearest(&root, "fresh/root/x/n/o/z", "fresh/root/x", "n");
-    check_nearest(&root, "fresh/root/x/y/z", "fresh/root/x/y", "z");
-    CHECK(resolve_file(&root, "fresh/root/out/z", true, &place, &err) == -1,
-          "outside");
-    CHECK(stat("made", &st) != 0 && stat("fresh/made", &st) != 0, "outside");
-    CHECK(resolve_file(&root, "fresh/root/in/z", true, &place, &err) == 0, "%s",
-          err.text);
-    close(place.directory);
-    CHECK(stat("fresh/root/x/made", &st) == 0, "inside");
-    root_close(&root);
-    CHECK(system("rm -r fresh") == 0, "fresh");
-}
-
-/* A directory that becomes a link after its root was opened. */
-TEST(swap)
-{
-    struct root root = open_root("top", true);
-    struct err err = { .text = "" };
-    struct location place;
-    CHECK(rename("top/a", "a-before") == 0 && symlink("../out", "top/a") == 0,
-          "%s", strerror(errno));
-    CHECK(resolve_file(&root, "top/a/new", true, &place, &err) == -1,
-          "it leads out of its root");
-    CHECK(unlink("top/a") == 0 && rename("a-before", "top/a") == 0, "back");
-    /* The root itself: its directory is held. */
-    CHECK(rename("top", "top-before") == 0 && symlink("out", "top") == 0, "%s",
-          strerror(errno));
-    CHECK(!*content(&root, "top/secret"), "a root that was swapped");
-    CHECK(strcmp(content(&root, "top/file"), "top") == 0, "the one opened");
-    CHECK(unlink("top") == 0 && rename("top-before", "top") == 0, "back");
-    root_close(&root);
-}
-
 /* A link of /proc leads to an open file, which need not have a name. */
 TEST(magic)
 {
@@ -370,31 +287,6 @@ TEST(magic)
     close(ends[0]);
     close(ends[1]);
     close(fd);
-}
-
-enum { FIRST_USER = 61000 }; /* of three that nobody is */
-
-/* Whether `user` follows a link that `maker` made in a directory of `owner`.
- * Users are numbered from 0 to 2, and are not users of the system. */
-static bool follows(mode_t mode, uid_t owner, uid_t maker, uid_t user)
-{
-    struct location place;
-    struct err err;
-    mkdir("shared", 0700);
-    CHECK(chown("shared", FIRST_USER + owner, 0) == 0 &&
-              chmod("shared", mode) == 0,
-          "shared");
-    CHECK(symlink("../top/file", "shared/link") == 0 &&
-              lchown("shared/link", FIRST_USER + maker, 0) == 0,
-          "shared/link");
-    CHECK(seteuid(FIRST_USER + user) == 0, "seteuid");
-    int status = resolve_file(NULL, "shared/link", false, &place, &err);
-    if (status == 0)
-        close(place.directory);
-    CHECK(seteuid(0) == 0 && unlink("shared/link") == 0 && rmdir("shared") == 0,
-          "shared");
-    CHECK(status == 0 || strstr(err.text, "another user"), "%s", err.text);
-    return status == 0;
 }
 
 /* Whether it exists or not; what is behind a loop of links stays as it is. */
@@ -444,26 +336,6 @@ TEST(canonical)
                                 &err) == 0 &&
                   strcmp(path.text, whole[i][1]) == 0,
               "%s: %s", whole[i][0], path.text);
-}
-
-TEST(sticky)
-{
-    char here[PATH_MAX];
-    /* Root of a user namespace cannot give files to users that it has not. */
-    if (!getcwd(here, sizeof here) || chown(here, FIRST_USER, 0) ||
-        chown(here, 0, 0)) {
-        test_skip("links of other users, which takes root");
-        return;
-    }
-    CHECK(chmod(here, 0755) == 0, "%s", here);
-    for (uid_t owner = 0; owner < 3; owner++)
-        for (uid_t maker = 0; maker < 3; maker++) {
-            bool mine = maker == 0, owners = maker == owner;
-            CHECK(follows(01777, owner, maker, 0) == (mine || owners),
-                  "sticky, %u, %u", owner, maker);
-            CHECK(follows(0777, owner, maker, 0), "not sticky");
-            CHECK(follows(01775, owner, maker, 0), "not writable by all");
-        }
 }
 
 TEST_TEAR_DOWN()

@@ -99,16 +99,12 @@ static void do_job(int fd, const char *text)
         answer(fd, text);
 }
 
-static int unready; /* how a process ends that never is ready, or 0 */
-
 static enum outcome work(void *context, const struct worker_start *start)
 {
     const struct worker_message ready = { .kind = WORKER_READY };
     struct job_message message;
     char text[64];
     (void)context;
-    if (unready)
-        return (enum outcome)unready;
     send_all(start->fd, &ready, sizeof ready);
     while (receive_all(start->fd, &message, sizeof message) &&
            message.size < sizeof text &&
@@ -238,17 +234,7 @@ TEST(many)
               "%d: '%s'", i, told.text[i]);
 }
 
-/* A process that ends before it is ready. */
-TEST(unready)
+TEST_TEAR_DOWN()
 {
-    static const char *const job[] = { "a", "b" };
-    static struct told told;
-    for (int i = 0; i < 2; i++) {
-        unready = i ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
-        const enum outcome outcome = run(job, 2, &told);
-        CHECK(outcome == (enum outcome)unready, "%d", outcome);
-        CHECK(told.taken == 0, "%u", told.taken);
-    }
-    unready = 0;
     unlink(output);
 }

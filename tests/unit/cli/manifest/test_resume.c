@@ -3,7 +3,6 @@
 #include "cli/manifest/resume.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -143,24 +142,6 @@ TEST(replaced)
     CHECK(verdict_of(&job) == VERDICT_DONE, "by size and time, unread");
 }
 
-/* With --preserve the original may look the same. */
-TEST(replaced_with_its_time)
-{
-    unlink(LOG);
-    put_file("a.ppm", "old", then);
-    struct record job = job_of("a.ppm", "a.ppm");
-    put_file("a.ppm", "NEW", then);
-    struct record done = noted(job, "NEW");
-    note(&done);
-    CHECK(verdict_of(&job) == VERDICT_DONE, "by its bytes");
-    put_file("a.ppm", "old", then);
-    CHECK(verdict_of(&job) == VERDICT_CHANGED, "alike, but for its bytes");
-
-    need(unlink("a.ppm") == 0 && symlink("a.ppm", "a.ppm") == 0, "a.ppm");
-    CHECK(verdict_of(&job) == VERDICT_CHANGED, "what nobody can look at");
-    unlink("a.ppm");
-}
-
 /* ---- To another place -----------------------------------------------------*/
 
 TEST(elsewhere)
@@ -284,59 +265,6 @@ TEST(confined)
     unlink("other/a.ppm");
     unlink("other/old.ppm");
     need(rmdir("walked") == 0 && rmdir("other") == 0, "walked");
-}
-
-/* A file is the same under every spelling of its name, also through a link to
- * its directory. */
-TEST(spellings)
-{
-    char here[PATH_MAX], whole[PATH_MAX + 20];
-    need(getcwd(here, sizeof here) != NULL, "here");
-    snprintf(whole, sizeof whole, "//%s/./q/a.ppm", here);
-    const char *const same[] = {
-        "q/a.ppm", "./q/a.ppm",    "q//a.ppm", "././/q/./a.ppm",
-        whole,     "q/../q/a.ppm", whole + 1,  "link/a.ppm",
-    };
-    static const char *const others[] = {
-        "/q/a.ppm", "a.ppm",  "q/a.pp",   "q/a.ppm2",
-        "q/a/ppm",  "qa.ppm", ".q/a.ppm",
-    };
-    enum { SAME = COUNT(same) };
-    need(mkdir("q", 0777) == 0 && symlink("q", "link") == 0, "q");
-    put_file("q/a.ppm", "NEW", then);
-    for (size_t i = 0; i < SAME; i++) {
-        struct record job = job_of(same[i], same[i]);
-        struct record beside = job_of(same[i], "b.ppm");
-        struct record done = with_status(job, STATUS_DONE, "NEW");
-        unlink(LOG);
-        note(&done);
-        for (size_t k = 0; k < SAME; k++) {
-            job.input = same[k];
-            CHECK(verdict_of(&job) == VERDICT_DONE, "%s, %s", same[i], same[k]);
-            job.output = same[k];
-            CHECK(verdict_of(&job) == VERDICT_DONE, "%s, %s", same[i], same[k]);
-        }
-        CHECK(verdict_of(&beside) == VERDICT_TODO, "another output");
-        for (size_t k = 0; k < COUNT(others); k++) {
-            job.input = job.output = others[k];
-            CHECK(verdict_of(&job) == VERDICT_TODO, "%s, %s", same[i],
-                  others[k]);
-        }
-    }
-    unlink("q/a.ppm");
-    unlink("link");
-    rmdir("q");
-
-    unlink(LOG);
-    put_file("a.ppm", "old", then);
-    put_file("b.ppm", "NEW", then);
-    struct record job = job_of("a.ppm", "./b.ppm");
-    struct record done = with_status(job, STATUS_DONE, "NEW");
-    note(&done);
-    job.input = ".//a.ppm";
-    job.output = "b.ppm";
-    CHECK(verdict_of(&job) == VERDICT_DONE, "to another place");
-    unlink("b.ppm");
 }
 
 TEST(order)

@@ -190,21 +190,6 @@ EACH_CAMERA(turn)
     }
 }
 
-EACH_CAMERA(turn_back)
-{
-    const struct camera c = camera_block(kind);
-    for (unsigned i = 0; i < XFORM_COUNT; i++) {
-        enum xform t = (enum xform)i;
-        bool swap = xform_transposes(t);
-        struct exif_block b = c.b;
-        turn(&b, t, 0, W, H);
-        CHECK(!memcmp(b.data, c.b.data, b.size) == (t == XFORM_NONE), "%s",
-              xform_name(t));
-        turn(&b, xform_inverse(t), 0, swap ? H : W, swap ? W : H);
-        CHECK(!memcmp(b.data, c.b.data, b.size), "%s", xform_name(t));
-    }
-}
-
 /* EXIF 2.3, 4.6.7: from IFD0 to the Exif IFD to the Interoperability IFD. */
 TEST(interop)
 {

@@ -2,8 +2,6 @@
  * are found and set. */
 #include "codecs/metadata/xmp.h"
 
-#include <time.h>
-
 #include "tests/support/test.h"
 
 #define TIFF " xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\""
@@ -271,46 +269,4 @@ TEST(damaged)
         damage(good[i]);
     for (size_t i = 0; i < COUNT(exchanged); i++)
         damage(exchanged[i][0]);
-}
-
-/* Work grows with the size and no faster: four times as much takes about four
- * times as long, where going back takes sixteen times. */
-static double seconds_for(const char *pattern, size_t size)
-{
-    owned_memory char *text = malloc(size);
-    must(text);
-    size_t length = strlen(pattern);
-    for (size_t i = 0; i < size; i++)
-        text[i] = pattern[i % length];
-    clock_t start = clock();
-    exercise(text, size);
-    clock_t end = clock();
-    return (double)(end - start) / CLOCKS_PER_SEC;
-}
-
-TEST(linear)
-{
-    static const char *const patterns[] = {
-        "<",
-        "<a ",
-        "<a b=\"",
-        "<a b='<a b=\"",
-        "<!--",
-        "<!-- --",
-        "<?",
-        "<![CDATA[",
-        "<a/><b>",
-        "</",
-        "<tiff:XResolution/>",
-        "<tiff:ImageWidth>1<tiff:ImageLength>22",
-        "<a xmlns:b='http://ns.adobe.com/tiff/1.0/' b:Orientation='6'/>",
-        "<a xmlns:",
-        ":Orientation",
-    };
-    for (size_t i = 0; i < COUNT(patterns); i++) {
-        double little = seconds_for(patterns[i], 500000);
-        double much = seconds_for(patterns[i], 2000000);
-        CHECK(much < 10 * little + 0.2, "%s: %f s, then %f s", patterns[i],
-              little, much);
-    }
 }
