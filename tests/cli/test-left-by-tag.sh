@@ -11,21 +11,17 @@ tagged.py tags FILE: prints the orientation in EXIF, how many tags EXIF has, and
 the orientation in XMP; - for what is not there.
 tagged.py shown A B...: whether all are shown alike, as djpeg decodes them."""
 import re, struct, subprocess, sys
-from pieces import XMP, app1, segment, segments, xmp_tag
+from pieces import EXIF, XMP, app1, segment, segments, xmp_tag
+from tiff import Reader
 import turns
 
 def tags(name):
     exif, count, xmp = '-', '-', '-'
     for kind, body in segments(open(name, 'rb').read()):
-        if kind == 0xe1 and body.startswith(b'Exif\0\0'):
-            tiff = body[6:]
-            order = '<' if tiff[:2] == b'II' else '>'
-            ifd = struct.unpack(order + 'I', tiff[4:8])[0]
-            count = struct.unpack(order + 'H', tiff[ifd:ifd + 2])[0]
-            for i in range(count):
-                entry = tiff[ifd + 2 + 12 * i:][:12]
-                if struct.unpack(order + 'H', entry[:2])[0] == 0x112:
-                    exif = struct.unpack(order + 'H', entry[8:10])[0]
+        if kind == 0xe1 and body.startswith(EXIF):
+            block = Reader(body[6:])
+            found = next(block.pages)
+            count, exif = len(found), block.values(found, 0x112, '-')[0]
         found = re.search(rb'tiff:Orientation="(.)"', body)
         if kind == 0xe1 and found:
             xmp = int(found.group(1))

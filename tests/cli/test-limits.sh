@@ -16,14 +16,19 @@ cat "$samples/f.ppm" | gimgxf --max-memory 1K copy - o.ppm 2>said
 check 'a pipe' [ "$(cat said)" = 'gimgxf: -: the file has more than 1024 bytes, '\
 'which --max-memory allows; a larger --max-memory reads it' ]
 
-# What a message says to be enough is.
-for option in --max-memory --max-pixels; do
-    n=1
-    for i in 1 2 3; do
-        gimgxf $option $n rotate90 "$samples/f-rgb.png" o.png 2>said && break
-        n=$(sed -n "s/.*; $option \([0-9]*[KMG]*\) allows them/\1/p" said)
-        check "$option: told what is enough" [ -n "$n" ]
+# What a message says to be enough is, and one less is not: for samples, and for the
+# blocks of a JPEG file, whether they stay or are coded anew.
+while read -r file out need op; do
+    for limit in "--max-pixels 3072" "--max-memory $need"; do
+        option=${limit% *} n=${limit#* }
+        gives 0 '' -q $limit $op "$samples/$file" o.$out
+        tells 1 "more than the $((n - 1)) of $option; $option $n allows them" \
+            -q $option $((n - 1)) $op "$samples/$file" o.$out
     done
-    gives 0 '' $option "$n" rotate90 "$samples/f-rgb.png" o.png
-done
+done <<'END'
+f-rgb.png png 86016 rotate90
+f.jpg jpg 50944 rotate90
+f.jpg jpg 50944 --quality 80 rotate90
+f.jpg ppm 86016 rotate90
+END
 finish

@@ -26,7 +26,7 @@ static void *counted_alloc(void *context, size_t size)
     counted->bytes += size;
     if (size > counted->most)
         counted->most = size;
-    return counted->empty ? NULL : garbage_alloc(NULL, size);
+    return garbage_alloc(NULL, size);
 }
 
 static void counted_free(void *context, void *memory)

@@ -22,7 +22,6 @@
 struct counted {
     size_t calls, freed;
     size_t bytes, most; /* in all, and of the largest block */
-    bool empty;         /* it gives nothing */
 };
 
 struct mem counted_memory(struct counted *counted);

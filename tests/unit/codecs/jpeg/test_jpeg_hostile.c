@@ -286,47 +286,6 @@ TEST(two_components)
             REPRESENTATION_REALIGNED);
 }
 
-static void check_limits(enum representation representation, uint64_t need)
-{
-    const struct {
-        uint64_t pixels, bytes;
-        const char *words;
-    } limits[] = {
-        { 45 * 27, 1 << 20, NULL },
-        { 45 * 27 - 1, 1 << 20, "--max-pixels" },
-        { 45 * 27, need - 1, "--max-memory" },
-    };
-    for (unsigned i = 0; i < 3; i++)
-        for (unsigned k = 1; k < 4; k += 2) {
-            owned_bytes file = make_kind(k);
-            struct counted counted = { 0 };
-            owned_fixture *f = fixture_new(&codec_jpeg);
-            f->plan.representation = representation;
-            f->load.limits = (struct limits){ .pixels = limits[i].pixels,
-                                              .bytes = limits[i].bytes };
-            f->load.mem = counted_memory(&counted);
-            int status = fixture_decode(f, file);
-            CHECK(!status == !limits[i].words, "%u: %s", i, f->err.text);
-            CHECK(!status || strstr(f->err.text, limits[i].words), "%s",
-                  f->err.text);
-            CHECK(counted.calls == !status, "%zu", counted.calls);
-            CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
-            counted.empty = true;
-            CHECK(fixture_decode(f, file), "no memory");
-        }
-}
-
-/* Rows are padded to 256 bytes, and there are two pictures. Of blocks there are
- * 6 x 4 and twice 3 x 2, in planes with room for 3 more each way; samples are
- * made of such. */
-TEST(limits)
-{
-    check_limits(REPRESENTATION_SAMPLES, 256 * 3 * (45 + 27));
-    const uint64_t blocks = 1280 * 7 + 2 * 768 * 5 + 1024 * 9 + 2 * 768 * 6;
-    check_limits(REPRESENTATION_PLANES, blocks);
-    check_limits(REPRESENTATION_COEFFICIENTS, blocks);
-}
-
 /* A header that claims the largest size costs no memory, neither for planes
  * nor for the coefficients of a progressive file. */
 TEST(claims)

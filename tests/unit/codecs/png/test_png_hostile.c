@@ -320,36 +320,3 @@ TEST(lengths)
     long grown = resident_kib() - before;
     CHECK(grown < 64 << 10, "%ld KiB more are resident", grown);
 }
-
-TEST(limits)
-{
-    /* Rows are padded to 256 bytes, and there are two pictures: 3 planes of 9
-     * rows, turned 13. */
-    const uint64_t need = 256 * 3 * (9 + 13);
-    const struct {
-        uint64_t pixels, bytes;
-        const char *words;
-    } limits[] = {
-        { 13 * 9, need, NULL },
-        { 13 * 9 - 1, need, "--max-pixels" },
-        { 13 * 9, need - 1, "--max-memory" },
-        { 0, need, "--max-pixels" },
-        { 13 * 9, 0, "--max-memory" },
-        { UINT64_MAX, UINT64_MAX, NULL },
-    };
-    owned_bytes file = make_png(&shape, 0, SIZE_MAX);
-    for (size_t i = 0; i < COUNT(limits); i++) {
-        struct counted counted = { 0 };
-        owned_fixture *f = fixture_new(&codec_png);
-        f->load.limits = (struct limits){ .pixels = limits[i].pixels,
-                                          .bytes = limits[i].bytes };
-        f->load.mem = counted_memory(&counted);
-        CHECK(accepts(f, file) == !limits[i].words, "%zu: %s", i, f->err.text);
-        CHECK(!limits[i].words || strstr(f->err.text, limits[i].words), "%s",
-              f->err.text);
-        CHECK(counted.calls == !limits[i].words, "%zu", counted.calls);
-        CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
-        counted = (struct counted){ .empty = true };
-        CHECK(!accepts(f, file), "without memory");
-    }
-}
