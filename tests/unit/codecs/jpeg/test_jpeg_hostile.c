@@ -193,19 +193,6 @@ TEST(rest)
           "what libjpeg makes of it");
 }
 
-/* They are kept unchanged. */
-TEST(bytes_after)
-{
-    owned_bytes file = make_kind(1);
-    struct warnings warnings = { 0 };
-    insert_bytes(&file, file.size, "more", 4);
-    owned_bytes made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
-    CHECK(made.size > 6 &&
-              !memcmp(made.data + made.size - 6, "\xff\xd9more", 6),
-          "behind the end");
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-}
-
 /* ---- Forged ---------------------------------------------------------------*/
 
 /* A small file of `n` scans. */

@@ -211,21 +211,6 @@ TEST(tables_redefined)
 
 /* ---- Damage ------------------------------------------------------------- */
 
-TEST(truncated)
-{
-    for (unsigned restart = 0; restart < 2; restart++) {
-        owned_bytes file = small_file(restart);
-        for (size_t size = 0; size < file.size; size++) {
-            owned_bytes cut = { 0 };
-            must(bytes_append(&cut, file.data, size + !size));
-            cut.size = size;
-            test_case("restarts %u, %zu bytes", restart, size);
-            check_trial(cut, (struct entropy_trial){ .turn = XFORM_ROTATE_90 },
-                        ENTROPY_REFUSED);
-        }
-    }
-}
-
 /* Damage at a place: `skip` bytes behind a marker or before the end are
  * removed, replaced, or others are put there. libjpeg warns of each of these;
  * we refuse it.
