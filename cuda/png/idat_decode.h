@@ -381,27 +381,6 @@ IDAT_FN bool inflate_read_header(struct inflate_shared *s)
     return right && s->at <= s->end;
 }
 
-/* Reads the codes of a block of its own. */
-IDAT_FN void inflate_read_codes(struct inflate_shared *s)
-{
-    inflate_make_code(s, &s->distance, s->length_bits, INFLATE_LENGTHS,
-                      INFLATE_LENGTH_BITS);
-    if (s->bad)
-        return;
-    PHASE(t, INFLATE_THREADS)
-    if (t == 0 && !inflate_read_lengths(s))
-        s->bad = 1;
-}
-
-/* Makes the tables of a block whose codes have been read. */
-IDAT_FN void inflate_make_tables(struct inflate_shared *s)
-{
-    inflate_make_code(s, &s->literal, s->bits, s->literals, INFLATE_QUICK);
-    inflate_make_code(s, &s->distance, s->bits + s->literals,
-                      INFLATE_LITERALS + 32 - s->literals,
-                      INFLATE_QUICK_DISTANCE);
-}
-
 /* ---- Parts --------------------------------------------------------------- */
 
 /* A match, or a literal: then `length` is 0. */

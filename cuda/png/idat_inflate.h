@@ -314,11 +314,21 @@ IDAT_FN void inflate_block(struct inflate_shared *s)
         inflate_stored(s);
         return;
     }
-    if (s->type == 2)
-        inflate_read_codes(s);
+    if (s->type == 2) { /* it has codes of its own */
+        inflate_make_code(s, &s->distance, s->length_bits, INFLATE_LENGTHS,
+                          INFLATE_LENGTH_BITS);
+        if (s->bad)
+            return;
+        PHASE(t, INFLATE_THREADS)
+        if (t == 0 && !inflate_read_lengths(s))
+            s->bad = 1;
+    }
     if (s->bad)
         return;
-    inflate_make_tables(s);
+    inflate_make_code(s, &s->literal, s->bits, s->literals, INFLATE_QUICK);
+    inflate_make_code(s, &s->distance, s->bits + s->literals,
+                      INFLATE_LITERALS + 32 - s->literals,
+                      INFLATE_QUICK_DISTANCE);
     while (!s->ended && !s->bad)
         inflate_parts(s);
 }

@@ -176,31 +176,23 @@ IDAT_FN void undo_bytes(uint32_t made[UNDO_WORDS],
     }
 }
 
-IDAT_FN void undo_chunk(uint32_t made[UNDO_WORDS],
-                        const uint32_t above[UNDO_WORDS],
-                        const uint32_t coded[UNDO_CHUNK / 4], uint32_t kind,
-                        unsigned pixel)
-{
-    switch (pixel) {
-    case 1:
-        undo_bytes(made, above, coded, kind, 1);
-        break;
-    case 2:
-        undo_bytes(made, above, coded, kind, 2);
-        break;
-    case 3:
-        undo_bytes(made, above, coded, kind, 3);
-        break;
-    case 4:
-        undo_bytes(made, above, coded, kind, 4);
-        break;
-    case 6:
-        undo_bytes(made, above, coded, kind, 6);
-        break;
-    default:
-        undo_bytes(made, above, coded, kind, 8);
-    }
-}
+/* Calls a function whose last parameter, the bytes of a pixel, is to be a
+ * constant. */
+#define BY_PIXEL(pixel, function, ...)                                         \
+    do {                                                                       \
+        if ((pixel) == 1)                                                      \
+            function(__VA_ARGS__, 1);                                          \
+        else if ((pixel) == 2)                                                 \
+            function(__VA_ARGS__, 2);                                          \
+        else if ((pixel) == 3)                                                 \
+            function(__VA_ARGS__, 3);                                          \
+        else if ((pixel) == 4)                                                 \
+            function(__VA_ARGS__, 4);                                          \
+        else if ((pixel) == 6)                                                 \
+            function(__VA_ARGS__, 6);                                          \
+        else                                                                   \
+            function(__VA_ARGS__, 8);                                          \
+    } while (0)
 
 /* Loads a chunk of row y, from byte `at` on; and of the row above, if that is
  * done: if this is the first of UNDO_THREADS. */
@@ -248,7 +240,7 @@ IDAT_FN void undo_step(const struct idat_params *p, const struct idat_file *f,
         coded[i] = at ? s->coded[i][t] : next[i];
     if (at + UNDO_CHUNK < f->from.row - 1)
         undo_fetch(p, f, y, at + UNDO_CHUNK, next, next_above);
-    undo_chunk(made, above, coded, s->kind[t], f->of.pixel);
+    BY_PIXEL(f->of.pixel, undo_bytes, made, above, coded, s->kind[t]);
     PHASE_UNROLL
     for (unsigned i = 0; i < UNDO_WORDS; i++) {
         s->made[now][i][t] = made[i];
@@ -395,26 +387,8 @@ IDAT_FN void idat_move(const struct idat_params *p, uint32_t tile,
     if (p->status[file].refused)
         return;
     if (f->from.size && f->to.size) {
-        switch (f->of.pixel) {
-        case 1:
-            move_rows(p, f, &at, s, 1);
-            return;
-        case 2:
-            move_rows(p, f, &at, s, 2);
-            return;
-        case 3:
-            move_rows(p, f, &at, s, 3);
-            return;
-        case 4:
-            move_rows(p, f, &at, s, 4);
-            return;
-        case 6:
-            move_rows(p, f, &at, s, 6);
-            return;
-        default:
-            move_rows(p, f, &at, s, 8);
-            return;
-        }
+        BY_PIXEL(f->of.pixel, move_rows, p, f, &at, s);
+        return;
     }
     PHASE(t, ARRAY_THREADS)
     for (unsigned i = t; i < ARRAY_CELLS; i += ARRAY_THREADS) {
@@ -447,12 +421,6 @@ IDAT_FN uint32_t filter_byte(uint32_t kind, const uint8_t *row,
     return (row[x] - filter_predict(kind, a, b, c)) & 0xff;
 }
 
-/* The filter of all rows by a choice. */
-IDAT_FN uint32_t filter_of_choice(uint32_t choice)
-{
-    return choice - 1; /* none, sub and up */
-}
-
 /* Filters row y to `out`, by a choice: so many threads. */
 IDAT_FN void filter_row_of(const struct idat_params *p,
                            const struct idat_file *f, uint32_t y,
@@ -467,7 +435,7 @@ IDAT_FN void filter_row_of(const struct idat_params *p,
         if (t < FILTER_KINDS)
             s->sum[t] = 0;
         if (t == 0)
-            s->kind = choice == IDAT_ADAPTIVE ? 0 : filter_of_choice(choice);
+            s->kind = choice == IDAT_ADAPTIVE ? 0 : choice - 1; /* up to up */
     }
     if (choice == IDAT_ADAPTIVE) {
         PHASE(t, threads)
@@ -514,28 +482,9 @@ IDAT_FN void idat_filter(const struct idat_params *p, uint32_t rows,
                       FILTER_THREADS);
 }
 
-/* Returns whether a row is, its filter undone, what it was made of. All before
- * it is compared by others, so what the filter refers to is there. A thread
- * does each FILTER_THREADS-th byte. */
-IDAT_FN bool filter_is_right(const struct idat_params *p,
-                             const struct idat_file *f, uint32_t y, unsigned t)
-{
-    const uint8_t *made = p->memory + f->rows + (uint64_t)y * f->to.row;
-    const uint8_t *row = p->memory + f->turned + (uint64_t)y * f->to.pitch;
-    const uint8_t *above = y ? row - f->to.pitch : NULL;
-    const uint32_t kind = made[0];
-    bool right = kind < FILTER_KINDS;
-    for (uint32_t x = t; x < f->to.row - 1; x += FILTER_THREADS) {
-        const int a = x >= f->of.pixel ? row[x - f->of.pixel] : 0;
-        const int b = above ? above[x] : 0;
-        const int c = above && x >= f->of.pixel ? above[x - f->of.pixel] : 0;
-        const uint32_t byte = made[1 + x] + filter_predict(kind, a, b, c);
-        right = right && (byte & 0xff) == row[x];
-    }
-    return right;
-}
-
-/* Checks the filters of rows of a picture: FILTER_THREADS threads. */
+/* Checks the filters of rows of a picture: that each row is, its filter undone,
+ * what it was made of. All before a byte is compared by others, so what the
+ * filter refers to is there. FILTER_THREADS threads. */
 IDAT_FN void idat_check_rows(const struct idat_params *p, uint32_t rows,
                              struct phase_nothing *s)
 {
@@ -545,9 +494,17 @@ IDAT_FN void idat_check_rows(const struct idat_params *p, uint32_t rows,
     const uint32_t end = word_least(y0 + IDAT_ROWS_EACH, f->to.height);
     (void)s;
     PHASE(t, FILTER_THREADS)
-    for (uint32_t y = y0; y < end; y++)
-        if (!filter_is_right(p, f, y, t))
+    for (uint32_t y = y0; y < end; y++) {
+        const uint8_t *made = p->memory + f->rows + (uint64_t)y * f->to.row;
+        const uint8_t *row = p->memory + f->turned + (uint64_t)y * f->to.pitch;
+        const uint8_t *above = y ? row - f->to.pitch : NULL;
+        bool right = made[0] < FILTER_KINDS;
+        for (uint32_t x = t; x < f->to.row - 1; x += FILTER_THREADS)
+            right = right && made[1 + x] == filter_byte(made[0], row, above, x,
+                                                        f->of.pixel);
+        if (!right)
             word_or(&p->status[file].refused, 1);
+    }
 }
 
 #endif
