@@ -1,8 +1,8 @@
 /* What the kernels of this room work on: the pictures of a batch, and their
  * arrays in the memory of the device.
  *
- * These headers (scan_stuff.h, scan_tile.h, scan_encode.h)
- * hold what one thread of each kernel does between two barriers: the same on
+ * scan_stuff.h, scan_tile.h, scan_samples.h and scan_encode.h
+ * hold what one thread does between two barriers: the same on
  * the GPU and in tests on the host. A batch goes through them in this order:
  *
  *   unstuff   bytes without stuffing, and where restart intervals begin
@@ -13,7 +13,7 @@
  *   stuff     bytes with stuffing
  *
  * In between, prefix sums over each picture tell where results go.
- * scan_kernels.cu has the kernels. */
+ * scan_kernels.h has what a block does. */
 #ifndef CUDA_JPEG_SCAN_PICTURE_H
 #define CUDA_JPEG_SCAN_PICTURE_H
 
