@@ -29,6 +29,9 @@ CASES = {
     'scans to samples': (
         ['rotate90', '-j', '2', '-d', 'out', '--format', 'npy', 'large.jpg',
          'in.png'], ['out/large.npy', 'out/in.npy'], False),
+    'PNG files to arrays': (
+        ['rotate90', '-j', '2', '-d', 'out', '--format', 'npy', 'large.png',
+         'in.png'], ['out/large.npy', 'out/in.npy'], False),
 }
 
 
