@@ -1,6 +1,7 @@
 /* The filters of PNG in plain C, and the choice of those for this CPU. */
 #include "codecs/png/filter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/deflate/block_split.h"
@@ -9,30 +10,22 @@
  * these are constants. */
 #define SIZED static inline __attribute__((always_inline))
 
-static bool always(void)
-{
-    return true;
-}
-
 /* ---- What a filter predicts -----------------------------------------------*/
 
-/* Returns all ones if a < b, else 0. */
-SIZED int16_t below(int16_t a, int16_t b)
+/* Section 9.4 predicts the one of a, b and c that is nearest to a + b - c. If c
+ * lies between a and b, then a is as far from that as b is from c, and b as far
+ * as a is from c, and c as far as these two distances differ. If c does not,
+ * the one farther from c is the nearest. So with distances that are zero where
+ * c is beyond, the prediction is the lower of a and b where it is at least
+ * twice as far from c as the higher, the higher in the opposite case, and else
+ * c: all in bytes, of which a vector has the most. */
+SIZED uint8_t paeth(uint8_t a, uint8_t b, uint8_t c)
 {
-    return (int16_t)((int16_t)(a - b) >> 15);
-}
-
-/* Section 9.4 predicts the one of a, b and c that is nearest to a + b - c.
- * Worked out, that is the higher of a and b if 3 c - (a + b) is not above the
- * lower, the lower if it is not below the higher, and else c. Which of them
- * cannot be foreseen, so it must not become a branch. */
-SIZED uint8_t paeth(int16_t a, int16_t b, int16_t c)
-{
-    int16_t low = (int16_t)(b ^ ((a ^ b) & below(a, b)));
-    int16_t high = (int16_t)(a ^ b ^ low);
-    int16_t border = (int16_t)(3 * c - a - b);
-    int16_t guess = (int16_t)(low ^ ((low ^ c) & below(border, high)));
-    return (uint8_t)(high ^ ((high ^ guess) & below(low, border)));
+    uint8_t low = a < b ? a : b, high = a < b ? b : a;
+    uint8_t to_low = c > low ? (uint8_t)(c - low) : 0;
+    uint8_t to_high = high > c ? (uint8_t)(high - c) : 0;
+    uint8_t guess = to_low <= to_high / 2 ? high : c;
+    return to_high <= to_low / 2 ? low : guess;
 }
 
 /* The prediction for the byte after `a` and below `b`, with `c` before b. */
@@ -43,83 +36,86 @@ SIZED uint8_t guess(unsigned type, uint8_t a, uint8_t b, uint8_t c)
     if (type == FILTER_UP)
         return b;
     if (type == FILTER_AVERAGE)
-        return (uint8_t)((a + b) / 2);
+        return (uint8_t)((a & b) + (a ^ b) / 2);
     return type == FILTER_PAETH ? paeth(a, b, c) : 0;
 }
 
 /* ---- Undoing --------------------------------------------------------------*/
 
+/* Returns all ones if a < b, else 0. */
+SIZED int16_t below(int16_t a, int16_t b)
+{
+    return (int16_t)((int16_t)(a - b) >> 15);
+}
+
+/* Paeth again: the higher of a and b if 3 c - (a + b) is not above the lower,
+ * the lower if it is not below the higher, and else c. Here nothing is done for
+ * many bytes at once, and which it is cannot be foreseen: so it must not become
+ * a branch. */
+SIZED uint8_t paeth_of_one(int16_t a, int16_t b, int16_t c)
+{
+    int16_t low = (int16_t)(b ^ ((a ^ b) & below(a, b)));
+    int16_t high = (int16_t)(a ^ b ^ low);
+    int16_t border = (int16_t)(3 * c - a - b);
+    int16_t guess = (int16_t)(low ^ ((low ^ c) & below(border, high)));
+    return (uint8_t)(high ^ ((high ^ guess) & below(low, border)));
+}
+
+SIZED uint8_t undone(unsigned type, uint8_t byte, uint8_t a, uint8_t b,
+                     uint8_t c)
+{
+    return (uint8_t)(byte + (type == FILTER_PAETH ? paeth_of_one(a, b, c)
+                                                  : guess(type, a, b, c)));
+}
+
 /* One pixel at a time, so that those to the left and above are in registers. */
 SIZED void undo_pixels(unsigned type, uint8_t *row, const uint8_t *prior,
-                       size_t size, unsigned pixel)
+                       size_t from, size_t size, unsigned pixel)
 {
     uint8_t a[8] = { 0 }, c[8] = { 0 };
-    size_t i = 0;
+    size_t i = from;
+    for (unsigned k = 0; from && k < pixel; k++) {
+        a[k] = row[from - pixel + k];
+        c[k] = prior[from - pixel + k];
+    }
     for (; size - i >= pixel; i += pixel)
         for (unsigned k = 0; k < pixel; k++) {
-            row[i + k] += guess(type, a[k], prior[i + k], c[k]);
-            a[k] = row[i + k];
+            a[k] = undone(type, row[i + k], a[k], prior[i + k], c[k]);
+            row[i + k] = a[k];
             c[k] = prior[i + k];
         }
     for (unsigned k = 0; i + k < size; k++)
-        row[i + k] += guess(type, a[k], prior[i + k], c[k]);
-}
-
-/* With the byte in the highest bits of a word, two instructions lead from one
- * to the next, and a sum needs no bits above it. The bits below are a fraction
- * below one, which does not change the whole part of (a + b) / 2. */
-SIZED void undo_average(uint8_t *row, const uint8_t *prior, size_t size,
-                        unsigned pixel)
-{
-    uint32_t a[8] = { 0 };
-    size_t i = 0, end = size - size % pixel;
-    for (; i < end; i += pixel)
-        for (unsigned k = 0; k < pixel; k++) {
-            uint32_t rest = (uint32_t)row[i + k] << 24;
-            a[k] = a[k] / 2 + (rest + ((uint32_t)prior[i + k] << 23));
-            row[i + k] = (uint8_t)(a[k] >> 24);
-        }
-    for (unsigned k = 0; i + k < size; k++)
-        row[i + k] += ((a[k] >> 24) + prior[i + k]) / 2;
+        row[i + k] = undone(type, row[i + k], a[k], prior[i + k], c[k]);
 }
 
 SIZED void undo_sized(unsigned type, uint8_t *row, const uint8_t *prior,
-                      size_t size, unsigned pixel)
+                      size_t from, size_t size, unsigned pixel)
 {
     if (type == FILTER_SUB)
-        undo_pixels(FILTER_SUB, row, prior, size, pixel);
+        undo_pixels(FILTER_SUB, row, prior, from, size, pixel);
     else if (type == FILTER_AVERAGE)
-        undo_average(row, prior, size, pixel);
+        undo_pixels(FILTER_AVERAGE, row, prior, from, size, pixel);
     else if (type == FILTER_PAETH)
-        undo_pixels(FILTER_PAETH, row, prior, size, pixel);
+        undo_pixels(FILTER_PAETH, row, prior, from, size, pixel);
+}
+
+void filter_undo_from(unsigned type, uint8_t *row, const uint8_t *prior,
+                      size_t from, size_t size, unsigned pixel)
+{
+    if (type == FILTER_UP)
+        for (size_t i = from; i < size; i++)
+            row[i] += prior[i];
+    else
+        FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, from, size);
 }
 
 static void undo(unsigned type, uint8_t *row, const uint8_t *prior, size_t size,
                  unsigned pixel)
 {
-    if (type == FILTER_UP)
-        for (size_t i = 0; i < size; i++)
-            row[i] += prior[i];
-    else
-        FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, size);
+    filter_undo_from(type, row, prior, 0, size, pixel);
 }
 
 /* ---- Filtering ------------------------------------------------------------*/
-
-/* Filters the byte at i of the first pixel, which has none to its left. */
-SIZED uint8_t first(unsigned type, const uint8_t *row, const uint8_t *prior,
-                    size_t i)
-{
-    return (uint8_t)(row[i] - guess(type, 0, prior[i], 0));
-}
-
-/* Filters a byte at i of the other pixels. */
-SIZED uint8_t later(unsigned type, const uint8_t *row, const uint8_t *prior,
-                    size_t i, unsigned pixel)
-{
-    return (uint8_t)(row[i] -
-                     guess(type, row[i - pixel], prior[i], prior[i - pixel]));
-}
 
 SIZED void apply_as(uint8_t *restrict out, const uint8_t *row,
                     const uint8_t *prior, size_t size, unsigned pixel,
@@ -127,69 +123,91 @@ SIZED void apply_as(uint8_t *restrict out, const uint8_t *row,
 {
     size_t i = 0;
     for (; i < pixel && i < size; i++)
-        out[i] = first(type, row, prior, i);
+        out[i] = (uint8_t)(row[i] - guess(type, 0, prior[i], 0));
     for (; i < size; i++)
-        out[i] = later(type, row, prior, i, pixel);
+        out[i] = (uint8_t)(row[i] - guess(type, row[i - pixel], prior[i],
+                                          prior[i - pixel]));
 }
 
-static void apply(unsigned type, uint8_t *out, const uint8_t *row,
-                  const uint8_t *prior, size_t size, unsigned pixel)
+/* Sums how far the predictions are off. None counts as if it predicted 0 or
+ * 255, whichever is nearer: the sum of what it makes, taken as signed. */
+SIZED uint64_t sum(const uint8_t *row, const uint8_t *prior, size_t size,
+                   unsigned pixel, unsigned type)
 {
-    FILTER_BY_TYPE(type, apply_as, out, row, prior, size, pixel);
-}
-
-SIZED unsigned magnitude(uint8_t v)
-{
-    return v < 128 ? v : 256u - v;
-}
-
-/* Sums in runs short enough for the lanes of a vector. */
-SIZED uint64_t sum(unsigned type, const uint8_t *row, const uint8_t *prior,
-                   size_t size, unsigned pixel)
-{
-    enum { RUN = 1 << 16 };
+    enum { RUN = 1 << 16 }; /* short enough for 32 bits */
     uint64_t total = 0;
-    size_t i = 0;
-    for (; i < pixel && i < size; i++)
-        total += magnitude(first(type, row, prior, i));
+    size_t i = pixel;
     while (i < size) {
         size_t end = size - i < RUN ? size : i + RUN;
-        uint32_t part = 0;
-        for (; i < end; i++)
-            part += magnitude(later(type, row, prior, i, pixel));
-        total += part;
+        int part = 0;
+        for (; i < end; i++) {
+            uint8_t near = row[i] < 128 ? 0 : 255;
+            if (type != FILTER_NONE)
+                near = guess(type, row[i - pixel], prior[i], prior[i - pixel]);
+            part += abs((int)row[i] - (int)near);
+        }
+        total += (uint64_t)part;
     }
     return total;
 }
 
-static void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
-                    const uint8_t *prior, size_t size, unsigned pixel)
+/* The two as they are compiled for a kind of CPU: the vectors are the
+ * compiler's. */
+#define MADE_FOR(cpu, attribute)                                               \
+    attribute static void apply_##cpu(                                         \
+        unsigned type, uint8_t *out, const uint8_t *row, const uint8_t *prior, \
+        size_t size, unsigned pixel)                                           \
+    {                                                                          \
+        FILTER_BY_TYPE(type, apply_as, out, row, prior, size, pixel);          \
+    }                                                                          \
+    attribute static void measure_##cpu(                                       \
+        uint64_t sums[FILTER_TYPES], const uint8_t *row, const uint8_t *prior, \
+        size_t size, unsigned pixel)                                           \
+    {                                                                          \
+        for (unsigned type = 0; type < FILTER_TYPES; type++)                   \
+            sums[type] = FILTER_BY_TYPE(type, sum, row, prior, size, pixel);   \
+    }
+MADE_FOR(any, )
+
+static bool always(void)
 {
-    sums[FILTER_NONE] = sum(FILTER_NONE, row, prior, size, pixel);
-    sums[FILTER_SUB] = sum(FILTER_SUB, row, prior, size, pixel);
-    sums[FILTER_UP] = sum(FILTER_UP, row, prior, size, pixel);
-    sums[FILTER_AVERAGE] = sum(FILTER_AVERAGE, row, prior, size, pixel);
-    sums[FILTER_PAETH] = sum(FILTER_PAETH, row, prior, size, pixel);
+    return true;
 }
 
-const struct filters filters_portable = {
+static const struct filters portable = {
     .name = "portable",
     .usable = always,
     .undo = undo,
-    .apply = apply,
-    .measure = measure,
+    .apply = apply_any,
+    .measure = measure_any,
 };
+
+#ifdef __x86_64__
+MADE_FOR(avx2, __attribute__((target("avx2"))))
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+
+static const struct filters avx2 = {
+    .name = "avx2",
+    .usable = has_avx2,
+    .undo = filter_undo_sse4,
+    .apply = apply_avx2,
+    .measure = measure_avx2,
+};
+#endif
 
 /* ---- The choice -----------------------------------------------------------*/
 
 const struct filters *const filters[] = {
 #ifdef __x86_64__
-    &filters_avx2,
+    &avx2,
 #endif
-    &filters_portable,
+    &portable,
     NULL,
 };
-
 static const struct filters *best(void)
 {
     size_t i = 0;
@@ -216,8 +234,7 @@ void filter_row_with(unsigned type, uint8_t *out, const uint8_t *row,
 
 /* ---- Which filter a row gets ----------------------------------------------*/
 
-/* By the filter whose bytes, taken as signed, have the smallest sum of absolute
- * values; of several, by the first. */
+/* By the filter with the smallest sum; of several, by the first. */
 static void filter_least_sum(uint8_t *out, const uint8_t *row,
                              const uint8_t *prior, size_t size, unsigned pixel)
 {

@@ -43,7 +43,8 @@ struct filters {
                  unsigned pixel);
     void (*apply)(unsigned type, uint8_t *out, const uint8_t *row,
                   const uint8_t *prior, size_t size, unsigned pixel);
-    /* Sums the absolute values that each filter would make of the row. */
+    /* Sums how far each filter's predictions of the row are off, but for the
+     * first pixel. */
     void (*measure)(uint64_t sum[FILTER_TYPES], const uint8_t *row,
                     const uint8_t *prior, size_t size, unsigned pixel);
 };
@@ -67,11 +68,14 @@ struct filters {
 /* The best first; the last is portable. Ended by NULL. Tests take each of them
  * from here, whichever this machine would choose. */
 extern const struct filters *const filters[];
-extern const struct filters filters_avx2, filters_portable;
 
-/* What AVX2 is of no use for. */
+/* What is faster in vectors of 16 bytes, by SSE4.1. */
 void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
                       size_t size, unsigned pixel);
+
+/* Undoes a filter in plain C from a byte on, where a pixel begins. */
+void filter_undo_from(unsigned type, uint8_t *row, const uint8_t *prior,
+                      size_t from, size_t size, unsigned pixel);
 
 /* ---- Which filter a row gets ----------------------------------------------*/
 
@@ -81,7 +85,7 @@ void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
 
 /* Behind the five types. */
 enum {
-    FILTER_LEAST_SUM = FILTER_TYPES, /* of absolute values: as section 12.7
+    FILTER_LEAST_SUM = FILTER_TYPES, /* of differences: nearly as section 12.7
                                         proposes */
     FILTER_LEAST_ENTROPY,            /* of bytes */
     FILTER_FEWEST_PAIRS, /* of bytes side by side that differ from others: few

@@ -1,4 +1,4 @@
-/* Undoes the filters of PNG with the vectors of x86-64.
+/* Undoes Average and Paeth with the vectors of x86-64.
  *
  * Each pixel needs the one to its left, so that 16-byte vectors are large
  * enough. SSE4.1 is what every CPU with AVX2 has, but on some Intel CPUs the
@@ -27,69 +27,6 @@ SIZED void store(uint8_t *to, __m128i v)
 {
     _mm_storeu_si128((__m128i *)to, v);
 }
-
-/* ---- Undoing Sub ----------------------------------------------------------*/
-
-/* The shuffle that moves the bytes of a vector up by n places and fills up with
- * zeros stands at VECTOR - n; that which moves them down by up to half of it,
- * at VECTOR + n. */
-static const uint8_t moves[2 * VECTOR + VECTOR / 2] = {
-    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,
-    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,
-    14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-};
-
-/* Returns the shuffle that fills a vector with copies of the pixel at `at`. */
-SSE4 SIZED __m128i pixel_at(size_t at, unsigned pixel)
-{
-    const __m128i all = _mm_set1_epi8((char)at);
-    const int p = (int)pixel;
-    return _mm_add_epi8(all,
-                        _mm_setr_epi8(0, 1 % p, 2 % p, 3 % p, 4 % p, 5 % p,
-                                      6 % p, 7 % p, 8 % p, 9 % p, 10 % p,
-                                      11 % p, 12 % p, 13 % p, 14 % p, 15 % p));
-}
-
-/* Returns the shuffle that fills the next vector with copies of the last pixel
- * of this one. Vectors need not begin with a pixel. */
-SSE4 SIZED __m128i last_pixel(unsigned pixel)
-{
-    return pixel_at(VECTOR - pixel, pixel);
-}
-
-SSE4 SIZED __m128i move_up(__m128i v, unsigned n)
-{
-    return _mm_shuffle_epi8(v, load(moves + VECTOR - n));
-}
-
-/* Adds to each byte all those before it that are whole pixels away. */
-SSE4 SIZED __m128i add_before(__m128i v, unsigned pixel)
-{
-    for (unsigned n = pixel; n < VECTOR; n *= 2)
-        v = _mm_add_epi8(v, move_up(v, n));
-    return v;
-}
-
-SSE4 SIZED void undo_sub(uint8_t *row, size_t size, unsigned pixel)
-{
-    const __m128i last = last_pixel(pixel);
-    __m128i left = _mm_setzero_si128();
-    size_t i = 0;
-    for (; size - i >= VECTOR; i += VECTOR) {
-        __m128i v = _mm_add_epi8(add_before(load(row + i), pixel), left);
-        store(row + i, v);
-        left = _mm_shuffle_epi8(v, last);
-    }
-    if (i < size) {
-        uint8_t rest[VECTOR] = { 0 };
-        memcpy(rest, row + i, size - i);
-        store(rest, _mm_add_epi8(add_before(load(rest), pixel), left));
-        memcpy(row + i, rest, size - i);
-    }
-}
-
-/* ---- Undoing Average and Paeth --------------------------------------------*/
 
 /* These take one pixel at a time, and their speed depends on the number of
  * instructions between one pixel and the next. So all that does not need the
@@ -228,104 +165,36 @@ SSE4 SIZED __m128i undo_paeth_of(uint8_t *to, __m128i raw, __m128i up,
     return left;
 }
 
-/* Stores whole pixels, and no byte behind them, which would have to reach the
- * cache before the next vector can be loaded. */
-SSE4 SIZED void store_whole(uint8_t *to, __m128i v, unsigned pixel)
-{
-    enum { HALF = VECTOR / 2 };
-    const size_t rest = VECTOR / pixel * pixel - HALF;
-    _mm_storel_epi64((__m128i *)to, v);
-    _mm_storel_epi64((__m128i *)(to + rest),
-                     _mm_shuffle_epi8(v, load(moves + VECTOR + rest)));
-}
-
-/* Returns ones for the bytes of whole pixels, zeros for what is behind them. */
-SSE4 SIZED __m128i whole_pixels(unsigned pixel)
-{
-    const __m128i at = pixel_at(0, VECTOR);
-    return _mm_cmpgt_epi8(_mm_set1_epi8((char)(VECTOR / pixel * pixel)), at);
-}
-
-/* Where all predictions of Paeth are right, as in most of what is drawn, two
- * cases need no look at each pixel. If a = c, the prediction is b; which is
- * then the next one's a, and its c. And as long as b = c, it is a. Samples of a
- * pixel need not be of the same case. Returns false if one of them is of
- * neither, or not predicted; else changes the vector, and *left. */
-SSE4 SIZED bool undo_right_paeth(uint8_t *to, __m128i raw, __m128i up,
-                                 __m128i corner, __m128i *left, unsigned pixel)
-{
-    const __m128i whole = whole_pixels(pixel), first = pixel_at(0, pixel);
-    const __m128i sign = _mm_set1_epi8(-128);
-    if (!_mm_testz_si128(raw, whole))
-        return false;
-    __m128i a = _mm_shuffle_epi8(_mm_xor_si128(*left, sign), first);
-    __m128i as_above = _mm_cmpeq_epi8(a, _mm_shuffle_epi8(corner, first));
-    __m128i flat = _mm_cmpeq_epi8(up, corner);
-    if (!_mm_testc_si128(_mm_or_si128(as_above, flat), whole))
-        return false;
-    __m128i v = _mm_blendv_epi8(a, up, as_above);
-    store_whole(to, v, pixel);
-    const size_t last = VECTOR / pixel * pixel - pixel;
-    *left = _mm_xor_si128(_mm_shuffle_epi8(v, pixel_at(last, pixel)), sign);
-    return true;
-}
-
-SSE4 SIZED __m128i undo_vector(unsigned type, uint8_t *to, __m128i up,
-                               __m128i corner, __m128i left, unsigned pixel)
-{
-    const __m128i raw = load(to);
-    if (type == FILTER_AVERAGE)
-        return undo_average_of(to, raw, up, left, pixel);
-    if (undo_right_paeth(to, raw, up, corner, &left, pixel))
-        return left;
-    return undo_paeth_of(to, raw, up, corner, left, pixel);
-}
-
-/* Undoes the filter of n bytes from byte i on, up to the end of the row. */
-SSE4 SIZED __m128i undo_rest(unsigned type, uint8_t *row, const uint8_t *prior,
-                             size_t i, size_t n, __m128i left, unsigned pixel)
-{
-    uint8_t rest[VECTOR] = { 0 }, above[2 * VECTOR] = { 0 };
-    uint8_t *up = above + VECTOR;
-    size_t before = i ? pixel : 0;
-    memcpy(rest, row + i, n);
-    memcpy(up - before, prior + i - before, before + n);
-    left = undo_vector(type, rest, load(up), load(up - pixel), left, pixel);
-    memcpy(row + i, rest, n);
-    return left;
-}
-
+/* The first pixel, and what is less than a vector at the end, is left to plain
+ * C. */
 SSE4 SIZED void undo_vectors(unsigned type, uint8_t *row, const uint8_t *prior,
                              size_t size, unsigned pixel)
 {
     const size_t step = VECTOR / pixel * pixel;
-    __m128i left = _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128);
-    size_t i = 0;
+    size_t i = pixel;
+    if (size < pixel + VECTOR) {
+        filter_undo_from(type, row, prior, 0, size, pixel);
+        return;
+    }
+    filter_undo_from(type, row, prior, 0, pixel, pixel);
+    __m128i left = _mm_xor_si128(
+        load_pixel(row, pixel),
+        _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128));
     for (; size - i >= VECTOR; i += step) {
-        __m128i up = load(prior + i);
-        __m128i corner = i ? load(prior + i - pixel) : move_up(up, pixel);
-        left = undo_vector(type, row + i, up, corner, left, pixel);
+        __m128i raw = load(row + i), up = load(prior + i);
+        left = type == FILTER_AVERAGE
+                   ? undo_average_of(row + i, raw, up, left, pixel)
+                   : undo_paeth_of(row + i, raw, up, load(prior + i - pixel),
+                                   left, pixel);
     }
-    while (i < size) {
-        size_t n = size - i < step ? size - i : step;
-        left = undo_rest(type, row, prior, i, n, left, pixel);
-        i += n;
-    }
+    filter_undo_from(type, row, prior, i, size, pixel);
 }
 
-/* Few bytes of a vector are used by small pixels, for which the general
- * registers of plain C are as fast or faster. */
 SSE4 SIZED void undo_sized(unsigned type, uint8_t *row, const uint8_t *prior,
                            size_t size, unsigned pixel)
 {
-    if (type == FILTER_SUB)
-        undo_sub(row, size, pixel);
-    else if (type == FILTER_PAETH)
-        undo_vectors(FILTER_PAETH, row, prior, size, pixel);
-    else if (pixel >= 3)
-        undo_vectors(FILTER_AVERAGE, row, prior, size, pixel);
-    else
-        filters_portable.undo(FILTER_AVERAGE, row, prior, size, pixel);
+    undo_vectors(type == FILTER_PAETH ? FILTER_PAETH : FILTER_AVERAGE, row,
+                 prior, size, pixel);
 }
 
 /* A library that inflates may leave values in the upper halves of registers.
@@ -336,14 +205,15 @@ AVX2 static void forget_upper_halves(void)
     _mm256_zeroupper();
 }
 
-/* Any compiler vectorizes Up, and memory is its limit. */
+/* Of small pixels few bytes of a vector are used: the general registers of
+ * plain C are as fast for Average, and all that Sub and Up need. */
 SSE4 void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
                            size_t size, unsigned pixel)
 {
     forget_upper_halves();
-    if (type == FILTER_NONE || type == FILTER_UP)
-        filters_portable.undo(type, row, prior, size, pixel);
-    else
+    if (type == FILTER_PAETH || (type == FILTER_AVERAGE && pixel >= 3))
         FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, size);
+    else
+        filter_undo_from(type, row, prior, 0, size, pixel);
 }
 #endif
