@@ -370,15 +370,6 @@ enum {
     QUICK_MOST = 1 << 20,
 };
 
-static void put_block(struct bit_writer *b, const uint8_t *data, size_t size,
-                      bool final)
-{
-    struct deflate_counts counts = { 0 };
-    struct sequence all = { .literals = (uint16_t)size };
-    deflate_block_count(&counts, data, &all, 1);
-    deflate_block_put(b, &counts, data, size, &all, 1, final);
-}
-
 /* Counts a share of the bytes. Each byte gets a code, whether it was seen or
  * not. */
 static void count_share(struct deflate_counts *counts, const uint8_t *data,
@@ -422,7 +413,10 @@ size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
     size_t blocks = size ? (size + BLOCK_STORED - 1) / BLOCK_STORED : 1;
     for (; blocks > 0; blocks--) {
         size_t n = size / blocks; /* all of about the same size */
-        put_block(&b, data, n, final && blocks == 1);
+        struct deflate_counts counts = { 0 };
+        struct sequence all = { .literals = (uint16_t)n };
+        deflate_block_count(&counts, data, &all, 1);
+        deflate_block_put(&b, &counts, data, n, &all, 1, final && blocks == 1);
         data += n;
         size -= n;
     }

@@ -124,15 +124,6 @@ void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
             length[symbol[i++]] = (uint8_t)d;
 }
 
-/* Returns a code as huffman_code_assign() writes it. */
-static uint32_t code_make(unsigned bits, unsigned length)
-{
-    uint32_t reversed = 0;
-    for (unsigned i = 0; i < length; i++)
-        reversed |= (bits >> i & 1) << (length - 1 - i);
-    return reversed << 8 | length;
-}
-
 void huffman_code_assign(uint32_t *code, const uint8_t *length, unsigned n)
 {
     unsigned next[17] = { 0 }, of_length[16] = { 0 };
@@ -141,8 +132,13 @@ void huffman_code_assign(uint32_t *code, const uint8_t *length, unsigned n)
     of_length[0] = 0;
     for (unsigned d = 1; d < 16; d++)
         next[d + 1] = (next[d] + of_length[d]) << 1;
-    for (unsigned i = 0; i < n; i++)
-        code[i] = length[i] ? code_make(next[length[i]]++, length[i]) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned bits = next[length[i]]++;
+        uint32_t reversed = 0;
+        for (unsigned k = 0; k < length[i]; k++)
+            reversed |= (bits >> k & 1) << (length[i] - 1 - k);
+        code[i] = reversed << 8 | length[i];
+    }
 }
 
 /* ---- Runs of literals with AVX-512 ----------------------------------------*/

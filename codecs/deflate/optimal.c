@@ -225,13 +225,6 @@ static void set_block_costs(struct optimal *o,
     set_length_costs(o);
 }
 
-static inline uint32_t cost_of_distance(const struct optimal *o,
-                                        unsigned distance)
-{
-    struct deflate_symbol part = deflate_block_distance(distance);
-    return o->costs.distance[part.symbol] + part.bits * COST_OF_BIT;
-}
-
 /* A cost, and the step that has it: the least of them is found without a
  * branch, which could not be foreseen. */
 static inline uint64_t priced_step(uint32_t cost, unsigned length,
@@ -259,7 +252,9 @@ static void find_path(struct optimal *o, size_t begin, size_t end,
                                      *last = o->match + o->first[i + 1];
         for (unsigned length = MATCH_SHORTEST; m < last; m++) {
             const unsigned distance = m->distance;
-            const uint32_t far = cost_of_distance(o, distance);
+            const struct deflate_symbol part = deflate_block_distance(distance);
+            const uint32_t far =
+                o->costs.distance[part.symbol] + part.bits * COST_OF_BIT;
             size_t most = m->length < end - i ? m->length : end - i;
             if (most > dense) {
                 uint32_t sum = far + o->length_cost[most] + cost[i + most];

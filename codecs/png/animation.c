@@ -99,16 +99,10 @@ static int check_place(const struct animation_parser *p,
     return 0;
 }
 
-static double seconds_of(const uint8_t *fctl)
-{
-    unsigned unit = read_be16(fctl + 22);
-    return (double)read_be16(fctl + 20) / (unit ? unit : 100);
-}
-
 static int take_fctl(struct animation_parser *p, const uint8_t *data,
                      size_t size, struct err *err)
 {
-    enum { DISPOSE = 24, BLEND = 25 };
+    enum { DELAY = 20, UNIT = 22, DISPOSE = 24, BLEND = 25 };
     if (!p->after_idat && p->frames)
         return fail(err, "two fcTL stand before the image data");
     if (end_frame(p, err))
@@ -119,7 +113,10 @@ static int take_fctl(struct animation_parser *p, const uint8_t *data,
     if (take_number(p, "fcTL", data, err) ||
         check_place(p, frame_place_read(data), err))
         return -1;
-    animation_add(&p->found, seconds_of(data), p->frames == 0);
+    const unsigned unit = read_be16(data + UNIT);
+    animation_add(&p->found,
+                  (double)read_be16(data + DELAY) / (unit ? unit : 100),
+                  p->frames == 0);
     p->begun_at = p->at;
     p->open = p->empty = true;
     p->frames++;

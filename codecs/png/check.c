@@ -49,31 +49,11 @@ static void add_samples(struct chunk_summary *all, const uint8_t *data,
     all->samples += size;
 }
 
-static int check_frame(struct chunk_summary *all, const struct chunk *chunk,
-                       struct err *err)
-{
-    char name[5] = "";
-    memcpy(name, chunk->type, 4);
-    return animation_take(&all->animation, name, chunk->data, chunk->size,
-                          all->samples > 0, err);
-}
-
-/* The samples of each frame have been checked when it was encoded. */
-static int check_frames(struct chunk_summary *all, const struct image *img,
-                        struct err *err)
-{
-    uint32_t frames = img->meta ? img->meta->animation.frames : 0;
-    if (animation_end(&all->animation, err))
-        return -1;
-    if (all->animation.frames != frames)
-        return fail(err, "there are %u frames, not %u", all->animation.frames,
-                    frames);
-    return 0;
-}
-
 static int add_chunk(struct chunk_summary *all, const struct chunk *chunk,
                      const struct image *img, struct err *err)
 {
+    char name[5] = "";
+    memcpy(name, chunk->type, 4);
     all->chunks++;
     if (chunk_is(chunk, "IHDR"))
         return check_header(chunk, img, err);
@@ -81,20 +61,10 @@ static int add_chunk(struct chunk_summary *all, const struct chunk *chunk,
         add_samples(all, chunk->data, chunk->size);
     if (chunk_is(chunk, "acTL") || chunk_is(chunk, "fcTL") ||
         chunk_is(chunk, "fdAT"))
-        return check_frame(all, chunk, err);
+        return animation_take(&all->animation, name, chunk->data, chunk->size,
+                              all->samples > 0, err);
     all->palette = all->palette || chunk_is(chunk, "PLTE");
     all->end = chunk_is(chunk, "IEND");
-    return 0;
-}
-
-static int check_samples(const struct chunk_summary *all,
-                         const struct save_opts *opts, struct err *err)
-{
-    if (all->samples < sizeof all->head + CHECKSUM ||
-        read_be16(all->head) % 31 || (all->head[0] & 15) != 8)
-        return fail(err, "IDAT is missing, or has no samples");
-    if (opts->adler && *opts->adler && *opts->adler != read_be32(all->tail))
-        return fail(err, "the Adler-32 of the samples is wrong");
     return 0;
 }
 
@@ -162,7 +132,17 @@ int check_png(struct bytes file, const struct image *img,
         return fail(err, "IEND is missing");
     if (img->color == COLOR_INDEXED && !all.palette)
         return fail(err, "the palette is missing");
-    if (check_samples(&all, opts, err) || check_frames(&all, img, err))
+    if (all.samples < sizeof all.head + CHECKSUM || read_be16(all.head) % 31 ||
+        (all.head[0] & 15) != 8)
+        return fail(err, "IDAT is missing, or has no samples");
+    if (opts->adler && *opts->adler && *opts->adler != read_be32(all.tail))
+        return fail(err, "the Adler-32 of the samples is wrong");
+    /* The samples of each frame have been checked when it was encoded. */
+    const uint32_t frames = img->meta ? img->meta->animation.frames : 0;
+    if (animation_end(&all.animation, err))
         return -1;
+    if (all.animation.frames != frames)
+        return fail(err, "there are %u frames, not %u", all.animation.frames,
+                    frames);
     return check_crcs(file, all.chunks, opts->pool, err);
 }

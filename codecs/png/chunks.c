@@ -110,39 +110,6 @@ static bool chunk_text_has_keyword(const uint8_t *data, size_t size,
     return size >= n && memcmp(data, keyword, n) == 0;
 }
 
-/* Fills `text`, which is empty, with the text of a chunk that is not malformed.
- * On failure, without memory or of a damaged chunk, it stays empty. */
-static int chunk_text_read(struct bytes *text,
-                           const struct metadata_block *block, struct err *err)
-{
-    struct chunk_text at =
-        chunk_text_find(block->name, block->data, block->size);
-    const uint8_t *data = block->data + at.begin;
-    size_t size = block->size - at.begin;
-    if (at.deflated)
-        return inflate_to(text, data, size, err);
-    if (bytes_append(text, data, size))
-        return 0;
-    return fail_memory(err, "no memory for a text");
-}
-
-/* Gives the chunk another text, deflated if the one before was. Fails only
- * without memory. */
-static int chunk_text_set(struct metadata_block *block,
-                          const struct bytes *text, struct err *err)
-{
-    struct chunk_text at =
-        chunk_text_find(block->name, block->data, block->size);
-    struct bytes deflated = { 0 };
-    const struct bytes *body = at.deflated ? &deflated : text;
-    int status = at.deflated ? chunk_text_deflate(&deflated, text, err) : 0;
-    if (status == 0 && !metadata_block_set(block, block->data, at.begin,
-                                           body->data, body->size))
-        status = fail_memory(err, "no memory for a text");
-    bytes_free(&deflated);
-    return status;
-}
-
 /* ---- What a chunk is ------------------------------------------------------*/
 
 /* vpAg, caNv and orNT are ImageMagick's. iDOT is Apple's and has offsets into
@@ -179,13 +146,6 @@ static size_t known_index(const char *name)
     return i;
 }
 
-/* A chunk that nobody here knows may be copied to a changed picture if its
- * name says so: the fourth letter is lower case (section 5.4). */
-static enum block_kind kind_of_unknown(const char *name)
-{
-    return name[3] & 0x20 ? BLOCK_OTHER : BLOCK_TIED;
-}
-
 static bool is_text(const char *name)
 {
     return strcmp(name, "tEXt") == 0 || strcmp(name, "zTXt") == 0 ||
@@ -217,12 +177,16 @@ static size_t text_index(const uint8_t *data, size_t size)
     return i;
 }
 
-/* A malformed text or profile says nothing. */
+/* A malformed text or profile says nothing. A chunk that nobody here knows may
+ * be copied to a changed picture if its name says so: the fourth letter is
+ * lower case (section 5.4). */
 static enum block_kind kind_of(const char *name, const uint8_t *data,
                                size_t size)
 {
     size_t i = known_index(name), text = TEXTS;
-    enum block_kind kind = i < KNOWN ? known[i].kind : kind_of_unknown(name);
+    enum block_kind kind = i < KNOWN        ? known[i].kind
+                           : name[3] & 0x20 ? BLOCK_OTHER
+                                            : BLOCK_TIED;
     if (is_text(name))
         text = text_index(data, size);
     if (kind != BLOCK_ICC && text == TEXTS)
@@ -278,24 +242,39 @@ static bool has_text(const struct metadata_block *block)
     return block->kind == BLOCK_ICC || is_text(block->name);
 }
 
+static struct chunk_text find_text(const struct metadata_block *block)
+{
+    return has_text(block)
+               ? chunk_text_find(block->name, block->data, block->size)
+               : (struct chunk_text){ 0, false };
+}
+
 static int open_chunk(struct bytes *body, const struct metadata_block *block,
                       struct err *err)
 {
-    if (has_text(block))
-        return chunk_text_read(body, block, err);
-    if (!bytes_append(body, block->data, block->size))
-        return fail_memory(err, "no memory for chunk %s", block->name);
-    return 0;
+    const struct chunk_text at = find_text(block);
+    const uint8_t *data = block->data + at.begin;
+    const size_t size = block->size - at.begin;
+    if (at.deflated)
+        return inflate_to(body, data, size, err);
+    return bytes_append(body, data, size)
+               ? 0
+               : fail_memory(err, "no memory for chunk %s", block->name);
 }
 
+/* A text is deflated if the one before was. */
 static int close_chunk(struct metadata_block *block, const struct bytes *body,
                        struct err *err)
 {
-    if (has_text(block))
-        return chunk_text_set(block, body, err);
-    if (!metadata_block_set(block, NULL, 0, body->data, body->size))
-        return fail_memory(err, "no memory for chunk %s", block->name);
-    return 0;
+    const struct chunk_text at = find_text(block);
+    struct bytes deflated = { 0 };
+    int status = at.deflated ? chunk_text_deflate(&deflated, body, err) : 0;
+    body = at.deflated ? &deflated : body;
+    if (status == 0 && !metadata_block_set(block, block->data, at.begin,
+                                           body->data, body->size))
+        status = fail_memory(err, "no memory for chunk %s", block->name);
+    bytes_free(&deflated);
+    return status;
 }
 
 static size_t room_of(enum block_kind kind)
@@ -370,47 +349,33 @@ void chunks_note_transparency(struct image *img, struct warnings *warnings)
     }
 }
 
-static bool density_to_portable(struct meta *meta,
-                                const struct metadata_block *block)
-{
-    if (block->size != 9)
-        return false;
-    meta->density = (struct density){
-        block->data[8] == 1 ? DENSITY_METER : DENSITY_ASPECT,
-        read_be32(block->data),
-        read_be32(block->data + 4),
-    };
-    return true;
-}
-
 /* Where sRGB stands, gAMA and cHRM only repeat it for old readers; and it is
  * what all other formats mean. */
-static void mark_repeats(struct meta *meta)
+int chunks_read_portable(struct meta *meta, const struct load_opts *opts,
+                         struct err *err)
 {
     bool srgb = false;
     for (size_t i = 0; i < meta->nblocks; i++)
         srgb = srgb || strcmp(meta->block[i].name, "sRGB") == 0;
-    for (size_t i = 0; srgb && i < meta->nblocks; i++) {
-        const char *name = meta->block[i].name;
-        if (strcmp(name, "gAMA") == 0 || strcmp(name, "cHRM") == 0 ||
-            strcmp(name, "sRGB") == 0)
-            meta->block[i].portable = true;
-    }
-}
-
-int chunks_read_portable(struct meta *meta, const struct load_opts *opts,
-                         struct err *err)
-{
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
         if (strcmp(block->name, "tRNS") == 0)
             block->portable = meta->keyed || meta->nalphas;
-        if (strcmp(block->name, "pHYs") == 0)
-            block->portable = density_to_portable(meta, block);
+        if (strcmp(block->name, "pHYs") == 0 && block->size == 9) {
+            block->portable = true;
+            meta->density = (struct density){
+                block->data[8] == 1 ? DENSITY_METER : DENSITY_ASPECT,
+                read_be32(block->data),
+                read_be32(block->data + 4),
+            };
+        }
+        if (srgb && (strcmp(block->name, "gAMA") == 0 ||
+                     strcmp(block->name, "cHRM") == 0 ||
+                     strcmp(block->name, "sRGB") == 0))
+            block->portable = true;
         if (block->kind == BLOCK_FRAME)
             block->portable = true; /* one warning tells of all frames */
     }
-    mark_repeats(meta);
     return metadata_read_portable(meta, &chunks_format, opts, err);
 }
 

@@ -120,15 +120,6 @@ static bool inflate_some(struct idat_stream *s, uint8_t *out, size_t *size)
     return true;
 }
 
-/* Returns whether the stream ends here, and the chunks with it. */
-static bool at_end(struct idat_stream *s)
-{
-    uint8_t more;
-    size_t size = 1;
-    return inflate_some(s, &more, &size) && size == 0 && s->ended &&
-           s->rest_size == 0 && s->idats.size == 0;
-}
-
 static const struct idat_pass *pass_of(const struct idat_reader *r,
                                        uint32_t slot)
 {
@@ -160,8 +151,16 @@ static bool inflate_slot(struct idat_reader *r)
     const struct idat_pass *pass = pass_of(r, slot);
     uint32_t first;
     size_t want = rows_of(r, pass, slot, &first) * pass->row, size = want;
-    return inflate_some(&r->stream, slot_at(r, slot), &size) && size == want &&
-           (slot + 1 < r->slots.count || at_end(&r->stream));
+    struct idat_stream *s = &r->stream;
+    if (!inflate_some(s, slot_at(r, slot), &size) || size != want)
+        return false;
+    if (slot + 1 < r->slots.count)
+        return true;
+    /* The stream must end here, and the chunks with it. */
+    uint8_t more;
+    size = 1;
+    return inflate_some(s, &more, &size) && size == 0 && s->ended &&
+           s->rest_size == 0 && s->idats.size == 0;
 }
 
 /* ---- Undoing filters ----------------------------------------------------- */

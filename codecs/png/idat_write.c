@@ -150,23 +150,15 @@ static void run_band(void *context, size_t i)
     run->work(run->context, run->first + i);
 }
 
-/* Returns how many bands can be held at a time, with the rows above them. */
-static uint32_t bands_at_a_time(const struct idat_bands *b)
-{
-    const uint32_t rows = row_source_most(&b->rows), above = b->before + 1;
-    if (!image_has_bands(b->img))
-        return b->count;
-    uint32_t n = rows > above ? (rows - above) / b->per_band : 0;
-    return n ? n : 1;
-}
-
 int idat_bands_run(struct idat_bands *b, void (*work)(void *context, size_t i),
                    void *context, struct err *err)
 {
+    const uint32_t rows = row_source_most(&b->rows), above = b->before + 1;
     struct bands_run run = { work, context, 0 };
+    uint32_t most = rows > above ? (rows - above) / b->per_band : 0;
+    most = !image_has_bands(b->img) ? b->count : most ? most : 1;
     for (uint32_t n; run.first < b->count; run.first += n) {
-        n = bands_at_a_time(b);
-        n = n < b->count - run.first ? n : b->count - run.first;
+        n = most < b->count - run.first ? most : b->count - run.first;
         if (idat_bands_hold(b, run.first * b->per_band, n * b->per_band, err))
             return -1;
         thread_pool_run(b->rows.pool, run_band, &run, n);
