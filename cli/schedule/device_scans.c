@@ -345,7 +345,7 @@ static const struct bytes *begin_idat(void *context,
 }
 
 /* Returns whether a device that was not asked for is to have no more of these:
- * it refuses most, as it does screenshots, or has not judged the first ones.
+ * it refuses most, as it may do line art, or has not judged the first ones.
  * What becomes an array it judges only when it is damaged, and large ones are
  * few in a batch: they wait for nobody. */
 static bool is_refused(const struct device_scans *scans, enum scan_kind which)
