@@ -55,7 +55,7 @@ struct scan_samples;
 struct scan_turn {
     const struct idat_turn *idat; /* NULL: it is a scan */
     /* Of a scan; `to`: the same after the turn, whose tables may be replaced:
-     * see sequential_encode_scan(). */
+     * see sequential_write(). */
     const struct entropy_scan *from;
     struct entropy_scan *to;
     bool optimize;

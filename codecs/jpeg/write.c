@@ -87,12 +87,11 @@ static void on_progress(j_common_ptr cinfo)
 
 /* ---- The file of libjpeg ---- */
 
-enum { ROOM = 1 << 16 }; /* the least that is reserved when the file is full */
-
-/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory when memory
- * runs out. */
-static void on_begin(j_compress_ptr c)
+/* Makes room, at the begin and whenever the file is full. libjpeg's own
+ * jpeg_mem_dest() leaves a pointer to freed memory when memory runs out. */
+static boolean on_full(j_compress_ptr c)
 {
+    enum { ROOM = 1 << 16 }; /* the least that is reserved */
     struct libjpeg_target *target = (struct libjpeg_target *)c->dest;
     struct bytes *file = target->file;
     size_t size = file->size;
@@ -104,12 +103,12 @@ static void on_begin(j_compress_ptr c)
     target->to.next_output_byte = file->data + size;
     target->to.free_in_buffer = file->capacity - size;
     file->size = file->capacity;
+    return TRUE;
 }
 
-static boolean on_full(j_compress_ptr c)
+static void on_begin(j_compress_ptr c)
 {
-    on_begin(c);
-    return TRUE;
+    on_full(c);
 }
 
 static void on_end(j_compress_ptr c)
@@ -120,30 +119,12 @@ static void on_end(j_compress_ptr c)
 
 /* ---- By our own coder ---------------------------------------------------- */
 
-/* Sets how a scan is coded by that of c, or as the one scan of all components.
- */
-static void set_scan(struct sequential_scan *s, const j_compress_ptr c,
-                     const jpeg_scan_info *info)
+static void take_table(struct huffman_spec *spec, const JHUFF_TBL *table)
 {
-    int count = info ? info->comps_in_scan : c->num_components;
-    s->coding.components = (unsigned)count;
-    s->coding.restart = c->restart_interval;
-    for (int i = 0; i < count; i++) {
-        int n = info ? info->component_index[i] : i;
-        s->component[i] = (uint8_t)n;
-        s->coding.component[i].dc = (uint8_t)c->comp_info[n].dc_tbl_no;
-        s->coding.component[i].ac = (uint8_t)c->comp_info[n].ac_tbl_no;
-    }
-    for (int i = 0; i < 2 * ENTROPY_TABLES; i++) {
-        const int n = i / 2;
-        const JHUFF_TBL *table =
-            i % 2 ? c->ac_huff_tbl_ptrs[n] : c->dc_huff_tbl_ptrs[n];
-        struct huffman_spec *spec = i % 2 ? &s->coding.ac[n] : &s->coding.dc[n];
-        if (!table)
-            continue;
-        memcpy(spec->counts, table->bits + 1, sizeof spec->counts);
-        memcpy(spec->symbols, table->huffval, sizeof spec->symbols);
-    }
+    if (!table)
+        return;
+    memcpy(spec->counts, table->bits + 1, sizeof spec->counts);
+    memcpy(spec->symbols, table->huffval, sizeof spec->symbols);
 }
 
 /* Sets how a picture is coded by c. Returns whether that is sequential, with
@@ -175,25 +156,28 @@ static bool set_picture(struct sequential *s, const j_compress_ptr c,
         };
         memcpy(s->steps[n], c->quant_tbl_ptrs[n]->quantval, sizeof *s->steps);
     }
-    for (unsigned i = 0; i < s->scans; i++)
-        set_scan(&s->scan[i], c, scans ? &scans[i] : NULL);
+    for (unsigned i = 0; i < s->scans; i++) {
+        struct sequential_scan *to = &s->scan[i];
+        struct entropy_scan *coding = &to->coding;
+        coding->components =
+            scans ? (unsigned)scans[i].comps_in_scan : s->components;
+        coding->restart = c->restart_interval;
+        for (unsigned k = 0; k < coding->components; k++) {
+            const int n = scans ? scans[i].component_index[k] : (int)k;
+            to->component[k] = (uint8_t)n;
+            coding->component[k].dc = (uint8_t)c->comp_info[n].dc_tbl_no;
+            coding->component[k].ac = (uint8_t)c->comp_info[n].ac_tbl_no;
+        }
+        for (int n = 0; n < ENTROPY_TABLES; n++) {
+            take_table(&coding->dc[n], c->dc_huff_tbl_ptrs[n]);
+            take_table(&coding->ac[n], c->ac_huff_tbl_ptrs[n]);
+        }
+    }
     sequential_set_sizes(s);
     for (unsigned i = 0; i < s->scans; i++)
         suits = suits &&
                 entropy_mcu_blocks(&s->scan[i].coding) <= ENTROPY_MCU_BLOCKS;
     return suits;
-}
-
-/* Sets the steps of what a device made to those that it has. */
-static void take_steps(struct sequential_turned *turned)
-{
-    struct sequential *to = &turned->to;
-    for (unsigned c = 0; c < to->scan[0].coding.components; c++) {
-        const struct scan_samples *samples = &turned->samples[0][c];
-        uint16_t *step = to->steps[samples->table];
-        for (unsigned k = 0; samples->refines && k < 64; k++)
-            step[k] = requantize_step(step[k], samples->cap);
-    }
 }
 
 /* Appends the picture from its first table to EOI: what its meta has of it, as
@@ -211,10 +195,8 @@ static int put_picture(struct jpeg_writer *w, const struct samples *samples)
     struct sequential to = { .frame = 0 };
     bool optimize = own ? opts->optimize : w->c.optimize_coding;
     int status = 0;
-    if (own && p->turned) {
-        take_steps(p->turned);
+    if (own && p->turned)
         return sequential_write_turned(w->file, p->turned, w->err);
-    }
     if (own)
         sequential_turn(&to, p->coded, img->turned);
     else if (!set_picture(&to, &w->c, p && p->extended))
@@ -237,39 +219,18 @@ static int put_picture(struct jpeg_writer *w, const struct samples *samples)
 
 /* ---- All files ----------------------------------------------------------- */
 
-/* JFIF knows dots an inch and dots a cm, up to 65535. */
-static void set_density(struct jpeg_writer *w)
-{
-    struct density d = w->img->meta->density;
-    if (d.unit == DENSITY_METER)
-        d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
-    if (d.unit == DENSITY_NONE)
-        return;
-    if (!(d.x >= 1 && d.x < 65535.5 && d.y >= 1 && d.y < 65535.5)) {
-        warn(w->opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
-        return;
-    }
-    w->c.density_unit = d.unit == DENSITY_INCH;
-    w->c.X_density = (UINT16)(d.x + 0.5);
-    w->c.Y_density = (UINT16)(d.y + 0.5);
-}
-
 /* Sets the size of the picture that coefficients make. Version 8 of the
  * interface, Ubuntu's, needs that; in 6b, Debian's, it is always the size of
  * the image. */
-#if JPEG_LIB_VERSION >= 80
 static void set_size(j_compress_ptr c)
 {
+#if JPEG_LIB_VERSION >= 80
     c->jpeg_width = c->image_width;
     c->jpeg_height = c->image_height;
     c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
-}
-#else
-static void set_size(j_compress_ptr c)
-{
+#endif
     (void)c;
 }
-#endif
 
 static void write_blocks(struct jpeg_writer *w, const struct image *img)
 {
@@ -328,21 +289,25 @@ static bool write_sequential(struct jpeg_writer *w,
     return false;
 }
 
-/* Lets libjpeg write samples, as their coefficients. */
-static void write_transformed(struct jpeg_writer *w, const struct image *img,
-                              const struct samples *samples)
+/* The tables get finer steps where the picture would lose too much. */
+static void cap_steps(struct jpeg_writer *w, const struct image *img)
 {
-    w->coded = (struct image){ .cell = CELL_DCT,
-                               .width = img->width,
-                               .height = img->height,
-                               .nplanes = img->nplanes };
+    unsigned cap[NUM_QUANT_TBLS];
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        cap[i] = UINT16_MAX;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        w->coded.plane[i].width = (img->plane[i].width + 7) / DCTSIZE;
-        w->coded.plane[i].height = (img->plane[i].height + 7) / DCTSIZE;
+        int n = w->c.comp_info[i].quant_tbl_no;
+        unsigned found = samples_find_cap(&img->plane[i],
+                                          w->c.quant_tbl_ptrs[n]->quantval, i);
+        if (!found)
+            check(w, fail_memory(w->err, "no memory for the encoder"));
+        cap[n] = found < cap[n] ? found : cap[n];
     }
-    check(w, image_alloc(&w->coded, mem_plain, w->err));
-    check(w, samples_encode(samples, &w->coded, NULL, w->opts->pool, w->err));
-    write_blocks(w, &w->coded);
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        for (int k = 0; w->c.quant_tbl_ptrs[i] && k < DCTSIZE2; k++) {
+            UINT16 *step = &w->c.quant_tbl_ptrs[i]->quantval[k];
+            *step = requantize_step(*step, cap[i]);
+        }
 }
 
 static void write_samples(struct jpeg_writer *w)
@@ -357,25 +322,8 @@ static void write_samples(struct jpeg_writer *w)
         img = &w->made;
         check_time(w);
     }
-    if (again) {
-        /* The tables get finer steps where the picture would lose too much. */
-        unsigned cap[NUM_QUANT_TBLS];
-        for (int i = 0; i < NUM_QUANT_TBLS; i++)
-            cap[i] = UINT16_MAX;
-        for (unsigned i = 0; i < img->nplanes; i++) {
-            int n = w->c.comp_info[i].quant_tbl_no;
-            unsigned found = samples_find_cap(
-                &img->plane[i], w->c.quant_tbl_ptrs[n]->quantval, i);
-            if (!found)
-                check(w, fail_memory(w->err, "no memory for the encoder"));
-            cap[n] = found < cap[n] ? found : cap[n];
-        }
-        for (int i = 0; i < NUM_QUANT_TBLS; i++)
-            for (int k = 0; w->c.quant_tbl_ptrs[i] && k < DCTSIZE2; k++) {
-                UINT16 *step = &w->c.quant_tbl_ptrs[i]->quantval[k];
-                *step = requantize_step(*step, cap[i]);
-            }
-    }
+    if (again)
+        cap_steps(w, img);
     for (unsigned i = 0; i < img->nplanes; i++) {
         int n = w->c.comp_info[i].quant_tbl_no;
         samples[i].wanted = true;
@@ -383,10 +331,20 @@ static void write_samples(struct jpeg_writer *w)
         samples[i].rounding =
             samples_rounding(w->c.quant_tbl_ptrs[n]->quantval, again);
     }
-    if (!write_sequential(w, samples)) {
-        check_time(w);
-        write_transformed(w, img, samples);
+    if (write_sequential(w, samples))
+        return;
+    /* libjpeg writes them, as their coefficients. */
+    w->coded = (struct image){ .cell = CELL_DCT,
+                               .width = img->width,
+                               .height = img->height,
+                               .nplanes = img->nplanes };
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        w->coded.plane[i].width = (img->plane[i].width + 7) / DCTSIZE;
+        w->coded.plane[i].height = (img->plane[i].height + 7) / DCTSIZE;
     }
+    check(w, image_alloc(&w->coded, mem_plain, w->err));
+    check(w, samples_encode(samples, &w->coded, NULL, w->opts->pool, w->err));
+    write_blocks(w, &w->coded);
 }
 
 static void set_up(struct jpeg_writer *w)
@@ -399,6 +357,7 @@ static void set_up(struct jpeg_writer *w)
     const struct image *img = w->img;
     struct jpeg_compress_struct *c = &w->c;
     const int quality = w->opts->quality ? w->opts->quality : QUALITY;
+    struct density d = { DENSITY_NONE, 0, 0 };
     jpeg_create_compress(c);
     w->target = (struct libjpeg_target){
         { .init_destination = on_begin,
@@ -426,8 +385,20 @@ static void set_up(struct jpeg_writer *w)
     for (int i = 0; quality >= QUALITY_FULL && i < c->num_components; i++)
         c->comp_info[i].h_samp_factor = c->comp_info[i].v_samp_factor = 1;
     c->optimize_coding = TRUE;
+    /* JFIF knows dots an inch and dots a cm, up to 65535. */
     if (img->meta)
-        set_density(w);
+        d = img->meta->density;
+    if (d.unit == DENSITY_METER)
+        d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
+    if (d.unit == DENSITY_NONE)
+        return;
+    if (!(d.x >= 1 && d.x < 65535.5 && d.y >= 1 && d.y < 65535.5)) {
+        warn(w->opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
+        return;
+    }
+    c->density_unit = d.unit == DENSITY_INCH;
+    c->X_density = (UINT16)(d.x + 0.5);
+    c->Y_density = (UINT16)(d.y + 0.5);
 }
 
 static int write_guarded(struct jpeg_writer *w)

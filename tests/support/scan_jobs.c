@@ -19,18 +19,45 @@ bool scan_has_device(const struct scan_engine_type *type)
     return found;
 }
 
+/* Returns where the data of the next scan begins; NULL if there is none. */
+static const uint8_t *find_data(const uint8_t *at, const uint8_t *end)
+{
+    while (end - at >= 4 && at[0] == 0xff) {
+        const bool scan = at[1] == MARKER_SOS;
+        const size_t size = at[1] == 0xff ? 1 : 2 + (size_t)read_be16(at + 2);
+        if (size > (size_t)(end - at))
+            return NULL;
+        at += size;
+        if (scan)
+            return at;
+    }
+    return NULL;
+}
+
 bool host_turn(struct bytes *made, struct entropy_scan *to,
                const struct entropy_scan *from, enum xform turn, bool optimize,
                struct bytes data)
 {
-    struct entropy_blocks blocks = { 0 };
+    struct sequential was = { .scans = 1, .scan[0].coding = *from };
+    struct sequential is = { .components = to->components,
+                             .turn = turn,
+                             .scans = 1,
+                             .scan[0].coding = *to };
+    owned_bytes file = { 0 };
     struct err err;
-    bool turned = entropy_decode(&blocks, from, data, xform_transposes(turn),
-                                 NULL, &err) == 0;
-    const struct entropy_source source = { &blocks, from, turn };
-    turned = turned && sequential_encode_scan(made, to, &source, optimize, NULL,
-                                              &err) == 0;
-    entropy_blocks_free(&blocks);
+    bool turned = entropy_decode(&was.scan[0].blocks, from, data,
+                                 xform_transposes(turn), NULL, &err) == 0;
+    for (unsigned i = 0; i < to->components; i++)
+        is.scan[0].component[i] = (uint8_t)i;
+    turned =
+        turned && sequential_write(&file, &is, &was, optimize, NULL, &err) == 0;
+    *to = is.scan[0].coding;
+    if (turned) {
+        const uint8_t *end = file.data + file.size - 2,
+                      *at = find_data(file.data, end);
+        must(at && bytes_append(made, at, (size_t)(end - at)));
+    }
+    sequential_free(&was);
     return turned;
 }
 
@@ -110,21 +137,6 @@ static void add_job(struct scan_batch *batch, struct scan_job job,
     job.at = batch->used;
     batch->used += job.size;
     batch->job[batch->jobs++] = job;
-}
-
-/* Returns where the data of the next scan begins; NULL if there is none. */
-static const uint8_t *find_data(const uint8_t *at, const uint8_t *end)
-{
-    while (end - at >= 4 && at[0] == 0xff) {
-        const bool scan = at[1] == MARKER_SOS;
-        const size_t size = at[1] == 0xff ? 1 : 2 + (size_t)read_be16(at + 2);
-        if (size > (size_t)(end - at))
-            return NULL;
-        at += size;
-        if (scan)
-            return at;
-    }
-    return NULL;
 }
 
 bool scan_batch_add(struct scan_batch *batch, struct bytes file,

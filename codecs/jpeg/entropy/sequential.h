@@ -99,17 +99,12 @@ int sequential_take_planes(struct sequential *s, const struct image *img,
 void sequential_give_planes(const struct sequential *s, const struct image *img,
                             struct thread_pool *pool);
 
-/* Appends the coded data of a scan. Its Huffman tables stay if they have every
- * code that is needed. Else they get the codes that they lack, as far as
- * to->most lets them. Else, and if `optimize`, they become the shortest.
- * Returns -1 without memory, or if a coefficient is out of range. */
-int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
-                           const struct entropy_source *from, bool optimize,
-                           struct thread_pool *pool, struct err *err);
-
 /* Appends the picture `to`, which is `from` after to->turn, from its first
  * quantization table to EOI: all of a file but SOI and the segments that stand
- * before. Returns -1 as sequential_encode_scan() does. */
+ * before. The Huffman tables of a scan stay if they have every code that is
+ * needed. Else they get the codes that they lack, as far as scan.coding.most
+ * lets them. Else, and if `optimize`, they become the shortest. Returns -1
+ * without memory, or if a coefficient is out of range. */
 int sequential_write(struct bytes *file, struct sequential *to,
                      const struct sequential *from, bool optimize,
                      struct thread_pool *pool, struct err *err);
@@ -123,11 +118,10 @@ struct sequential_turned {
     struct upsampling upsampling[3];
 };
 
-/* Appends what it has made, as sequential_write() does. Returns -1 without
- * memory. */
+/* Appends what it has made, as sequential_write() does, with the steps that it
+ * has chosen. Returns -1 without memory. */
 int sequential_write_turned(struct bytes *file,
-                            const struct sequential_turned *turned,
-                            struct err *err);
+                            struct sequential_turned *turned, struct err *err);
 
 /* Fine on {0}, and twice. */
 void sequential_free(struct sequential *s);

@@ -8,7 +8,7 @@
 /* A file that is being written. */
 struct output {
     struct bytes *file;
-    const struct sequential *s;  /* NULL: data alone is written */
+    const struct sequential *s;
     struct entropy_scan written; /* tables that the file has so far, and DRI */
     struct thread_pool *pool;
     bool failed; /* without memory */
@@ -75,17 +75,18 @@ static void put_huffman(struct output *o, bool ac, unsigned number,
     put_segment(o, MARKER_DHT, data, 17 + count);
 }
 
-/* Puts the header of a scan of these components of the picture. */
-static void put_scan_header(struct output *o, const struct entropy_scan *to,
-                            const uint8_t component[])
+/* Puts the header of scan i. */
+static void put_scan_header(struct output *o, unsigned i)
 {
+    const struct sequential_scan *scan = &o->s->scan[i];
+    const struct entropy_scan *to = &scan->coding;
     uint8_t data[1 + 2 * ENTROPY_COMPONENTS + 3], restart[2], *p = data;
     *p++ = (uint8_t)to->components;
-    for (unsigned i = 0; i < to->components; i++) {
-        const struct entropy_component *one = &to->component[i];
+    for (unsigned k = 0; k < to->components; k++) {
+        const struct entropy_component *one = &to->component[k];
         put_huffman(o, false, one->dc, &to->dc[one->dc]);
         put_huffman(o, true, one->ac, &to->ac[one->ac]);
-        *p++ = o->s->component[component[i]].id;
+        *p++ = o->s->component[scan->component[k]].id;
         *p++ = (uint8_t)(one->dc << 4 | one->ac);
     }
     if (to->restart != o->written.restart) {
@@ -97,20 +98,18 @@ static void put_scan_header(struct output *o, const struct entropy_scan *to,
     put_segment(o, MARKER_SOS, data, (size_t)(p - data) + 3);
 }
 
-/* Appends a scan, with a header where these are its components. Returns 1; or 0
- * if its tables lack a code, or make more bits than these, and nothing is
- * appended; or -1 without memory. */
-static int put_coded(struct output *o, const struct entropy_scan *to,
-                     const uint8_t component[],
+/* Appends scan i. Returns 1; or 0 if its tables lack a code, or make more bits
+ * than these, and nothing is appended; or -1 without memory. */
+static int put_coded(struct output *o, unsigned i,
                      const struct entropy_source *from, uint64_t most,
                      struct err *err)
 {
     const struct output before = *o;
     const size_t size = o->file->size;
     uint64_t bits;
-    if (component)
-        put_scan_header(o, to, component);
-    if (entropy_encode(o->file, to, from, &bits, o->pool, err))
+    put_scan_header(o, i);
+    if (entropy_encode(o->file, &o->s->scan[i].coding, from, &bits, o->pool,
+                       err))
         return -1;
     if (bits && bits <= most)
         return 1;
@@ -119,42 +118,34 @@ static int put_coded(struct output *o, const struct entropy_scan *to,
     return 0;
 }
 
-/* Appends a scan with the first tables that suit: those that it has, these with
+/* Appends scan i with the first tables that suit: those that it has, these with
  * all codes, the shortest. */
-static int put_scan(struct output *o, struct entropy_scan *to,
-                    const uint8_t component[],
+static int put_scan(struct output *o, unsigned i, struct entropy_scan *to,
                     const struct entropy_source *from, bool optimize,
                     struct err *err)
 {
     struct entropy_statistics counts;
     int done = 0;
     if (!optimize)
-        done = put_coded(o, to, component, from, UINT64_MAX, err);
+        done = put_coded(o, i, from, UINT64_MAX, err);
     if (!optimize && done == 0 && to->most) {
         huffman_complete(to);
-        done = put_coded(o, to, component, from, to->most, err);
+        done = put_coded(o, i, from, to->most, err);
     }
-    if (done)
-        return done < 0 ? -1 : 0;
-    if (entropy_count(&counts, to, from, o->pool, err))
-        return -1;
-    for (unsigned i = 0; i < to->components; i++) {
-        const struct entropy_component *one = &to->component[i];
-        if (!huffman_spec_make(&to->dc[one->dc], counts.dc[one->dc]) ||
-            !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
-            return fail(err, "no Huffman table has all codes");
+    if (done == 0) {
+        if (entropy_count(&counts, to, from, o->pool, err))
+            return -1;
+        for (unsigned k = 0; k < to->components; k++) {
+            const struct entropy_component *one = &to->component[k];
+            if (!huffman_spec_make(&to->dc[one->dc], counts.dc[one->dc]) ||
+                !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
+                return fail(err, "no Huffman table has all codes");
+        }
+        done = put_coded(o, i, from, UINT64_MAX, err);
     }
-    done = put_coded(o, to, component, from, UINT64_MAX, err);
-    return done ? done < 0 ? -1 : 0
-                : fail(err, "a coefficient is out of range");
-}
-
-int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
-                           const struct entropy_source *from, bool optimize,
-                           struct thread_pool *pool, struct err *err)
-{
-    struct output o = { .file = data, .pool = pool };
-    return put_scan(&o, to, NULL, from, optimize, err);
+    return done > 0   ? 0
+           : done < 0 ? -1
+                      : fail(err, "a coefficient is out of range");
 }
 
 static int end(struct output *o, struct err *err)
@@ -175,29 +166,33 @@ int sequential_write(struct bytes *file, struct sequential *to,
         const struct entropy_source source = { &from->scan[i].blocks,
                                                &from->scan[i].coding,
                                                to->turn };
-        if (put_scan(&o, &to->scan[i].coding, to->scan[i].component, &source,
-                     optimize, err))
+        if (put_scan(&o, i, &to->scan[i].coding, &source, optimize, err))
             return -1;
     }
     return end(&o, err);
 }
 
 int sequential_write_turned(struct bytes *file,
-                            const struct sequential_turned *turned,
-                            struct err *err)
+                            struct sequential_turned *turned, struct err *err)
 {
     /* The most bytes of all that is not coded data. */
     enum { TABLES = 4 * (5 + 128), FRAME = 64, CODES = 8 * (21 + 256) };
-    const struct sequential *s = &turned->to;
+    struct sequential *s = &turned->to;
     struct output o = { .file = file, .s = s };
     size_t size = TABLES + FRAME + s->scans * ((size_t)CODES + FRAME);
     for (unsigned i = 0; i < s->scans; i++)
         size += turned->scan[i].turned.size;
+    for (unsigned c = 0; c < s->scan[0].coding.components; c++) {
+        const struct scan_samples *samples = &turned->samples[0][c];
+        uint16_t *step = s->steps[samples->table];
+        for (unsigned k = 0; samples->refines && k < 64; k++)
+            step[k] = requantize_step(step[k], samples->cap);
+    }
     o.failed = !bytes_reserve(file, size);
     put_frame(&o);
     for (unsigned i = 0; i < s->scans; i++) {
         const struct bytes *data = &turned->scan[i].turned;
-        put_scan_header(&o, &s->scan[i].coding, s->scan[i].component);
+        put_scan_header(&o, i);
         o.failed = o.failed || !bytes_append(file, data->data, data->size);
     }
     return end(&o, err);
