@@ -1,41 +1,22 @@
 /* libjpeg's arrays of blocks, and errors. */
 #include "codecs/jpeg/libjpeg.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <jerror.h>
 
 /* ---- Arrays of blocks ---------------------------------------------------- */
 
 /* A group may begin in the last row: image_alloc() makes room for it. */
-static uint32_t rows_of(const struct plane *plane)
-{
-    return plane->height + MAX_SAMP_FACTOR - 1;
-}
-
-static void clear_rows(struct jvirt_barray_control *array, uint32_t end)
-{
-    const struct plane *plane = array->plane;
-    if (end <= array->cleared)
-        return;
-    memset(plane_row(plane, array->cleared), 0,
-           (end - array->cleared) * plane->stride);
-    array->cleared = end;
-}
-
 static JBLOCKARRAY access_rows(j_common_ptr cinfo,
                                struct jvirt_barray_control *array,
                                JDIMENSION start, JDIMENSION count,
                                boolean writable)
 {
-    uint32_t rows = rows_of(array->plane);
+    const uint32_t rows = array->plane->height + MAX_SAMP_FACTOR - 1;
+    (void)writable;
     if (count > MAX_SAMP_FACTOR || start > rows || count > rows - start) {
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
         cinfo->err->error_exit(cinfo);
     }
-    if (writable)
-        clear_rows(array, start + count);
     for (JDIMENSION i = 0; i < count; i++)
         array->row[i] = plane_row(array->plane, start + i);
     return array->row;
@@ -70,13 +51,6 @@ static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
 void libjpeg_arrays_offer(j_common_ptr cinfo)
 {
     cinfo->mem->request_virt_barray = lend_next;
-}
-
-void libjpeg_arrays_finish(struct libjpeg_arrays *blocks)
-{
-    for (unsigned i = 0; i < LIBJPEG_ARRAYS; i++)
-        if (blocks->array[i].plane)
-            clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
 }
 
 /* ---- Errors ---------------------------------------------------- */

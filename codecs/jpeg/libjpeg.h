@@ -23,7 +23,6 @@ enum { LIBJPEG_ARRAYS = 4 };
 struct libjpeg_arrays {
     struct jvirt_barray_control {
         const struct plane *plane;
-        uint32_t cleared;               /* so many rows have been zeroed */
         JBLOCKROW row[MAX_SAMP_FACTOR]; /* that libjpeg has asked for */
     } array[LIBJPEG_ARRAYS];
     jvirt_barray_ptr list[LIBJPEG_ARRAYS];
@@ -31,16 +30,13 @@ struct libjpeg_arrays {
 };
 
 /* Lends the planes of img to an object of libjpeg, one for each component, for
- * as long as both live. Rows are zeroed when they are first written to. */
+ * as long as both live. */
 void libjpeg_arrays_lend(struct libjpeg_arrays *blocks, const struct image *img,
                          j_common_ptr cinfo);
 
 /* Makes an object of libjpeg use the lent arrays when it asks for some, one for
  * each component. Its client_data must begin with this struct. */
 void libjpeg_arrays_offer(j_common_ptr cinfo);
-
-/* Zeroes the rows that have not been written to. */
-void libjpeg_arrays_finish(struct libjpeg_arrays *blocks);
 
 /* ---- Errors ---------------------------------------------------- */
 

@@ -80,26 +80,6 @@ void parameters_trim(struct image *img, uint32_t width, uint32_t height)
         sequential_trim(p->coded, width, height);
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Makes *alignment a multiple of the size in pixels at which a component, which
- * has factor / most samples a pixel, has whole units of `unit` samples. */
-static void grow_alignment(uint32_t *alignment, int factor, int most,
-                           uint32_t unit)
-{
-    uint32_t pixels = unit * (uint32_t)most;
-    uint32_t own = pixels / common_divisor(pixels, (uint32_t)factor);
-    *alignment = *alignment / common_divisor(*alignment, own) * own;
-}
-
 void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
 {
     /* Samples of the first component, and of the others, that stay together. */
@@ -108,15 +88,27 @@ void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
         [REPRESENTATION_REALIGNED] = { DCTSIZE, 1 },
         [REPRESENTATION_COEFFICIENTS] = { DCTSIZE, DCTSIZE },
     };
+    const uint32_t most_x = (uint32_t)d->max_h_samp_factor,
+                   most_y = (uint32_t)d->max_v_samp_factor;
     for (int k = 0; k < REPRESENTATIONS; k++) {
         struct alignment *alignment = &info->alignment[k];
-        *alignment = (struct alignment){ 1, 1 };
-        for (int i = 0; units[k][0] && i < d->num_components; i++) {
-            const jpeg_component_info *c = &d->comp_info[i];
-            grow_alignment(&alignment->x, c->h_samp_factor,
-                           d->max_h_samp_factor, units[k][i > 0]);
-            grow_alignment(&alignment->y, c->v_samp_factor,
-                           d->max_v_samp_factor, units[k][i > 0]);
+        bool whole = false;
+        /* The fewest pixels that are whole units of all components. */
+        for (*alignment = (struct alignment){ 1, 1 }; !whole && units[k][0];) {
+            bool x = true, y = true;
+            for (int i = 0; i < d->num_components; i++) {
+                const jpeg_component_info *c = &d->comp_info[i];
+                const uint32_t unit = units[k][i > 0];
+                x = x && alignment->x * (uint32_t)c->h_samp_factor %
+                                 (unit * most_x) ==
+                             0;
+                y = y && alignment->y * (uint32_t)c->v_samp_factor %
+                                 (unit * most_y) ==
+                             0;
+            }
+            alignment->x += !x;
+            alignment->y += !y;
+            whole = x && y;
         }
     }
 }

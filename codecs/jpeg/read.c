@@ -279,9 +279,12 @@ static void read_pixels(struct jpeg_reader *r)
         return;
     }
     check_limits(r);
-    if (img->cell == CELL_DCT) { /* rows are zeroed as they are read */
-        check(r, image_alloc(img, r->samples.nplanes ? mem_plain : opts->mem,
-                             r->err));
+    check(r,
+          image_alloc(img, r->samples.nplanes ? mem_plain : opts->mem, r->err));
+    if (opts->tolerant || img->cell == CELL_DCT) /* what has no bits, or is not
+                                                    read of a damaged file */
+        memset(img->pixels.rows.cells, 0, img->pixels.rows.size);
+    if (img->cell == CELL_DCT) {
         libjpeg_arrays_lend(&r->arrays, img, (j_common_ptr)&r->d);
         libjpeg_arrays_offer((j_common_ptr)&r->d);
         jpeg_read_coefficients(&r->d);
@@ -289,9 +292,6 @@ static void read_pixels(struct jpeg_reader *r)
         const size_t size = (size_t)img->width * img->nplanes;
         JSAMPROW row =
             r->d.mem->alloc_large((j_common_ptr)&r->d, JPOOL_PERMANENT, size);
-        check(r, image_alloc(img, opts->mem, r->err));
-        if (opts->tolerant) /* what is not read of a damaged file */
-            memset(img->pixels.rows.cells, 0, img->pixels.rows.size);
         jpeg_start_decompress(&r->d);
         r->pixels = true;
         while (r->d.output_scanline < r->d.output_height) {
@@ -332,7 +332,6 @@ static void take_picture(struct jpeg_reader *r)
     const struct decode_plan *plan = r->of->plan;
     const struct bytes file = r->of->file;
     parameters_note_tables(img->meta, &r->d, img->nplanes);
-    libjpeg_arrays_finish(&r->arrays);
     if (r->samples.nplanes)
         make_samples(r);
     parameters_trim(img, plan->width, plan->height);

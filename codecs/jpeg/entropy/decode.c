@@ -86,7 +86,6 @@ struct decoding {
         const struct huffman_decoder *ac[ENTROPY_MCU_BLOCKS];
         struct huffman_decoder dc_table[ENTROPY_TABLES],
             ac_table[ENTROPY_TABLES];
-        bool alike; /* all blocks are coded by the same tables */
         struct zigzag_order order;
     } coding;
 };
@@ -245,22 +244,16 @@ static inline bool dc_is_sound(int64_t dc)
     return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
 }
 
-/* Returns PART_SOUND if there is room for another block, and time. */
-ENTROPY_INLINE enum part_state prepare_block(struct part *p)
+/* Doubles the room for blocks. Returns false without memory. */
+static bool grow(struct part *p)
 {
-    if (p->count % CHECKED_BLOCKS == CHECKED_BLOCKS - 1 && account_is_over())
-        return PART_LATE;
-    if (!entropy_values_reserve(&p->values))
-        return PART_NO_MEMORY;
-    if (p->room && p->count == p->room) {
-        void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
-                                        2 * p->room * sizeof *p->block);
-        if (!more)
-            return PART_NO_MEMORY;
-        p->block = more;
-        p->room *= 2;
-    }
-    return PART_SOUND;
+    void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
+                                    2 * p->room * sizeof *p->block);
+    if (!more)
+        return false;
+    p->block = more;
+    p->room *= 2;
+    return true;
 }
 
 /* Appends up to n blocks, as far as they start before position `end`. At damage
@@ -272,7 +265,14 @@ FOR_EACH_CPU static void append(struct part *p, size_t n, uint64_t end)
     struct bit_reader in = p->in;
     enum part_state state = p->state;
     for (; n && state == PART_SOUND && position_of(p, &in) < end; n--) {
-        state = in.at > limit ? PART_DAMAGED : prepare_block(p);
+        if (in.at > limit)
+            state = PART_DAMAGED;
+        else if (p->count % CHECKED_BLOCKS == CHECKED_BLOCKS - 1 &&
+                 account_is_over())
+            state = PART_LATE;
+        else if (!entropy_values_reserve(&p->values) ||
+                 (p->room && p->count == p->room && !grow(p)))
+            state = PART_NO_MEMORY;
         if (state != PART_SOUND)
             break;
         struct entropy_block *b = &p->block[p->count];
@@ -393,59 +393,33 @@ static void decode_part(void *context, size_t i)
     }
 }
 
-/* Continues with `next` the DC coefficients of p, which meets it. */
-static void chain(const struct part *p, struct part *next)
-{
-    const struct mcu_coding *coding = &next->all->coding;
-    const size_t blocks = coding->blocks;
-    struct guess *guess = &next->guess;
-    bool found[ENTROPY_COMPONENTS] = { false };
-    if (guess->first % blocks != guess->place % blocks) {
-        /* The blocks of `next`, all components of which are coded alike, belong
-         * to those components that they have where it meets the part before it.
-         */
-        int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
-        const size_t shift = next->guess.place % coding->blocks +
-                             coding->blocks -
-                             next->guess.first % coding->blocks;
-        for (size_t k = 0; k < next->count; k++) {
-            int16_t *dc = &next->block[k].dc;
-            int64_t *before = &was[coding->component[k % coding->blocks]];
-            int64_t *sum = &is[coding->component[(k + shift) % coding->blocks]];
-            *sum += *dc - *before;
-            *before = *dc;
-            *dc = (int16_t)*sum;
-        }
-        next->next = (unsigned)((next->next + shift) % coding->blocks);
-        memcpy(next->dc, is, sizeof is);
-    }
-    for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
-        guess->offset[c] = p->guess.offset[c] + p->dc[c];
-    for (size_t k = guess->first, at = guess->place + blocks;
-         k > 0 && k + blocks > guess->first; k--, at--) {
-        unsigned c = coding->component[(at - 1) % blocks];
-        if (!found[c])
-            guess->offset[c] -= next->block[k - 1].dc;
-        found[c] = true;
-    }
-}
-
 /* Lets p, which has decoded `count` blocks of the picture, go on until it meets
- * one of the blocks that `next` has. Returns false if that does not happen. */
+ * one of the blocks that `next` has: at the same place of an MCU, which the
+ * tables of components that are coded alike do not tell. Returns false if that
+ * does not happen. */
 static bool meet(const struct decoding *d, struct part *p, struct part *next,
                  size_t *count)
 {
-    const size_t phases = d->coding.alike ? 1 : d->coding.blocks;
+    const size_t blocks = d->coding.blocks;
     struct guess *guess = &next->guess;
     size_t i = 0;
     while (i < guess->starts && p->state == PART_SOUND) {
         const uint64_t at = position_of(p, &p->in),
                        start = guess->begin + guess->start[i];
-        if (start == at && i % phases == *count % phases) {
+        if (start == at && i % blocks == *count % blocks) {
+            bool found[ENTROPY_COMPONENTS] = { false };
             guess->first = i;
             guess->place = *count;
-            chain(p, next);
             *count += next->count - i;
+            /* Its DC coefficients go on from those of p. */
+            for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
+                guess->offset[c] = p->guess.offset[c] + p->dc[c];
+            for (; i > 0 && i + blocks > guess->first; i--) {
+                const unsigned c = d->coding.component[(i - 1) % blocks];
+                if (!found[c])
+                    guess->offset[c] -= next->block[i - 1].dc;
+                found[c] = true;
+            }
             return true;
         }
         if (start <= at) {
@@ -528,7 +502,6 @@ static bool set_coding(struct mcu_coding *coding,
         order->at[k] = transposes ? position[entropy_exchange(i)] : (uint8_t)k;
         order->bit[k] = UINT64_C(1) << order->at[k];
     }
-    coding->alike = true;
     for (unsigned c = 0; c < scan->components; c++) {
         const struct entropy_component *one = &scan->component[c];
         struct huffman_decoder *dc = &coding->dc_table[one->dc];
@@ -536,8 +509,6 @@ static bool set_coding(struct mcu_coding *coding,
         if (!huffman_decoder_make(dc, &scan->dc[one->dc], false) ||
             !huffman_decoder_make(ac, &scan->ac[one->ac], true))
             return false;
-        coding->alike = coding->alike && one->dc == scan->component->dc &&
-                        one->ac == scan->component->ac;
         for (int i = one->across * one->down; i > 0; i--) {
             if (coding->blocks == ENTROPY_MCU_BLOCKS)
                 return false;

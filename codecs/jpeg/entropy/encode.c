@@ -6,7 +6,7 @@
  * others code on. With restart markers a range is some whole intervals. */
 #include "codecs/jpeg/entropy/coder.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,17 +65,6 @@ ENTROPY_INLINE void join_word(struct bit_join *join, uint64_t word, unsigned n)
     join->left = join->count ? word << (n - join->count) : 0;
 }
 
-/* Appends bits, whose bytes can be read 8 at a time, and stuffs the bytes that
- * become whole (T.81, F.1.2.3): they are up to twice as many. */
-static void join_bits(struct bit_join *join, const uint8_t *from, uint64_t bits)
-{
-    for (; bits >= 64; bits -= 64, from += 8)
-        join_word(join, read_be64(from), 64);
-    if (bits)
-        join_word(join, read_be64(from) & UINT64_MAX << (64 - bits),
-                  (unsigned)bits);
-}
-
 /* ---- Blocks of the turned picture ---------------------------------------- */
 
 /* Where the blocks of a turned component stand in the list of a scan: that in
@@ -91,21 +80,6 @@ struct mcu_block {
     unsigned component, across, down, x, y;
 };
 
-/* The ranges, as they are joined. */
-struct joining {
-    struct range *range;
-    size_t ranges;
-    pthread_mutex_t lock; /* of what follows */
-    bool busy;            /* somebody does so, and alone uses the next three */
-    struct bytes *file;
-    struct bit_join bits; /* what is not yet in the file */
-    uint64_t joined;      /* so many bits, without stuffing */
-    size_t next;          /* the range that is to be joined next */
-    bool lacking;         /* there was no code for a symbol */
-    bool failed;          /* without memory */
-    bool late;            /* the time is over, so that ranges are missing */
-};
-
 struct encoding {
     const struct entropy_scan *to;
     const struct entropy_source *from;
@@ -114,16 +88,28 @@ struct encoding {
     unsigned blocks; /* of an MCU */
     uint64_t signs;  /* positions whose sign changes */
     struct huffman_encoder dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
-    size_t per; /* MCUs of a range */
-    struct joining joining;
-    struct entropy_statistics *counts; /* or else symbols are only counted */
+    size_t per;                        /* MCUs of a range */
+    struct entropy_statistics *counts; /* NULL; or symbols are counted alone */
+    struct joining {
+        struct range *range;
+        size_t ranges;
+        atomic_bool lacking, failed, late; /* there was no code for a symbol; no
+                                          memory; or no time, so that ranges are
+                                          missing */
+        atomic_flag busy; /* somebody does so, and alone uses the rest */
+        struct bytes *file;
+        struct bit_join bits; /* what is not yet in the file */
+        uint64_t joined;      /* so many bits, without stuffing */
+        size_t next;          /* the range that is to be joined next */
+        unsigned number;      /* of the interval */
+    } joining;
 };
 
 /* Some MCUs, coded: for each interval HEAD bytes, and bits without stuffing. */
 struct range {
     uint8_t *data;
     size_t room, used;
-    bool done;
+    atomic_bool done;
 };
 
 /* Returns what each of `n` columns, or rows, of blocks adds to the number of a
@@ -307,38 +293,6 @@ ENTROPY_INLINE void find_mcu(const struct encoding *e, struct walk *walk,
     }
 }
 
-/* Sets the DC coefficients from which those of an MCU are predicted: each the
- * last one of its component in the MCU before. */
-static void predict(const struct encoding *e, size_t mcu,
-                    int dc[ENTROPY_COMPONENTS])
-{
-    memset(dc, 0, ENTROPY_COMPONENTS * sizeof *dc);
-    if (mcu == 0 || (e->to->restart && mcu % e->to->restart == 0))
-        return;
-    uint32_t mx = (uint32_t)((mcu - 1) % e->to->columns);
-    uint32_t my = (uint32_t)((mcu - 1) / e->to->columns);
-    for (unsigned j = 0; j < e->blocks; j++) {
-        const struct entropy_block *b = find_block(e, j, mx, my);
-        if (b)
-            dc[e->mcu[j].component] = b->dc;
-    }
-}
-
-/* Makes room for the blocks of an MCU. Returns false without memory. */
-static bool make_room(struct range *range, struct code_writer *out)
-{
-    const size_t used = (size_t)(out->at - range->data);
-    if (range->room - used >= ENTROPY_MCU_BLOCKS * BLOCK_BYTES)
-        return true;
-    uint8_t *data = memory_realloc(range->data, range->room * 2);
-    if (!data)
-        return false;
-    range->data = data;
-    range->room *= 2;
-    out->at = data + used;
-    return true;
-}
-
 /* Codes MCUs, between which there is no restart marker, or counts them. Once a
  * code is lacking it ends. Returns false without memory. */
 ENTROPY_INLINE bool walk_mcus(const struct encoding *e, size_t first,
@@ -349,8 +303,16 @@ ENTROPY_INLINE bool walk_mcus(const struct encoding *e, size_t first,
     struct walk walk = { .left = end - first,
                          .mx = (uint32_t)(first % e->to->columns),
                          .my = (uint32_t)(first / e->to->columns) };
-    int dc[ENTROPY_COMPONENTS];
-    predict(e, first, dc);
+    int dc[ENTROPY_COMPONENTS] = { 0 }; /* that the next ones differ from */
+    if (first && !(e->to->restart && first % e->to->restart == 0)) {
+        const size_t before = first - 1;
+        for (unsigned j = 0; j < e->blocks; j++) {
+            const struct entropy_block *b =
+                find_block(e, j, (uint32_t)(before % e->to->columns),
+                           (uint32_t)(before / e->to->columns));
+            dc[e->mcu[j].component] = b ? b->dc : dc[e->mcu[j].component];
+        }
+    }
     for (unsigned i = 0; i < AHEAD; i++)
         find_mcu(e, &walk, walk.block[i]);
     for (size_t m = 0; m < end - first; m++) {
@@ -359,8 +321,15 @@ ENTROPY_INLINE bool walk_mcus(const struct encoding *e, size_t first,
                                        walk.block[(m + AHEAD / 2) % AHEAD];
         if (!counts && out->seen & HUFFMAN_NONE)
             return true;
-        if (!counts && !make_room(range, out))
-            return false;
+        const size_t used = counts ? 0 : (size_t)(out->at - range->data);
+        if (!counts && range->room - used < ENTROPY_MCU_BLOCKS * BLOCK_BYTES) {
+            uint8_t *data = memory_realloc(range->data, range->room * 2);
+            if (!data)
+                return false;
+            range->data = data;
+            range->room *= 2;
+            out->at = data + used;
+        }
         for (unsigned j = 0; j < e->blocks; j++)
             __builtin_prefetch(values_of(e, later[j]));
         for (unsigned j = 0; j < e->blocks; j++) {
@@ -379,59 +348,58 @@ ENTROPY_INLINE bool walk_mcus(const struct encoding *e, size_t first,
 }
 
 /* Appends a range to the file. Returns false without memory. */
-static bool join_range(struct encoding *e, const struct range *range)
+static bool join_range(struct joining *j, const struct range *range,
+                       uint32_t restart, bool last)
 {
-    struct joining *j = &e->joining;
     struct bit_join *join = &j->bits;
-    const uint32_t restart = e->to->restart;
-    size_t number = restart ? j->next * e->per / restart : 0;
-    for (size_t at = 0; at < range->used; number++) {
+    for (size_t at = 0; at < range->used; j->number++) {
         uint64_t bits;
         memcpy(&bits, range->data + at, HEAD);
         j->joined += bits;
+        const uint8_t *from = range->data + at + HEAD;
+        at += HEAD + (bits + 7) / 8;
         if (!bytes_reserve(j->file, bits / 4 + 64)) /* all bytes stuffed */
             return false;
         join->to = j->file->data + j->file->size;
-        join_bits(join, range->data + at + HEAD, bits);
-        at += HEAD + (bits + 7) / 8;
-        bool last = j->next + 1 == j->ranges && at == range->used;
-        if (restart || last) { /* ones fill the last byte */
+        for (; bits >= 64; bits -= 64, from += 8)
+            join_word(join, read_be64(from), 64);
+        if (bits)
+            join_word(join, read_be64(from) & UINT64_MAX << (64 - bits),
+                      (unsigned)bits);
+        const bool ends = last && at == range->used;
+        if (restart || ends) { /* ones fill the last byte */
             join->to = stuff(join->to, join->left | UINT64_MAX >> join->count,
                              (join->count + 7) / 8);
             join->left = join->count = 0;
         }
-        if (restart && !last) {
+        if (restart && !ends) {
             *join->to++ = 0xff;
-            *join->to++ = (uint8_t)(0xd0 | (number & 7));
+            *join->to++ = (uint8_t)(0xd0 | (j->number & 7));
         }
         j->file->size = (size_t)(join->to - j->file->data);
     }
     return true;
 }
 
-/* Notes what has become of a range, and joins ranges, as far as those that are
- * next are done. */
-static void end_range(struct encoding *e, struct range *range, bool coded,
-                      bool lacking)
+/* Joins ranges, as far as those that are next are done, unless somebody does.
+ */
+ENTROPY_INLINE void join_done(struct encoding *e)
 {
     struct joining *j = &e->joining;
-    pthread_mutex_lock(&j->lock);
-    range->done = true;
-    j->failed = j->failed || !coded;
-    j->lacking = j->lacking || lacking;
-    while (!j->busy && j->next < j->ranges && j->range[j->next].done) {
-        struct range *next = &j->range[j->next];
-        bool wanted = !j->failed && !j->lacking;
-        j->busy = true;
-        pthread_mutex_unlock(&j->lock);
-        bool failed = wanted && !join_range(e, next);
-        memory_free(next->data);
-        pthread_mutex_lock(&j->lock);
-        j->busy = false;
-        j->failed = j->failed || failed;
-        j->next++;
+    if (atomic_flag_test_and_set(&j->busy))
+        return;
+    for (; j->next < e->joining.ranges &&
+           atomic_load(&e->joining.range[j->next].done);
+         j->next++) {
+        struct range *range = &e->joining.range[j->next];
+        if (!atomic_load(&e->joining.failed) &&
+            !atomic_load(&e->joining.lacking) &&
+            !join_range(j, range, e->to->restart,
+                        j->next + 1 == e->joining.ranges))
+            atomic_store(&e->joining.failed, true);
+        memory_free(range->data);
     }
-    pthread_mutex_unlock(&j->lock);
+    atomic_flag_clear(&j->busy);
 }
 
 /* Codes a range, interval by interval, or counts its symbols. */
@@ -443,30 +411,27 @@ FOR_EACH_CPU static void code_range(void *context, size_t i)
     const size_t all = (size_t)e->to->columns * e->to->rows;
     const size_t step = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = at + e->per < all ? at + e->per : all;
-    const bool late = account_is_over();
-    pthread_mutex_lock(&e->joining.lock);
-    e->joining.late = e->joining.late || late;
-    bool over = e->joining.lacking || e->joining.late;
-    pthread_mutex_unlock(&e->joining.lock);
-    bool lacking = over, coded = true;
+    if (account_is_over())
+        atomic_store(&e->joining.late, true);
+    if (atomic_load(&e->joining.late) || atomic_load(&e->joining.lacking)) {
+        atomic_store(&range->done, true);
+        return;
+    }
     if (e->counts) {
+        uint64_t *sum = (uint64_t *)e->counts, *own = (uint64_t *)&counts;
         memset(&counts, 0, sizeof counts);
-        for (; !lacking && at < end; at += step)
+        for (; at < end; at += step)
             walk_mcus(e, at, at + step < end ? at + step : end, NULL, NULL,
                       &counts);
-        pthread_mutex_lock(&e->joining.lock);
-        for (unsigned t = 0; t < ENTROPY_TABLES; t++)
-            for (unsigned k = 0; k < 256; k++) {
-                e->counts->dc[t][k] += counts.dc[t][k];
-                e->counts->ac[t][k] += counts.ac[t][k];
-            }
-        pthread_mutex_unlock(&e->joining.lock);
+        for (size_t k = 0; k < sizeof counts / sizeof *own; k++)
+            if (own[k])
+                __atomic_fetch_add(&sum[k], own[k], __ATOMIC_RELAXED);
         return;
     }
     range->room =
         e->from->blocks->size / e->joining.ranges * 5 / 4 + 64 * BLOCK_BYTES;
     range->data = memory_alloc(range->room);
-    coded = range->data;
+    bool coded = range->data, lacking = false;
     for (; coded && at < end && !lacking; at += step) {
         const size_t begin = range->used + HEAD;
         struct code_writer out = { .at = range->data + begin };
@@ -481,7 +446,12 @@ FOR_EACH_CPU static void code_range(void *context, size_t i)
         range->used = begin + (bits + 7) / 8;
         lacking = out.seen & HUFFMAN_NONE;
     }
-    end_range(e, range, coded, lacking);
+    if (!coded)
+        atomic_store(&e->joining.failed, true);
+    if (lacking)
+        atomic_store(&e->joining.lacking, true);
+    atomic_store(&range->done, true);
+    join_done(e);
 }
 
 /* ---- Scans --------------------------------------------------------------- */
@@ -492,29 +462,29 @@ static int code_all(struct encoding *e, struct thread_pool *pool,
 {
     const enum xform turn = e->from->turn;
     const struct entropy_scan *to = e->to;
-    struct joining *j = &e->joining;
     e->signs = (turn & XFORM_MIRROR_X ? ENTROPY_ODD_COLUMNS : 0) ^
                (turn & XFORM_MIRROR_Y ? ENTROPY_ODD_ROWS : 0);
-    bool mapped = map_components(e);
+    const bool mapped = map_components(e);
     e->per = RANGE_BLOCKS / entropy_mcu_blocks(to);
     if (to->restart) /* whole intervals */
         e->per = (e->per + to->restart - 1) / to->restart * to->restart;
-    j->ranges = ((size_t)to->columns * to->rows + e->per - 1) / e->per;
-    j->range = memory_alloc_zeroed(j->ranges, sizeof *j->range);
-    pthread_mutex_init(&j->lock, NULL);
-    if (mapped && j->range)
-        thread_pool_run(pool, code_range, e, j->ranges);
-    else
-        j->failed = true;
-    pthread_mutex_destroy(&j->lock);
+    e->joining.ranges = ((size_t)to->columns * to->rows + e->per - 1) / e->per;
+    e->joining.range =
+        memory_alloc_zeroed(e->joining.ranges, sizeof *e->joining.range);
+    if (mapped && e->joining.range) {
+        thread_pool_run(pool, code_range, e, e->joining.ranges);
+        join_done(e); /* those that were done while somebody else looked */
+    } else {
+        atomic_store(&e->joining.failed, true);
+    }
     for (unsigned c = 0; c < to->components; c++) {
         memory_free(e->map[c].column);
         memory_free(e->map[c].row);
     }
-    memory_free(j->range);
-    if (j->failed)
+    memory_free(e->joining.range);
+    if (atomic_load(&e->joining.failed))
         return fail_memory(err, "no memory for the encoded picture");
-    return j->late ? fail(err, "the time is over") : 0;
+    return atomic_load(&e->joining.late) ? fail(err, "the time is over") : 0;
 }
 
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,
@@ -528,9 +498,10 @@ int entropy_encode(struct bytes *file, const struct entropy_scan *to,
         huffman_encoder_make(&e.dc[one->dc], &to->dc[one->dc]);
         huffman_encoder_make(&e.ac[one->ac], &to->ac[one->ac]);
     }
-    e.joining.failed = !bytes_reserve(file, size + size / 16);
+    if (!bytes_reserve(file, size + size / 16))
+        atomic_store(&e.joining.failed, true);
     int status = code_all(&e, pool, err);
-    *bits = e.joining.lacking ? 0 : e.joining.joined;
+    *bits = atomic_load(&e.joining.lacking) ? 0 : e.joining.joined;
     return status;
 }
 
