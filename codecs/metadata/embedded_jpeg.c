@@ -38,23 +38,6 @@ enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
     return xform_then(own, op);
 }
 
-/* Returns whether one of width x height after its turn fits, before any is
- * trimmed. */
-static bool fits(uint32_t width, uint32_t height, const struct image *outer,
-                 enum fit fit)
-{
-    const struct change change = image_change(outer);
-    bool exchanged = xform_transposes(change.turn);
-    uint32_t w = exchanged ? change.height : change.width;
-    uint32_t h = exchanged ? change.width : change.height;
-    uint64_t across = (uint64_t)width * h, down = (uint64_t)height * w;
-    uint64_t off = across > down ? across - down : down - across;
-    uint64_t pixel = w > h ? w : h;
-    if (fit == FIT_SIDE)
-        return !lie_across(width, height, w, h);
-    return fit == FIT_ANY || off <= down / 32 + pixel;
-}
-
 /* ---- What there is to do --------------------------------------------------*/
 
 /* How one picture is turned, as its header alone decides. */
@@ -62,11 +45,28 @@ struct embedded_plan {
     struct load_opts load;
     struct reader reader;
     struct stream_info info; /* width and height are those that it keeps */
-    uint32_t width, height;  /* as it is stored */
     enum xform turn;
-    unsigned tag;
-    enum representation representation;
+    enum representation representation; /* the closest to the file in which it
+                                           can be turned */
 };
+
+/* Returns whether a picture of this size fits, before any is trimmed. */
+static bool fits(const struct stream_info *info, enum xform turn,
+                 const struct image *outer, enum fit fit)
+{
+    const struct change change = image_change(outer);
+    const bool across = xform_transposes(turn),
+               exchanged = xform_transposes(change.turn);
+    const uint32_t width = across ? info->height : info->width,
+                   height = across ? info->width : info->height,
+                   w = exchanged ? change.height : change.width,
+                   h = exchanged ? change.width : change.height;
+    const uint64_t x = (uint64_t)width * h, y = (uint64_t)height * w;
+    if (fit == FIT_SIDE)
+        return !lie_across(width, height, w, h);
+    return fit == FIT_ANY ||
+           (x > y ? x - y : y - x) <= y / 32 + (w > h ? w : h);
+}
 
 /* Returns size * is / was, to the nearest pixel, as the size itself was
  * rounded. */
@@ -78,56 +78,46 @@ static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
 
 /* A view of a trimmed picture is trimmed as well. Where the trimmed edge is the
  * left or the top one of the view, that cannot be done. */
-static void trim(struct embedded_plan *plan, const struct image *outer,
+static void trim(struct embedded_plan *plan, const struct change *c,
                  struct warnings *warnings)
 {
-    const struct change c = image_change(outer);
-    const enum xform lies = xform_then(plan->turn, xform_inverse(c.turn));
+    const enum xform lies = xform_then(plan->turn, xform_inverse(c->turn));
     const bool across = lies == XFORM_TRANSPOSE;
     struct stream_info *info = &plan->info;
-    if (!change_trims(&c))
-        return;
     if (lies != XFORM_NONE && !across) {
         warn(warnings, "it still shows what was trimmed off the first one");
         return;
     }
-    info->width = share(info->width, across ? c.kept_height : c.kept_width,
-                        across ? c.height : c.width);
-    info->height = share(info->height, across ? c.kept_width : c.kept_height,
-                         across ? c.width : c.height);
+    info->width = share(info->width, across ? c->kept_height : c->kept_width,
+                        across ? c->height : c->width);
+    info->height = share(info->height, across ? c->kept_width : c->kept_height,
+                         across ? c->width : c->height);
 }
 
 static int make_plan(struct embedded_plan *plan, struct bytes file,
                      struct embedded_jpeg *inner, const struct save_opts *save,
                      struct err *err)
 {
-    struct stream_info *info = &plan->info;
+    const struct stream_info *stored = &plan->reader.info, *info = &plan->info;
+    const struct alignment *whole =
+        &info->alignment[REPRESENTATION_COEFFICIENTS];
+    const struct change change = image_change(inner->outer);
     plan->load = (struct load_opts){ .limits = inner->limits,
                                      .mem = mem_plain,
                                      .pool = save->pool,
                                      .warnings = save->warnings };
     if (codec_open(&plan->reader, &codec_jpeg, file, &plan->load, err))
         return -1;
-    *info = plan->reader.info;
-    plan->width = info->width;
-    plan->height = info->height;
-    plan->tag = inner->tag ? inner->tag : info->orientation.value;
-    plan->turn =
-        embedded_jpeg_choose(inner->outer, plan->tag, save->orientation != 0,
-                             info->width, info->height);
-    bool across = xform_transposes(plan->turn);
-    inner->turned = plan->turn;
-    if (!fits(across ? info->height : info->width,
-              across ? info->width : info->height, inner->outer, inner->fit))
+    plan->info = *stored;
+    inner->turned = plan->turn = embedded_jpeg_choose(
+        inner->outer, inner->tag ? inner->tag : info->orientation.value,
+        save->orientation != 0, info->width, info->height);
+    if (!fits(info, plan->turn, inner->outer, inner->fit))
         return fail(err, "it has another shape");
-    if (inner->view)
-        trim(plan, inner->outer, save->warnings);
-    /* The representation closest to the file in which it can be turned. */
-    const struct alignment *alignment =
-        &plan->info.alignment[REPRESENTATION_COEFFICIENTS];
+    if (inner->view && change_trims(&change))
+        trim(plan, &change, save->warnings);
     plan->representation = REPRESENTATION_COEFFICIENTS;
-    if (stream_info_can_turn(&plan->info, REPRESENTATION_COEFFICIENTS,
-                             plan->turn))
+    if (stream_info_can_turn(info, REPRESENTATION_COEFFICIENTS, plan->turn))
         return 0;
     inner->refused = inner->view && save->edge == EDGE_FAIL && !save->quality;
     if (inner->refused)
@@ -135,16 +125,16 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
                     "%u x %u pixels are not whole blocks of %u x %u, so "
                     "it cannot be turned without loss; --edge says what "
                     "else to do",
-                    plan->width, plan->height, alignment->x, alignment->y);
-    bool chroma_alone =
+                    stored->width, stored->height, whole->x, whole->y);
+    const bool chroma_alone =
         !save->quality &&
-        stream_info_can_turn(&plan->info, REPRESENTATION_REALIGNED, plan->turn);
+        stream_info_can_turn(info, REPRESENTATION_REALIGNED, plan->turn);
     if (inner->view && !save->quality)
         warn(save->warnings,
              "%sencoded anew, since %u x %u pixels are not whole "
              "blocks of %u x %u",
-             chroma_alone ? "only its chroma is " : "", plan->info.width,
-             plan->info.height, alignment->x, alignment->y);
+             chroma_alone ? "only its chroma is " : "", info->width,
+             info->height, whole->x, whole->y);
     plan->representation =
         chroma_alone ? REPRESENTATION_REALIGNED : REPRESENTATION_PLANES;
     return 0;
@@ -160,7 +150,8 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
                 struct err *err)
 {
     const struct meta *meta = inner->outer->meta;
-    const uint64_t pixels = (uint64_t)plan->width * plan->height;
+    const struct stream_info *info = &plan->reader.info;
+    const uint64_t pixels = (uint64_t)info->width * info->height;
     const struct decode_plan how = {
         .representation = plan->representation,
         .turn = plan->turn,
@@ -172,8 +163,8 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
     int status = -1;
     shortest.optimize = true;
     if (pixels > inner->limits.pixels)
-        return fail(err, "%u x %u pixels are too many here", plan->width,
-                    plan->height);
+        return fail(err, "%u x %u pixels are too many here", info->width,
+                    info->height);
     plan->load.limits.account = meta ? meta->account : NULL;
     account_allow_pixels(plan->load.limits.account, pixels);
     if (codec_decode(&plan->reader, &img, &how, err) == 0 &&
@@ -197,8 +188,8 @@ int embedded_jpeg_turn(struct bytes *out, struct bytes file,
 {
     struct embedded_plan plan = { 0 };
     int status = make_plan(&plan, file, inner, save, err);
-    if (status == 0 &&
-        (plan.turn != XFORM_NONE || plan.info.orientation.value || save->drop))
+    if (status == 0 && (plan.turn != XFORM_NONE ||
+                        plan.reader.info.orientation.value || save->drop))
         status = turn(out, &plan, inner, save, err);
     else if (status == 0 && !bytes_append(out, file.data, file.size))
         status = fail_memory(err, "no memory");

@@ -57,24 +57,11 @@ static int close_body(struct metadata_block *block, const struct bytes *body,
 
 /* Notes what a block says, or what is in a text. A damaged block counts as
  * empty. `more`: there was EXIF before. */
-static void note_body(struct orientation *o, enum block_kind kind,
-                      const struct bytes *body, bool *more)
-{
-    if (kind == BLOCK_EXIF) {
-        orientation_note(o, *more ? TAG_MORE_EXIF : TAG_EXIF,
-                         exif_tag(body->data, body->size));
-        *more = true;
-    } else if (kind == BLOCK_XMP) {
-        xmp_note(body->data, body->size, o);
-    } else if (body->size == 1 && *body->data >= 1 && *body->data <= 8) {
-        orientation_note(o, TAG_ORNT, *body->data);
-    }
-}
-
 static int note_block(struct meta *meta, const struct metadata_block *block,
                       const struct block_format *format, bool *more,
                       struct err *err)
 {
+    struct orientation *o = &meta->orientation;
     struct bytes body = { 0 };
     struct err why = { .text = "" };
     enum block_kind kind;
@@ -83,8 +70,16 @@ static int note_block(struct meta *meta, const struct metadata_block *block,
         *err = why;
         return -1;
     }
-    if (kind != BLOCK_RAW_PROFILE)
-        note_body(&meta->orientation, kind, &body, more);
+    if (kind == BLOCK_EXIF) {
+        orientation_note(o, *more ? TAG_MORE_EXIF : TAG_EXIF,
+                         exif_tag(body.data, body.size));
+        *more = true;
+    } else if (kind == BLOCK_XMP) {
+        xmp_note(body.data, body.size, o);
+    } else if (kind != BLOCK_RAW_PROFILE && body.size == 1 && *body.data >= 1 &&
+               *body.data <= 8) {
+        orientation_note(o, TAG_ORNT, *body.data);
+    }
     bytes_free(&body);
     return 0;
 }
@@ -271,53 +266,42 @@ static int turn_body(struct bytes *body, enum block_kind kind, size_t room,
     return 0;
 }
 
-/* A block in which nothing changes stays as it is: deflated as it was. */
-static int turn_opened(struct metadata_block *block, struct bytes *body,
-                       enum block_kind kind, const struct turned *t,
-                       struct err *err)
-{
-    const unsigned drop = t->opts->drop;
-    struct bytes before = { 0 };
-    bool kept = kind == block->kind ||
-                !(drop & (kind == BLOCK_XMP ? DROP_XMP : DROP_EXIF));
-    int status = 0;
-    if (kept && !bytes_append(&before, body->data, body->size))
-        status = fail_memory(err, "no memory for %s", block->name);
-    else if (kept)
-        status =
-            turn_body(body, kind, t->format->room(block->kind), t, &kept, err);
-    if (status == 0 && kept &&
-        (body->size != before.size ||
-         (body->size && memcmp(body->data, before.data, body->size) != 0)))
-        status = close_body(block, body, kind, t->format, err);
-    block->dropped = !kept;
-    bytes_free(&before);
-    return status;
-}
-
-/* A block that cannot be read may say what is no longer true. */
+/* A block in which nothing changes stays as it is: deflated as it was. One that
+ * cannot be read may say what is no longer true. */
 static int turn_block(struct metadata_block *block, const struct turned *t,
                       struct err *err)
 {
     struct account *account = t->img->meta->account;
-    struct bytes body = { 0 };
+    struct bytes body = { 0 }, before = { 0 };
     struct err why = { .text = "" };
     enum block_kind kind;
-    if (open_body(&body, &kind, block, t->format, account, &why) == 0) {
-        int status = turn_opened(block, &body, kind, t, err);
-        bytes_free(&body);
-        return account_spend(account, 0, err) ? -1 : status;
-    }
-    if (why.memory) {
-        *err = why;
-        return -1;
-    }
-    if (t->retag)
+    int status = 0;
+    if (open_body(&body, &kind, block, t->format, account, &why)) {
+        if (why.memory) {
+            *err = why;
+            return -1;
+        }
+        block->dropped = !t->retag;
+        if (block->dropped)
+            warn(t->opts->warnings, "%s with %s is not kept: %s", block->name,
+                 (const char *)block->data, why.text);
         return 0;
-    warn(t->opts->warnings, "%s with %s is not kept: %s", block->name,
-         (const char *)block->data, why.text);
-    block->dropped = true;
-    return 0;
+    }
+    bool kept = kind == block->kind ||
+                !(t->opts->drop & (kind == BLOCK_XMP ? DROP_XMP : DROP_EXIF));
+    if (kept && !bytes_append(&before, body.data, body.size))
+        status = fail_memory(err, "no memory for %s", block->name);
+    else if (kept)
+        status =
+            turn_body(&body, kind, t->format->room(block->kind), t, &kept, err);
+    if (status == 0 && kept &&
+        (body.size != before.size ||
+         (body.size && memcmp(body.data, before.data, body.size) != 0)))
+        status = close_body(block, &body, kind, t->format, err);
+    block->dropped = !kept;
+    bytes_free(&before);
+    bytes_free(&body);
+    return account_spend(account, 0, err) ? -1 : status;
 }
 
 /* Turns the blocks of these kinds: 1 << kind, or-ed. */
@@ -474,22 +458,6 @@ int metadata_turn(struct image *img, const struct codec *to,
 
 /* ---- Tags alone -----------------------------------------------------------*/
 
-static int write_blocks(struct bytes *out, struct bytes file,
-                        const struct meta *meta, struct err *err)
-{
-    size_t done = 0;
-    bool kept = true;
-    for (size_t i = 0; i < meta->nblocks && kept; i++) {
-        const struct metadata_block *block = &meta->block[i];
-        kept = bytes_append(out, file.data + done, block->begin - done) &&
-               meta->codec->blocks->frame(out, block);
-        done = block->end;
-    }
-    if (!kept || !bytes_append(out, file.data + done, file.size - done))
-        return fail_memory(err, "no memory for the file");
-    return 0;
-}
-
 int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
                    const struct retag *retag, struct err *err)
 {
@@ -503,11 +471,20 @@ int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
     const struct turned t = {
         .img = img, .opts = &save, .format = meta->codec->blocks, .retag = retag
     };
-    int status = 0;
+    size_t done = 0;
     if (turn_blocks(kinds, &t, err) || xmp_extended_turn(&t, err) ||
         (save.orientation > 1 && retag->exif_at &&
          add_tag(&t, retag->exif_at, err)) ||
-        write_blocks(out, file, meta, err))
-        status = -1;
-    return account_spend(meta->account, 0, err) ? -1 : status;
+        account_spend(meta->account, 0, err))
+        return -1;
+    bool kept = true;
+    for (size_t i = 0; i < meta->nblocks && kept; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        kept = bytes_append(out, file.data + done, block->begin - done) &&
+               t.format->frame(out, block);
+        done = block->end;
+    }
+    if (!kept || !bytes_append(out, file.data + done, file.size - done))
+        return fail_memory(err, "no memory for the file");
+    return 0;
 }
