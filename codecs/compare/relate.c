@@ -95,33 +95,27 @@ static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
     d->square += square * p->scale * p->scale;
 }
 
-/* Notes only that blocks differ: how far, the samples say. */
-static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
-                           uint32_t n)
-{
-    const size_t size = cell_size(CELL_DCT);
-    for (uint32_t i = x; i < x + n; i++)
-        p->difference->differing +=
-            !is_equal_block(p, plane_cell(p->a, size, p->t, i, y),
-                            plane_cell(p->b, size, XFORM_NONE, i, y));
-}
-
 /* In squares, so that both planes are read from a cache. Stops at the first
- * difference unless all are to be counted. */
+ * difference unless all are to be counted. Of blocks notes only that they
+ * differ: how far, the samples say. */
 static void compare_planes(struct plane_pair *p, bool count)
 {
     enum { SIDE = 64 };
     const uint32_t width = p->b->width, height = p->b->height;
+    const size_t size = cell_size(p->cell);
     for (uint32_t top = 0; top < height; top += SIDE)
         for (uint32_t left = 0; left < width; left += SIDE)
             for (uint32_t y = top; y < top + SIDE && y < height; y++) {
                 if (!count && p->difference->differing)
                     return;
                 const uint32_t n = width - left < SIDE ? width - left : SIDE;
-                if (p->cell == CELL_DCT)
-                    compare_blocks(p, left, y, n);
-                else
+                if (p->cell != CELL_DCT)
                     compare_samples(p, left, y, n);
+                for (uint32_t x = left; p->cell == CELL_DCT && x < left + n;
+                     x++)
+                    p->difference->differing += !is_equal_block(
+                        p, plane_cell(p->a, size, p->t, x, y),
+                        plane_cell(p->b, size, XFORM_NONE, x, y));
             }
 }
 
@@ -191,14 +185,6 @@ double difference_psnr(const struct difference *d)
 
 /* ---- Two decoded pictures ------------------------------------------------ */
 
-/* The turn of the pictures as shown whose stored ones are related by t. */
-static enum xform shown(const struct image pair[2], int t)
-{
-    const enum xform up_a = xform_from_exif(pair[0].orientation),
-                     up_b = xform_from_exif(pair[1].orientation);
-    return xform_then(xform_then(xform_inverse(up_a), (enum xform)t), up_b);
-}
-
 /* Finds the turns that make them the same; or, where none does, with `far` the
  * one that comes closest: also where samples of both are infinitely far off, or
  * only zeros differ. */
@@ -207,11 +193,13 @@ static int relate(struct relation *relation, const struct image pair[2],
                   struct err *err)
 {
     const struct image *a = &pair[0], *b = &pair[1];
+    const enum xform down = xform_inverse(xform_from_exif(a->orientation)),
+                     up = xform_from_exif(b->orientation);
     struct difference d, *least = &relation->far;
     bool any = false;
     for (int i = 0; i < (far ? 2 : 1) * XFORM_COUNT; i++) {
         const enum xform t = (enum xform)(i % XFORM_COUNT),
-                         as_shown = shown(pair, t);
+                         as_shown = xform_then(xform_then(down, t), up);
         const bool nearest = i >= XFORM_COUNT;
         if (nearest && relation->same)
             break;
@@ -272,22 +260,6 @@ static int decode(struct image pair[2], struct relation *relation,
     }
     relation->undecoded = 0;
     return 0;
-}
-
-static int relate_coefficients(struct relation *relation,
-                               const struct relating *r, struct err *err)
-{
-    struct image pair[2];
-    int status = 0;
-    if (decode(pair, relation, r, REPRESENTATION_COEFFICIENTS, err))
-        return -1;
-    relation->coefficients = true;
-    if (are_alike(&pair[0], &pair[1]))
-        status = relate(relation, pair, r->turns, false, r->load.limits.account,
-                        err);
-    image_free(&pair[0]);
-    image_free(&pair[1]);
-    return status;
 }
 
 /* Makes them comparable. A gray picture that is written as PPM becomes one of
@@ -354,10 +326,18 @@ int relate_pictures(struct relation *relation,
     *relation = (struct relation){ .same = 0 };
     if (pair[0].codec == &codec_jpeg && pair[1].codec == &codec_jpeg &&
         !convert) {
-        if (relate_coefficients(relation, &r, err))
+        struct image is[2];
+        if (decode(is, relation, &r, REPRESENTATION_COEFFICIENTS, err))
             return -1;
-        if (relation->same)
-            return 0;
+        const int status =
+            are_alike(&is[0], &is[1])
+                ? relate(relation, is, turns, false, opts->limits.account, err)
+                : 0;
+        image_free(&is[0]);
+        image_free(&is[1]);
+        relation->coefficients = true;
+        if (status || relation->same)
+            return status;
         *relation = (struct relation){ .luma = relation->luma };
     }
     return relate_samples(relation, &r, err);

@@ -116,22 +116,6 @@ static void store(struct span_converter *w, unsigned channel, unsigned plane,
     }
 }
 
-static void convert_row(struct span_converter *w, uint32_t y)
-{
-    const size_t size = w->src.width * sizeof *w->channel[0];
-    unsigned channels = load_row(w, y);
-    if (channels == 1 && w->dst.color == COLOR_RGB) { /* alpha moves behind */
-        memcpy(w->channel[3], w->channel[1], size);
-        memcpy(w->channel[1], w->channel[0], size);
-        memcpy(w->channel[2], w->channel[0], size);
-        channels = 3;
-    }
-    if (w->colors->transparent && !w->dst.alpha)
-        lay_on_background(w, channels);
-    for (unsigned i = 0; i < w->dst.nplanes; i++)
-        store(w, i, i, y);
-}
-
 /* Returns up to SPAN columns of a picture, from x on. */
 static struct image span_of(const struct image *img, uint32_t x)
 {
@@ -144,25 +128,35 @@ static struct image span_of(const struct image *img, uint32_t x)
 
 /* Converts all pixels of src, which has any cells but CELL_DCT, to those of
  * dst, of the same size: gray to gray or RGB, a palette to RGB, alpha to alpha
- * or to nothing, what has none to opaque alpha, and COLOR_OTHER to the same.
- * Returns how many samples were below 0 or above full intensity, and are
- * clipped. */
+ * or to nothing, what has none to opaque alpha, and COLOR_OTHER, planes without
+ * a known meaning, however many there are, to the same. Returns how many
+ * samples were below 0 or above full intensity, and are clipped. */
 static uint64_t convert_rows(const struct image *dst, const struct image *src,
                              const struct row_colors *colors)
 {
     struct span_converter w = { .colors = colors };
+    const bool other = src->color == COLOR_OTHER;
     w.full = src->color == COLOR_INDEXED ? 255 : src->maxval ? src->maxval : 1;
     for (uint32_t x = 0; x < src->width; x += SPAN) {
         w.src = span_of(src, x);
         w.dst = span_of(dst, x);
-        for (uint32_t y = 0; y < src->height; y++)
-            if (src->color != COLOR_OTHER)
-                convert_row(&w, y);
-            else /* planes without a known meaning, however many there are */
-                for (unsigned i = 0; i < dst->nplanes; i++) {
+        const size_t size = w.src.width * sizeof *w.channel[0];
+        for (uint32_t y = 0; y < src->height; y++) {
+            unsigned channels = other ? 0 : load_row(&w, y);
+            if (channels == 1 && dst->color == COLOR_RGB) {
+                memcpy(w.channel[3], w.channel[1], size); /* alpha */
+                memcpy(w.channel[1], w.channel[0], size);
+                memcpy(w.channel[2], w.channel[0], size);
+                channels = 3;
+            }
+            if (!other && colors->transparent && !dst->alpha)
+                lay_on_background(&w, channels);
+            for (unsigned i = 0; i < dst->nplanes; i++) {
+                if (other)
                     load(&w, 0, i, y);
-                    store(&w, 0, i, y);
-                }
+                store(&w, other ? 0 : i, i, y);
+            }
+        }
     }
     return w.clipped;
 }
@@ -272,21 +266,6 @@ static int plan_cells(struct conversion *p, const struct image *img,
     if (asked || p->cell != img->cell || !keeps_maxval(img, to))
         p->maxval = maxval_of(p->cell);
     return 0;
-}
-
-/* Drops an ICC profile of another color space (ICC.1, 7.2.8): gray that became
- * RGB has another one. */
-static void drop_foreign_profile(struct image *img,
-                                 const struct convert_opts *opts)
-{
-    struct meta *meta = img->meta;
-    const char *want = img->color == COLOR_GRAY ? "GRAY" : "RGB ";
-    if (!meta || meta->icc.size < 20 ||
-        memcmp(meta->icc.data + 16, want, 4) == 0)
-        return;
-    warn(opts->warnings, "the ICC profile is for %.4s data, so it is not kept",
-         (const char *)meta->icc.data + 16);
-    bytes_free(&meta->icc);
 }
 
 /* Drops the blocks that describe the samples as they were. Transparency has
@@ -403,25 +382,9 @@ static void convert_band(void *converter, const struct image *to,
     c->clipped += convert_rows(to, from, &c->colors);
 }
 
-/* Only floats can be out of range. They are read once more, so that what is
- * said of them comes when it does for a picture in memory. */
-static int count_clipped(const struct image *img, const struct conversion *plan,
-                         struct err *err)
-{
-    const struct bands *bands = img->pixels.bands;
-    const struct converter *c = bands->converter;
-    struct row_source rows = row_source_open(img, NULL);
-    int status = 0;
-    if (bands->kind.cell != CELL_F32 || img->cell == CELL_F32)
-        return 0;
-    for (uint32_t y = 0; y < img->height && status == 0; y++)
-        status = row_source_reach(&rows, y, err);
-    row_source_close(&rows);
-    warn_of_clipped(c->clipped, plan);
-    return status;
-}
-
-/* Lets rows be converted when they are read. */
+/* Lets rows be converted when they are read. Only floats can be out of range:
+ * they are read once more, so that what is said of them comes when it does for
+ * a picture in memory. */
 static int convert_bands(struct image *img, const struct conversion *plan,
                          struct err *err)
 {
@@ -439,8 +402,16 @@ static int convert_bands(struct image *img, const struct conversion *plan,
     c->colors = colors_of(img, plan);
     bands->convert = convert_band;
     bands->converter = c;
-    if (count_clipped(&made, plan, err))
-        return -1;
+    if (bands->kind.cell == CELL_F32 && made.cell != CELL_F32) {
+        struct row_source rows = row_source_open(&made, NULL);
+        int status = 0;
+        for (uint32_t y = 0; y < made.height && status == 0; y++)
+            status = row_source_reach(&rows, y, err);
+        row_source_close(&rows);
+        warn_of_clipped(c->clipped, plan);
+        if (status)
+            return -1;
+    }
     image_take_meta(&made, img);
     drop_sample_blocks(made.meta, plan->opts);
     *img = made;
@@ -471,17 +442,18 @@ static int convert(struct image *img, const struct conversion *plan,
 
 /* ---- Two pictures alike -------------------------------------------------- */
 
-/* Plans what both are to be; their order is no matter. */
-static int plan_same(struct conversion *p, const struct image *a,
-                     const struct image *b, struct err *err)
+int convert_to_same(struct image *a, struct image *b,
+                    const struct convert_opts *opts, struct err *err)
 {
     const struct image *pair[] = { a, b };
+    struct conversion plan = { .opts = opts };
     enum color colors[2];
     uint32_t maxval[2];
     for (int i = 0; i < 2; i++) {
         const bool indexed = pair[i]->color == COLOR_INDEXED;
         colors[i] = indexed ? COLOR_RGB : pair[i]->color;
         maxval[i] = indexed ? 255 : pair[i]->maxval;
+        plan.alpha = plan.alpha || pair[i]->alpha || has_key_or_alphas(pair[i]);
     }
     for (int i = 0; i < 2; i++)
         if (colors[i] != COLOR_GRAY && colors[i] != COLOR_RGB)
@@ -490,22 +462,10 @@ static int plan_same(struct conversion *p, const struct image *a,
                         "%s of %u",
                         image_color_name(a->color), image_bits(a),
                         image_color_name(b->color), image_bits(b));
-    p->color = colors[0] == colors[1] ? colors[0] : COLOR_RGB;
-    p->alpha =
-        a->alpha || b->alpha || has_key_or_alphas(a) || has_key_or_alphas(b);
-    p->cell = a->cell > b->cell ? a->cell : b->cell;
-    p->maxval = maxval[0] == maxval[1] ? maxval[0] : maxval_of(p->cell);
-    return 0;
-}
-
-int convert_to_same(struct image *a, struct image *b,
-                    const struct convert_opts *opts, struct err *err)
-{
-    struct conversion plan = { .opts = opts };
-    return plan_same(&plan, a, b, err) || convert(a, &plan, err) ||
-                   convert(b, &plan, err)
-               ? -1
-               : 0;
+    plan.color = colors[0] == colors[1] ? colors[0] : COLOR_RGB;
+    plan.cell = a->cell > b->cell ? a->cell : b->cell;
+    plan.maxval = maxval[0] == maxval[1] ? maxval[0] : maxval_of(plan.cell);
+    return convert(a, &plan, err) || convert(b, &plan, err) ? -1 : 0;
 }
 
 /* ---- To a format --------------------------------------------------------- */
@@ -524,7 +484,15 @@ int convert_to_fit(struct image *img, const struct codec *to,
     *converted = !nothing_to_do(&plan, img);
     if (convert(img, &plan, err))
         return -1;
-    if (!codec_is_own(to, img))
-        drop_foreign_profile(img, opts);
+    /* Gray that became RGB has a profile of another color space (ICC.1, 7.2.8).
+     */
+    struct bytes *icc = img->meta ? &img->meta->icc : NULL;
+    if (icc && icc->size >= 20 && !codec_is_own(to, img) &&
+        memcmp(icc->data + 16, img->color == COLOR_GRAY ? "GRAY" : "RGB ", 4)) {
+        warn(opts->warnings,
+             "the ICC profile is for %.4s data, so it is not kept",
+             (const char *)icc->data + 16);
+        bytes_free(icc);
+    }
     return 0;
 }
