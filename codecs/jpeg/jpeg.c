@@ -12,16 +12,6 @@
 
 /* ---- The check: all markers, but not the data between them --------------- */
 
-/* Whether the coded data has so many restart markers, in order. */
-static bool has_restarts(const uint8_t *p, const uint8_t *end, uint64_t count)
-{
-    uint64_t passed = 0;
-    for (; p < end && (p = memchr(p, 0xff, (size_t)(end - p))); p += 2)
-        if (p[1] != 0 && p[1] != MARKER_RST0 + passed++ % 8)
-            return false;
-    return passed == count;
-}
-
 /* Checks a scan of a picture, which has its frame, with its data, and sets
  * m->behind to what ends it. Sets a bit of *coded for each of its components.
  */
@@ -44,12 +34,13 @@ static int check_scan(struct sequential *picture, unsigned restart,
     }
     sequential_set_sizes(picture);
     const uint64_t mcus = (uint64_t)scan->coding.columns * scan->coding.rows;
-    const uint8_t *data = m->behind;
-    m->behind = marker_find(data, end);
-    if (!m->behind || m->behind == data ||
-        !has_restarts(data, m->behind, restart ? (mcus - 1) / restart : 0))
-        return fail(err, "a scan is cut short");
-    return 0;
+    const uint8_t *p = m->behind;
+    const bool empty = (m->behind = marker_find(p, end)) == p;
+    uint64_t left = restart ? (mcus - 1) / restart : 0, passed = 0;
+    bool whole = m->behind && !empty;
+    for (; whole && (p = memchr(p, 0xff, (size_t)(m->behind - p))); p += 2)
+        whole = p[1] == 0 || p[1] == MARKER_RST0 + passed++ % 8;
+    return whole && passed == left ? 0 : fail(err, "a scan is cut short");
 }
 
 /* Behind EOI a file has only what was there in the JPEG that it was read from.

@@ -281,21 +281,6 @@ static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan,
     return true;
 }
 
-/* Whether a plane has no bit that is missing. A damaged scan can give libjpeg
- * coefficients behind its last one, without a warning. */
-static bool plane_has_none(const struct plane *plane, const uint8_t *low)
-{
-    for (uint32_t y = 0; y < plane->height; y++) {
-        const int16_t *at = (const int16_t *)plane_row(plane, y);
-        for (size_t i = 0; i < (size_t)plane->width * DCTSIZE2; i++) {
-            const uint8_t bits = low[i % DCTSIZE2];
-            if (at[i] && (bits == NOTHING || at[i] % (1 << bits)))
-                return false;
-        }
-    }
-    return true;
-}
-
 /* Whether img can have the scans of its file; those of a damaged one may be in
  * disorder. They give every coefficient to its last bit; or as those of an
  * unfinished progressive file, they give all bits that its own coefficients
@@ -320,8 +305,18 @@ static bool can_keep_scans(const struct jpeg_scan *scan, size_t count,
             own = own && (!transposes || low[k] == low[entropy_exchange(k)]);
         }
     }
-    for (unsigned i = 0; !whole && own && i < img->nplanes; i++)
-        own = plane_has_none(&img->plane[i], missing.low[i]);
+    /* A damaged scan can give libjpeg coefficients behind its last one, without
+     * a warning. */
+    for (unsigned i = 0; i < img->nplanes; i++)
+        for (uint32_t y = 0; !whole && own && y < img->plane[i].height; y++) {
+            const int16_t *at = (const int16_t *)plane_row(&img->plane[i], y);
+            for (size_t k = 0; k < (size_t)img->plane[i].width * DCTSIZE2;
+                 k++) {
+                const uint8_t bits = missing.low[i][k % DCTSIZE2];
+                own = own && (at[k] == 0 ||
+                              (bits != NOTHING && at[k] % (1 << bits) == 0));
+            }
+        }
     return whole || own;
 }
 

@@ -194,20 +194,6 @@ unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
 
 /* ---- Blocks that a turn leaves whole ------------------------------------- */
 
-/* What is moved in repeats the edge. Blocks begin there now. */
-static void repeat_edges(struct samples *s, struct parameters_move move,
-                         uint8_t *memory)
-{
-    uint8_t *first = s->plane.data - move.right, *row = first;
-    for (size_t y = 0; move.right && y < s->plane.height; y++) {
-        memset(row, row[move.right], move.right);
-        row += s->plane.stride;
-    }
-    for (uint32_t y = 0; y < move.down; y++)
-        memcpy(memory + s->plane.stride * y, first, s->plane.stride);
-    s->plane.data = memory;
-}
-
 int samples_realign(const struct image *img, enum xform turn,
                     struct thread_pool *pool, struct err *err)
 {
@@ -252,7 +238,15 @@ int samples_realign(const struct image *img, enum xform turn,
             if (!samples[i].wanted)
                 continue;
             samples[i].rounding = samples_rounding(p->step[n], false);
-            repeat_edges(&samples[i], move[i], memory[i]);
+            /* What is moved in repeats the edge. Blocks begin there now. */
+            struct plane *plane = &samples[i].plane;
+            const size_t right = move[i].right, stride = plane->stride;
+            uint8_t *first = plane->data - right, *row = first;
+            for (size_t y = 0; right && y < plane->height; y++, row += stride)
+                memset(row, row[right], right);
+            for (uint32_t y = 0; y < move[i].down; y++)
+                memcpy(memory[i] + stride * y, first, stride);
+            plane->data = memory[i];
         }
         status = samples_encode(samples, img, p->coded, pool, err);
         p->realigned = true;

@@ -40,16 +40,6 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
-static size_t index_of_segment(unsigned marker, const uint8_t *data,
-                               size_t size)
-{
-    size_t i = 0;
-    while (i < KNOWN && (known[i].marker != marker || size < known[i].size ||
-                         memcmp(known[i].head, data, known[i].size) != 0))
-        i++;
-    return i;
-}
-
 /* Of a kind that is known. */
 static size_t index_of_kind(enum block_kind kind)
 {
@@ -63,9 +53,12 @@ static struct metadata_block *insert_segment(struct meta *meta, size_t at,
                                              unsigned marker, const void *data,
                                              size_t size)
 {
-    size_t i = index_of_segment(marker, data, size);
+    size_t i = 0;
     char name[sizeof meta->block->name];
     snprintf(name, sizeof name, "APP%u", marker - APP0);
+    while (i < KNOWN && (known[i].marker != marker || size < known[i].size ||
+                         memcmp(known[i].head, data, known[i].size) != 0))
+        i++;
     struct metadata_block *block = meta_insert(
         meta, at, i < KNOWN ? known[i].name : name, marker, data, size);
     if (block && i < KNOWN) {
@@ -176,23 +169,6 @@ int segments_read_portable(struct meta *meta, const struct load_opts *opts,
     return metadata_read_portable(meta, &segments_format, opts, err);
 }
 
-/* Adds a segment of a kind: its head, `lead` and `body`. */
-static int add_body(struct meta *made, enum block_kind kind, struct bytes lead,
-                    struct bytes body, struct err *err)
-{
-    const size_t i = index_of_kind(kind);
-    struct bytes data = { 0 };
-    int status = -1;
-    if (bytes_append(&data, known[i].head, known[i].size) &&
-        bytes_append(&data, lead.data, lead.size) &&
-        bytes_append(&data, body.data, body.size))
-        status = segments_add(made, known[i].marker, data.data, data.size, err);
-    else
-        fail_memory(err, "no memory for a segment");
-    bytes_free(&data);
-    return status;
-}
-
 static int make_segments(struct meta *made, const struct meta *from,
                          struct warnings *warnings, struct err *err)
 {
@@ -207,30 +183,35 @@ static int make_segments(struct meta *made, const struct meta *from,
         { BLOCK_COMMENT, &from->comment, "comment", 1 },
         { BLOCK_ICC_PORTION, &from->icc, "ICC profile", PORTIONS },
     };
+    struct bytes data = { 0 };
+    int status = 0;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         const struct bytes *body = parts[k].body;
-        const bool divided = parts[k].portions > 1;
-        const size_t room = room_of(parts[k].kind) - (divided ? 2 : 0);
+        const size_t n = index_of_kind(parts[k].kind);
+        const size_t numbers = parts[k].portions > 1 ? 2 : 0;
+        const size_t room = room_of(parts[k].kind) - numbers;
         const size_t count = (body->size + room - 1) / room;
-        if (count > parts[k].portions) {
+        if (count > parts[k].portions)
             warn(warnings,
                  "%zu bytes are too long for a JPEG's %s, so they are not "
                  "kept",
                  body->size, parts[k].what);
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
-            uint8_t numbers[2] = { (uint8_t)(i + 1), (uint8_t)count };
+        for (size_t i = 0;
+             status == 0 && i < count && count <= parts[k].portions; i++) {
+            const uint8_t number[2] = { (uint8_t)(i + 1), (uint8_t)count };
             const size_t left = body->size - i * room;
-            const struct bytes lead = { .data = numbers,
-                                        .size = divided ? 2 : 0 };
-            const struct bytes portion = { .data = body->data + i * room,
-                                           .size = left < room ? left : room };
-            if (add_body(made, parts[k].kind, lead, portion, err))
-                return -1;
+            data.size = 0;
+            status = bytes_append(&data, known[n].head, known[n].size) &&
+                             bytes_append(&data, number, numbers) &&
+                             bytes_append(&data, body->data + i * room,
+                                          left < room ? left : room)
+                         ? segments_add(made, known[n].marker, data.data,
+                                        data.size, err)
+                         : fail_memory(err, "no memory for a segment");
         }
     }
-    return 0;
+    bytes_free(&data);
+    return status;
 }
 
 const struct block_format segments_format = {
@@ -281,20 +262,17 @@ void segments_follow_trailer(struct bytes *file, struct bytes before)
 {
     size_t size;
     const size_t was = find_block(before, &size), is = find_block(*file, &size);
-    uint8_t *block = file->data + is;
     struct mpf mpf;
     if (!was || !is || file->size == before.size ||
-        !mpf_open(&mpf, block, size))
+        !mpf_open(&mpf, file->data + is, size))
         return;
     uint32_t longer = (uint32_t)(file->size - before.size);
     uint32_t farther = (uint32_t)(file->size - is - (before.size - was));
     for (size_t i = 0; i < mpf.count; i++) {
         struct mpf_entry entry = mpf_get(&mpf, i);
-        if (entry.offset == 0)
-            entry.size += longer;
-        else
-            entry.offset += farther;
-        mpf_put(&mpf, block, i, entry);
+        *(entry.offset ? &entry.offset : &entry.size) +=
+            entry.offset ? farther : longer;
+        mpf_put(&mpf, file->data + is, i, entry);
     }
 }
 
@@ -310,20 +288,17 @@ int segments_append_trailer(struct bytes *file, const struct meta *meta,
             return fail_memory(err,
                                "no memory for what stands behind the picture");
     size_t size, at = find_block(*file, &size);
-    uint8_t *block = file->data + at;
-    if (!at || !was || !mpf_open(&mpf, block, size))
+    if (!at || !was || !mpf_open(&mpf, file->data + at, size))
         return 0;
     if (file->size - at > UINT32_MAX)
         return fail(err, "the file is too large for its MPF");
-    struct mpf_entry entry = mpf_get(&mpf, 0);
-    entry.size = (uint32_t)end;
-    mpf_put(&mpf, block, 0, entry);
-    for (size_t i = 1; i < mpf.count; i++) {
-        entry = mpf_get(&mpf, i);
-        if (entry.offset < was || entry.offset - was > file->size - end)
-            continue;
-        entry.offset = (uint32_t)(entry.offset - was + (end - at));
-        mpf_put(&mpf, block, i, entry);
+    for (size_t i = 0; i < mpf.count; i++) {
+        struct mpf_entry entry = mpf_get(&mpf, i);
+        if (i == 0)
+            entry.size = (uint32_t)end;
+        else if (entry.offset >= was && entry.offset - was <= file->size - end)
+            entry.offset = (uint32_t)(entry.offset - was + (end - at));
+        mpf_put(&mpf, file->data + at, i, entry);
     }
     return 0;
 }

@@ -222,31 +222,19 @@ static void exchange_axes(const struct tiff *tiff, uint8_t *data,
     }
 }
 
-static void set_size(const struct tiff *tiff, uint8_t *data,
-                     const struct tiff_ifd *ifd, const struct change *change)
-{
-    static const uint16_t sides[2][2] = {
-        { TAG_IMAGE_WIDTH, TAG_PIXEL_X_DIMENSION },
-        { TAG_IMAGE_LENGTH, TAG_PIXEL_Y_DIMENSION },
-    };
-    const uint32_t size[2] = { change->kept_width, change->kept_height };
-    const bool flip = xform_transposes(change->turn);
-    for (unsigned i = 0; i < 4; i++) {
-        uint32_t old, is = size[(i / 2) ^ flip];
-        size_t entry = tiff_find(tiff, ifd, sides[i / 2][i % 2]);
-        if (tiff_number(tiff, entry, &old) && is <= old)
-            set_value(tiff, data, entry, is);
-    }
-}
-
 /* A tag is looked for in each directory, also where it does not belong: files
  * have them there, and no tag has two meanings. */
 void exif_turn(uint8_t *data, size_t size, const struct change *change,
                unsigned orientation)
 {
+    static const uint16_t sides[2][2] = {
+        { TAG_IMAGE_WIDTH, TAG_PIXEL_X_DIMENSION },
+        { TAG_IMAGE_LENGTH, TAG_PIXEL_Y_DIMENSION },
+    };
     const uint32_t shape[2] = { change->kept_width, change->kept_height };
     const struct exif exif = open_exif(data, size);
     const struct tiff *tiff = &exif.tiff;
+    const bool flip = xform_transposes(change->turn);
     for (unsigned i = 0; i < EXIF_IFDS; i++) {
         const struct tiff_ifd *ifd = &exif.ifd[i];
         size_t area = tiff_find(tiff, ifd, TAG_SUBJECT_AREA);
@@ -255,10 +243,15 @@ void exif_turn(uint8_t *data, size_t size, const struct change *change,
         turn_subject(tiff, data, location, change->turn, shape);
         if (orientation)
             set_orientation(tiff, data, ifd, orientation);
-        if (xform_transposes(change->turn))
+        if (flip)
             exchange_axes(tiff, data, ifd);
-        if (change_trims(change) && i != IFD1)
-            set_size(tiff, data, ifd, change);
+        for (unsigned k = 0; change_trims(change) && i != IFD1 && k < 4; k++) {
+            const uint32_t is = shape[(k / 2) ^ flip];
+            uint32_t old;
+            size_t entry = tiff_find(tiff, ifd, sides[k / 2][k % 2]);
+            if (tiff_number(tiff, entry, &old) && is <= old)
+                set_value(tiff, data, entry, is);
+        }
     }
 }
 
@@ -276,35 +269,6 @@ void exif_retag(uint8_t *data, size_t size, unsigned orientation, enum xform t)
 }
 
 /* ---- A tag that was not there ---------------------------------------------*/
-
-/* Copies the entries of an IFD, which are in the order of their tags, to `to`,
- * with an orientation among them. Returns how many there are then. */
-static unsigned copy_entries(const struct tiff *tiff,
-                             const struct tiff_ifd *ifd, uint8_t *data,
-                             size_t to, unsigned orientation)
-{
-    unsigned count = 0;
-    size_t at = ifd->start + 2, entry;
-    for (bool put_in = false; at < ifd->end || !put_in; count++) {
-        unsigned tag = at < ifd->end ? tiff_get(tiff, at, 2) : UINT16_MAX + 1;
-        entry = to + count * TIFF_ENTRY;
-        if (tag > TAG_ORIENTATION && !put_in) {
-            memset(data + entry, 0, TIFF_ENTRY);
-            tiff_put(tiff, data, entry, 2, TAG_ORIENTATION);
-            tiff_put(tiff, data, entry + TIFF_ENTRY_TYPE, 2, TIFF_SHORT);
-            tiff_put(tiff, data, entry + TIFF_ENTRY_COUNT, 4, 1);
-            tiff_put(tiff, data, entry + TIFF_ENTRY_VALUE, 2, orientation);
-            put_in = true;
-            continue;
-        }
-        if (tag == TAG_ORIENTATION) /* one that cannot be read */
-            count--;
-        else
-            memcpy(data + entry, data + at, TIFF_ENTRY);
-        at += TIFF_ENTRY;
-    }
-    return count;
-}
 
 /* IFD0 is written anew behind all else, where it may grow. */
 int exif_add_orientation(struct bytes *exif, unsigned orientation)
@@ -333,7 +297,29 @@ int exif_add_orientation(struct bytes *exif, unsigned orientation)
     tiff.data = data;
     uint32_t link = ifd0.link ? tiff_get(&tiff, ifd0.link, 4) : 0;
     data[exif->size] = 0;
-    unsigned count = copy_entries(&tiff, &ifd0, data, to + 2, orientation);
+    /* The entries, in the order of their tags, with this one among them. */
+    unsigned count = 0;
+    bool put_in = false;
+    for (size_t at = ifd0.start + 2; at < ifd0.end || !put_in;) {
+        const unsigned tag =
+            at < ifd0.end ? tiff_get(&tiff, at, 2) : UINT16_MAX + 1;
+        const size_t entry = to + 2 + count * TIFF_ENTRY;
+        if (tag > TAG_ORIENTATION && !put_in) {
+            memset(data + entry, 0, TIFF_ENTRY);
+            tiff_put(&tiff, data, entry, 2, TAG_ORIENTATION);
+            tiff_put(&tiff, data, entry + TIFF_ENTRY_TYPE, 2, TIFF_SHORT);
+            tiff_put(&tiff, data, entry + TIFF_ENTRY_COUNT, 4, 1);
+            tiff_put(&tiff, data, entry + TIFF_ENTRY_VALUE, 2, orientation);
+            put_in = true;
+            count++;
+            continue;
+        }
+        if (tag != TAG_ORIENTATION) { /* that one cannot be read */
+            memcpy(data + entry, data + at, TIFF_ENTRY);
+            count++;
+        }
+        at += TIFF_ENTRY;
+    }
     tiff_put(&tiff, data, to, 2, count);
     exif->size = to + 2 + count * TIFF_ENTRY + 4;
     tiff_put(&tiff, data, exif->size - 4, 4, link);
@@ -503,25 +489,6 @@ static bool clear(uint8_t *data, size_t size, struct extent bytes)
     return true;
 }
 
-/* Clears the values, then the directory, which no entry leads to any more. */
-static bool clear_gps(const struct tiff *tiff, uint8_t *data,
-                      const struct tiff_ifd *gps)
-{
-    enum { GPS_ENTRIES = 64 }; /* EXIF 2.32 has 32 tags */
-    if ((gps->end - gps->start) / TIFF_ENTRY > GPS_ENTRIES)
-        return false;
-    for (size_t entry = gps->start + 2; entry < gps->end; entry += TIFF_ENTRY) {
-        struct extent value;
-        if (tiff_type(tiff, entry) >= TIFF_TYPES)
-            return false;
-        if (tiff_values(tiff, entry, &value.at, &value.length) &&
-            value.length > 4 && !clear(data, tiff->size, value))
-            return false;
-    }
-    return clear(data, tiff->size,
-                 (struct extent){ gps->start, ifd_end(gps) - gps->start });
-}
-
 /* Puts zeros in the place of the GPS directory and its values, and takes away
  * the entries that lead there, of which a sound block has one: what follows
  * each in its directory moves up. What lies in another directory may go with a
@@ -529,7 +496,7 @@ static bool clear_gps(const struct tiff *tiff, uint8_t *data,
  * the same bytes, or if the block is malformed; some of it may be gone then. */
 static bool drop_gps(uint8_t *data, size_t size)
 {
-    enum { GPS_LINKS = 8 };
+    enum { GPS_LINKS = 8, GPS_ENTRIES = 64 /* EXIF 2.32 has 32 tags */ };
     const unsigned orientation = exif_tag(data, size);
     for (unsigned links = 0; links <= GPS_LINKS; links++) {
         const struct exif exif = open_exif(data, size);
@@ -549,8 +516,20 @@ static bool drop_gps(uint8_t *data, size_t size)
         memset(data + last, 0, TIFF_ENTRY);
         tiff_put(tiff, data, from->start, 2,
                  tiff_get(tiff, from->start, 2) - 1);
-        struct tiff_ifd gps = tiff_ifd_at(tiff, start);
-        if (gps.start && !clear_gps(tiff, data, &gps))
+        /* The values, then the directory, which no entry leads to any more. */
+        const struct tiff_ifd gps = tiff_ifd_at(tiff, start);
+        if ((gps.end - gps.start) / TIFF_ENTRY > GPS_ENTRIES)
+            return false;
+        for (entry = gps.start + 2; entry < gps.end; entry += TIFF_ENTRY) {
+            struct extent value;
+            if (tiff_type(tiff, entry) >= TIFF_TYPES ||
+                (tiff_values(tiff, entry, &value.at, &value.length) &&
+                 value.length > 4 && !clear(data, size, value)))
+                return false;
+        }
+        if (gps.start &&
+            !clear(data, size,
+                   (struct extent){ gps.start, ifd_end(&gps) - gps.start }))
             return false;
     }
     return false;

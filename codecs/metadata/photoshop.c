@@ -53,16 +53,9 @@ static bool read_resource(const struct bytes *block, size_t at,
     return true;
 }
 
-/* Makes a share of the stored picture one of the trimmed picture. */
-static void scale(uint8_t *share, uint32_t was, uint32_t is)
-{
-    if (was != is)
-        write_be32(share,
-                   (uint32_t)((int64_t)(int32_t)read_be32(share) * was / is));
-}
-
 /* Records of 26 bytes. Those of knots have three points, y before x, as shares
- * of the picture with 24 bits behind the point. */
+ * of the picture with 24 bits behind the point: of the stored one, and then of
+ * what is left of it. */
 static void turn_path(uint8_t *data, size_t size, const struct change *change)
 {
     enum { RECORD = 26, POINTS = 3, ONE = 1 << 24 };
@@ -72,15 +65,19 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
         if (selector != 1 && selector != 2 && selector != 4 && selector != 5)
             continue;
         for (unsigned i = 0; i < POINTS; i++) {
-            uint8_t *y = data + at + 2 + 8 * i, *x = y + 4;
-            scale(x, change->width, change->kept_width);
-            scale(y, change->height, change->kept_height);
-            if (xform_transposes(t))
-                axes_exchange(x, y, 4);
-            if (t & XFORM_MIRROR_X)
-                write_be32(x, ONE - read_be32(x));
-            if (t & XFORM_MIRROR_Y)
-                write_be32(y, ONE - read_be32(y));
+            uint8_t *place = data + at + 2 + 8 * i;
+            int64_t y = (int32_t)read_be32(place),
+                    x = (int32_t)read_be32(place + 4);
+            if (change_trims(change)) {
+                x = (int32_t)(x * change->width / change->kept_width);
+                y = (int32_t)(y * change->height / change->kept_height);
+            }
+            const int64_t new_x = xform_transposes(t) ? y : x,
+                          new_y = xform_transposes(t) ? x : y;
+            write_be32(place,
+                       (uint32_t)(t & XFORM_MIRROR_Y ? ONE - new_y : new_y));
+            write_be32(place + 4,
+                       (uint32_t)(t & XFORM_MIRROR_X ? ONE - new_x : new_x));
         }
     }
 }
@@ -104,33 +101,13 @@ static unsigned drops_of(const struct photoshop_resource *r)
     }
 }
 
-/* Makes the data of a resource true of img. EXIF and XMP keep their size here.
- */
-static int turn_resource(uint8_t *data, const struct photoshop_resource *r,
-                         const struct image *img, unsigned drop,
-                         struct err *err)
-{
-    const struct change change = image_change(img);
-    const unsigned drops = drops_of(r);
-    struct bytes body = { data, r->size, 0 };
-    if (r->number == RESOLUTION && r->size >= 16 &&
-        xform_transposes(img->turned))
-        axes_exchange(data, data + 8, 8);
-    if (img->turned != XFORM_NONE &&
-        (r->number == PATH_WORKING ||
-         (r->number >= PATH_FIRST && r->number <= PATH_LAST)))
-        turn_path(data, r->size, &change);
-    return drops == DROP_XMP    ? xmp_drop(data, r->size, drop, err)
-           : drops == DROP_EXIF ? exif_drop(&body, drop, err)
-                                : 0;
-}
-
 int photoshop_turn(struct bytes *block, const struct image *img,
                    const struct save_opts *opts, struct err *err)
 {
     struct photoshop_resource r;
     size_t at = 0, to = 0; /* of the next resource, as it was and is */
     bool stale = false;    /* a thumbnail */
+    const struct change change = image_change(img);
     int status = 0;
     if (img->turned == XFORM_NONE && !opts->drop)
         return 0;
@@ -151,8 +128,19 @@ int photoshop_turn(struct bytes *block, const struct image *img,
             continue;
         }
         memmove(block->data + to, r.at, r.whole);
-        status =
-            turn_resource(block->data + to + r.head, &r, img, opts->drop, err);
+        /* EXIF and XMP keep their size here. */
+        struct bytes body = { block->data + to + r.head, r.size, 0 };
+        if (r.number == RESOLUTION && r.size >= 16 &&
+            xform_transposes(img->turned))
+            axes_exchange(body.data, body.data + 8, 8);
+        if (img->turned != XFORM_NONE &&
+            (r.number == PATH_WORKING ||
+             (r.number >= PATH_FIRST && r.number <= PATH_LAST)))
+            turn_path(body.data, r.size, &change);
+        if (drops == DROP_XMP)
+            status = xmp_drop(body.data, r.size, opts->drop, err);
+        if (drops == DROP_EXIF)
+            status = exif_drop(&body, opts->drop, err);
         to += r.whole;
     }
     if (to < at)

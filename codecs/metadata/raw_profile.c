@@ -36,36 +36,25 @@ static int digit_value(uint8_t c)
     return -1;
 }
 
-/* Skips the head, "\nexif\n     1234\n". Returns how many bytes it announces,
- * and where the number begins; 0 if it is malformed, or they are more than
- * there can be. */
-static size_t read_head(struct hex_text *text, size_t *number)
-{
-    size_t length = 0;
-    if (!peek(text))
-        return 0;
-    while (text->at < text->size && text->data[text->at] != '\n')
-        text->at++;
-    peek(text);
-    *number = text->at;
-    while (text->at < text->size && !xml_is_blank(text->data[text->at])) {
-        int digit = digit_value(text->data[text->at++]);
-        if (digit < 0 || digit > 9)
-            return 0;
-        length = length * 10 + (size_t)digit;
-        if (length > text->size / 2)
-            return 0;
-    }
-    return length;
-}
-
-/* Reads the bytes behind the head. Returns 1; 0 if something else stands there,
- * or too few; or -1 without memory. */
+/* Reads the bytes behind the head, "\nexif\n     1234\n", which says how many
+ * they are: from *number on. Returns 1; 0 if something else stands there, too
+ * few, or more than there can be; or -1 without memory. */
 static int read_bytes(struct bytes *bytes, size_t *number, struct bytes from,
                       struct err *err)
 {
     struct hex_text text = { .data = from.data, .size = from.size };
-    const size_t length = read_head(&text, number);
+    size_t length = 0;
+    peek(&text);
+    while (text.at < text.size && text.data[text.at] != '\n')
+        text.at++;
+    peek(&text);
+    *number = text.at;
+    while (text.at < text.size && !xml_is_blank(text.data[text.at])) {
+        const int digit = digit_value(text.data[text.at++]);
+        length = length * 10 + (size_t)digit;
+        if (digit < 0 || digit > 9 || length > text.size / 2)
+            return 0;
+    }
     if (!length)
         return 0;
     if (!bytes_reserve(bytes, length))

@@ -112,19 +112,7 @@ enum { MP_ENTRY = 16, TAG_MP_ENTRY = 0xb002 };
 /* MP Type Code, the lower 24 bits of the attribute (5.2.3.3.1). */
 enum { CLASS = 0xff0000, CLASS_LARGE_THUMBNAIL = 0x010000 };
 
-/* Finds the list. If it claims more entries than there are, these count. */
-static void take_list(struct mpf *mpf, size_t entry)
-{
-    const struct tiff *tiff = &mpf->tiff;
-    size_t bytes = tiff_count(tiff, entry);
-    size_t at = tiff_get(tiff, entry + TIFF_ENTRY_VALUE, 4);
-    if (mpf->count || tiff_type(tiff, entry) != TIFF_UNDEFINED ||
-        bytes < MP_ENTRY || at < TIFF_HEADER || at > tiff->size)
-        return;
-    mpf->entries = at;
-    mpf->count = (bytes < tiff->size - at ? bytes : tiff->size - at) / MP_ENTRY;
-}
-
+/* If the list claims more entries than there are, these count. */
 bool mpf_open(struct mpf *mpf, const uint8_t *block, size_t size)
 {
     struct tiff *tiff = &mpf->tiff;
@@ -132,9 +120,18 @@ bool mpf_open(struct mpf *mpf, const uint8_t *block, size_t size)
     if (!tiff_open(tiff, block, size))
         return false;
     struct tiff_ifd ifd = tiff_ifd_at(tiff, tiff_get(tiff, 4, 4));
-    for (size_t at = ifd.start + 2; at < ifd.end; at += TIFF_ENTRY)
-        if (tiff_get(tiff, at, 2) == TAG_MP_ENTRY)
-            take_list(mpf, at);
+    for (size_t entry = ifd.start + 2; entry < ifd.end && !mpf->count;
+         entry += TIFF_ENTRY) {
+        size_t bytes = tiff_count(tiff, entry);
+        const size_t at = tiff_get(tiff, entry + TIFF_ENTRY_VALUE, 4);
+        if (tiff_get(tiff, entry, 2) != TAG_MP_ENTRY ||
+            tiff_type(tiff, entry) != TIFF_UNDEFINED || bytes < MP_ENTRY ||
+            at < TIFF_HEADER || at > tiff->size)
+            continue;
+        bytes = bytes < tiff->size - at ? bytes : tiff->size - at;
+        mpf->entries = at;
+        mpf->count = bytes / MP_ENTRY;
+    }
     return account_look(ifd.end - ifd.start) && mpf->count > 0;
 }
 

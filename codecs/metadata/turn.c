@@ -149,20 +149,6 @@ void metadata_drop_portable(struct meta *meta, unsigned drop)
             meta->block[i].portable = true;
 }
 
-/* ---- What is left out -----------------------------------------------------*/
-
-static bool is_left_out(const struct metadata_block *block,
-                        const struct save_opts *opts)
-{
-    enum block_kind kind = block->kind;
-    if (kind == BLOCK_ESSENTIAL || kind == BLOCK_JFIF || kind == BLOCK_FRAME)
-        return false;
-    if (opts->drop & block->drop || opts->strip == STRIP_ALL)
-        return true;
-    return opts->strip == STRIP_METADATA && kind != BLOCK_COLOR &&
-           kind != BLOCK_ICC && kind != BLOCK_ICC_PORTION;
-}
-
 /* ---- What a turn makes of a block -----------------------------------------*/
 
 static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
@@ -358,10 +344,17 @@ static int turn_all(struct turned *t, struct err *err)
     bool is_signed = false;
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
-        bool to_file = block->kind == BLOCK_TIED_TO_FILE;
-        bool to_pixels =
-            block->kind == BLOCK_TIED && t->img->turned != XFORM_NONE;
-        block->dropped = is_left_out(block, t->opts);
+        const bool to_file = block->kind == BLOCK_TIED_TO_FILE,
+                   to_pixels = block->kind == BLOCK_TIED &&
+                               t->img->turned != XFORM_NONE;
+        const enum block_kind kind = block->kind;
+        const bool color = kind == BLOCK_COLOR || kind == BLOCK_ICC ||
+                           kind == BLOCK_ICC_PORTION;
+        block->dropped =
+            kind != BLOCK_ESSENTIAL && kind != BLOCK_JFIF &&
+            kind != BLOCK_FRAME &&
+            (t->opts->drop & block->drop || t->opts->strip == STRIP_ALL ||
+             (t->opts->strip == STRIP_METADATA && !color));
         is_signed |= !block->dropped && block->kind == BLOCK_JUMBF;
         if (block->dropped || (!to_file && !to_pixels))
             continue;

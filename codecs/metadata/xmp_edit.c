@@ -100,38 +100,34 @@ static void put_ratio(struct packet_edit *w, struct xml_span span,
 
 /* ---- Lengths and sizes ----------------------------------------------------*/
 
-/* Replaces the length of an item that is in the list. Both lists are in the
- * order of the file: each length is given once. */
-static void edit_length(struct packet_edit *w, const struct xml_token *token)
+/* Replaces the length of an item that is in the list: both lists are in the
+ * order of the file, so each length is given once. And a size that the picture
+ * no longer has. */
+static void edit_number(struct packet_edit *w, const struct xml_token *token)
 {
     const struct lengths *lengths = w->lengths;
-    uint64_t number;
-    size_t i = 0;
-    if (!xml_is(&w->xml, token->name, XMP_ITEM, "Length") ||
-        !xml_number(&w->xml, token->value, &number))
-        return;
-    while (i < lengths->count && (w->used[i] || lengths->list[i].was != number))
-        i++;
-    if (i == lengths->count)
-        return;
-    put_number(w, token->value, lengths->list[i].is);
-    w->used[i] = true;
-}
-
-static void edit_size(struct packet_edit *w, const struct xml_token *token)
-{
     const struct change *change = w->change;
     const bool flip = xform_transposes(change->turn),
                wide = xml_is(&w->xml, token->name, XMP_TIFF, "ImageWidth") ||
                       xml_is(&w->xml, token->name, XMP_EXIF, "PixelXDimension"),
                high = xml_is(&w->xml, token->name, XMP_TIFF, "ImageLength") ||
-                      xml_is(&w->xml, token->name, XMP_EXIF, "PixelYDimension");
+                      xml_is(&w->xml, token->name, XMP_EXIF, "PixelYDimension"),
+               length = xml_is(&w->xml, token->name, XMP_ITEM, "Length");
     const uint32_t size =
         wide != flip ? change->kept_width : change->kept_height;
     uint64_t number;
-    if ((wide || high) && size && xml_number(&w->xml, token->value, &number) &&
-        number > size)
+    size_t i = 0;
+    if ((!wide && !high && !length) ||
+        !xml_number(&w->xml, token->value, &number))
+        return;
+    if (!length && change_trims(change) && size && number > size)
         put_number(w, token->value, size);
+    while (i < lengths->count && (w->used[i] || lengths->list[i].was != number))
+        i++;
+    if (!length || i == lengths->count)
+        return;
+    put_number(w, token->value, lengths->list[i].is);
+    w->used[i] = true;
 }
 
 /* ---- Regions -----------------------------------------------------*/
@@ -224,28 +220,32 @@ struct found_regions {
 static struct found_regions find_regions(struct xml_reader xml)
 {
     struct found_regions found = { 0 };
+    const struct {
+        enum xmp_namespace space;
+        const char *name;
+        bool *is, value; /* what is set if it is there; or to whether it is
+                            "True" */
+    } known[] = {
+        { XMP_AREA, "x", &found.regions, false },
+        { XMP_AREA, "y", &found.regions, false },
+        { XMP_MWG, applied, &found.regions, false },
+        { XMP_IPTC, "rbX", &found.iptc, false },
+        { XMP_IPTC, "rbY", &found.iptc, false },
+        { XMP_MPREG, "Rectangle", &found.rectangle, false },
+        { XMP_CAMERA_RAW, "HasCrop", &found.crop, true },
+        { XMP_CAMERA_RAW, "AlreadyApplied", &found.cropped, true },
+    };
     struct xml_token token;
     while (xml_next(&xml, &token)) {
-        const struct xml_span name = token.name;
-        bool is_true = xml_is_text(xml.text, token.value, "True");
         if (token.kind == XML_CLOSING)
             continue;
-        if (xml_is(&xml, name, XMP_AREA, "x") ||
-            xml_is(&xml, name, XMP_AREA, "y") ||
-            xml_is(&xml, name, XMP_MWG, applied))
-            found.regions = true;
-        if (xml_is(&xml, name, XMP_IPTC, "rbX") ||
-            xml_is(&xml, name, XMP_IPTC, "rbY"))
-            found.iptc = true;
-        if (xml_is(&xml, name, XMP_MPREG, "Rectangle"))
-            found.rectangle = true;
-        if (xml_is(&xml, name, XMP_AREA, "unit") &&
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (xml_is(&xml, token.name, known[i].space, known[i].name))
+                *known[i].is = !known[i].value ||
+                               xml_is_text(xml.text, token.value, "True");
+        if (xml_is(&xml, token.name, XMP_AREA, "unit") &&
             !xml_is_text(xml.text, token.value, "normalized"))
             found.strange = true;
-        if (xml_is(&xml, name, XMP_CAMERA_RAW, "HasCrop"))
-            found.crop = is_true;
-        if (xml_is(&xml, name, XMP_CAMERA_RAW, "AlreadyApplied"))
-            found.cropped = is_true;
     }
     return found;
 }
@@ -285,9 +285,7 @@ static bool make_edited(struct packet_edit *w, const struct bytes *packet,
         return false;
     w->xml = xml_open(s->copy.data, s->copy.size);
     while (xml_next(&w->xml, &token)) {
-        edit_length(w, &token);
-        if (change_trims(w->change))
-            edit_size(w, &token);
+        edit_number(w, &token);
         if (found->regions && !found->strange)
             turn_area(w, &token);
         if (found->regions)

@@ -7,7 +7,7 @@
  * on past its end until it stands at such a start, and what was decoded from
  * there on is right. (Weissenberger and Schmidt, "Massively Parallel Huffman
  * Decoding on GPUs", 2018.) */
-#include "codecs/jpeg/entropy/coder.h"
+#include "codecs/jpeg/entropy/sequential.h"
 
 #include <string.h>
 

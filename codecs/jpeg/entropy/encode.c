@@ -4,7 +4,7 @@
  * A range of MCUs is coded as bits without stuffing, by any thread. Whoever
  * completes one joins, by shifting, all those that are next in the file, while
  * others code on. With restart markers a range is some whole intervals. */
-#include "codecs/jpeg/entropy/coder.h"
+#include "codecs/jpeg/entropy/sequential.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/base/page_cache.h"
-#include "codecs/jpeg/entropy/coder.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
 /* What has been read of a file. */
