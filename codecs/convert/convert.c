@@ -226,26 +226,20 @@ static int plan_color(struct conversion *p, const struct image *img,
     return 0;
 }
 
-static bool keeps_maxval(const struct image *img, const struct codec *to)
-{
-    uint32_t m = img->maxval;
-    if (img->cell == CELL_F32 || to->capabilities.any_maxval ||
-        codec_is_own(to, img))
-        return true;
-    if (m == 255 || m == 65535)
-        return true;
-    return to->capabilities.gray_bits && img->color == COLOR_GRAY &&
-           !img->alpha && (m == 1 || m == 3 || m == 15);
-}
-
 /* Chooses the smallest cell of the format that holds the samples, or the one
  * that was asked for. */
 static int plan_cells(struct conversion *p, const struct image *img,
                       const struct codec *to, struct err *err)
 {
-    unsigned depth = p->opts->depth;
+    const unsigned depth = p->opts->depth;
+    const uint32_t m = img->maxval;
+    const bool keeps_maxval =
+        img->cell == CELL_F32 || to->capabilities.any_maxval ||
+        codec_is_own(to, img) || m == 255 || m == 65535 ||
+        (to->capabilities.gray_bits && img->color == COLOR_GRAY &&
+         !img->alpha && (m == 1 || m == 3 || m == 15));
     p->cell = img->cell;
-    p->maxval = img->maxval;
+    p->maxval = m;
     if (depth)
         p->cell = depth == 8 ? CELL_U8 : depth == 16 ? CELL_U16 : CELL_F32;
     while (!depth && p->cell < CELL_F32 &&
@@ -263,7 +257,7 @@ static int plan_cells(struct conversion *p, const struct image *img,
     }
     /* An index is not a sample: its colors have 8 bits. */
     bool asked = depth && img->color != COLOR_INDEXED;
-    if (asked || p->cell != img->cell || !keeps_maxval(img, to))
+    if (asked || p->cell != img->cell || !keeps_maxval)
         p->maxval = maxval_of(p->cell);
     return 0;
 }

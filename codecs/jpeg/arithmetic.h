@@ -195,6 +195,16 @@ JPEG_INLINE uint32_t chroma_at(const struct chroma_axis *axis, uint32_t i)
     return at < axis->count ? at : axis->count - 1;
 }
 
+/* Returns which sample, of `count`, is the closer neighbor of that of a pixel
+ * where there are two pixels for each. */
+JPEG_INLINE uint32_t upsample_near(uint32_t pixel, uint32_t count)
+{
+    const uint32_t at = pixel / 2;
+    if (pixel % 2)
+        return at + 1 < count ? at + 1 : at;
+    return at ? at - 1 : 0;
+}
+
 /* Returns that of its neighbor, to which it is nearer than to the other one. */
 JPEG_INLINE uint32_t chroma_next(const struct chroma_axis *axis, uint32_t i)
 {
@@ -340,37 +350,10 @@ JPEG_INLINE bool upsample_is_smooth(const struct upsampling *u)
     return u->smooth_x || u->smooth_y;
 }
 
-/* Returns which sample, of `count`, is the closer neighbor of that of a pixel
- * where there are two pixels for each. */
-JPEG_INLINE uint32_t upsample_near(uint32_t pixel, uint32_t count)
-{
-    uint32_t at = pixel / 2;
-    if (pixel % 2)
-        return at + 1 < count ? at + 1 : at;
-    return at ? at - 1 : 0;
-}
-
-/* Returns three times the first, and the second one. */
-JPEG_INLINE uint32_t upsample_mix(uint32_t at, uint32_t near)
-{
-    return 3 * at + near;
-}
-
-/* Return the sample of pixel `x`, or `y`, by those near it; the last two by
- * what upsample_mix() has made of columns. */
+/* Returns the sample of pixel `x`, or `y`, by those near it along one axis. */
 JPEG_INLINE uint8_t upsample_across(uint32_t at, uint32_t near, uint32_t x)
 {
-    return (uint8_t)((upsample_mix(at, near) + 1 + x % 2) >> 2);
-}
-
-JPEG_INLINE uint8_t upsample_down(uint32_t column, uint32_t y)
-{
-    return (uint8_t)((column + 1 + y % 2) >> 2);
-}
-
-JPEG_INLINE uint8_t upsample_both(uint32_t column, uint32_t near, uint32_t x)
-{
-    return (uint8_t)((upsample_mix(column, near) + 8 - x % 2) >> 4);
+    return (uint8_t)((3 * at + near + 1 + x % 2) >> 2);
 }
 
 /* Returns the sample of a pixel; rows of samples are `stride` bytes apart. */
@@ -378,75 +361,54 @@ JPEG_INLINE uint8_t upsample_at(const uint8_t *samples, size_t stride,
                                 const struct upsampling *u, uint32_t x,
                                 uint32_t y)
 {
-    const uint8_t *row = samples + stride * (y / u->down), *near = row;
-    uint32_t at_x = x / u->across, near_x = at_x, at;
-    if (u->smooth_x)
-        near_x = upsample_near(x, u->width);
+    const uint32_t at = x / u->across,
+                   near = u->smooth_x ? upsample_near(x, u->width) : at;
+    const uint8_t *row = samples + stride * (y / u->down);
     if (!u->smooth_y)
-        return u->smooth_x ? upsample_across(row[at_x], row[near_x], x)
-                           : row[at_x];
-    near = samples + stride * upsample_near(y, u->height);
-    at = upsample_mix(row[at_x], near[at_x]);
-    return u->smooth_x
-               ? upsample_both(at, upsample_mix(row[near_x], near[near_x]), x)
-               : upsample_down(at, y);
+        return u->smooth_x ? upsample_across(row[at], row[near], x) : row[at];
+    const uint8_t *next = samples + stride * upsample_near(y, u->height);
+    const uint32_t column = 3u * row[at] + next[at],
+                   beside = 3u * row[near] + next[near];
+    return (uint8_t)(u->smooth_x ? (3 * column + beside + 8 - x % 2) >> 4
+                                 : (column + 1 + y % 2) >> 2);
 }
 
 /* ---- YCbCr to RGB -------------------------------------------------------- */
 
 /* As JFIF has it, full range: the arithmetic of libjpeg-turbo, bit for bit.
  * Products with constants of 16 bits behind the point are rounded before Y is
- * added. So that compilers make vectors of it, no number has more than 16 bits:
- * what is above 1/2 in a constant is added as an integer, and products fall
- * into an upper and a lower half. */
+ * added. */
 
 enum {
-    YCC_MIDDLE = 128,      /* of Cb and Cr: gray */
-    YCC_CR_RED = 26345,    /* 1.40200 is 1 and this */
+    YCC_MIDDLE = 128, /* of Cb and Cr: gray */
+    YCC_HALF = 1 << 15,
+    YCC_CR_RED = 91881,    /* 1.40200 */
     YCC_CB_GREEN = -22554, /* -0.34414 */
-    YCC_CR_GREEN = 18734,  /* -0.71414 is -1 and this */
-    YCC_CB_BLUE = -14942,  /* 1.77200 is 2 and this */
+    YCC_CR_GREEN = -46802, /* -0.71414 */
+    YCC_CB_BLUE = 116130,  /* 1.77200 */
 };
 
-JPEG_INLINE int16_t ycc_high(int16_t a, int16_t b)
+/* Returns Y and what is added to it, which has 16 bits behind the point. */
+JPEG_INLINE uint8_t ycc_add(int32_t y, int32_t color)
 {
-    return (int16_t)((a * b) >> 16);
-}
-
-/* Returns c * constant, rounded. */
-JPEG_INLINE int16_t ycc_product(int16_t c, int16_t constant)
-{
-    return (int16_t)((ycc_high((int16_t)(2 * c), constant) + 1) >> 1);
-}
-
-JPEG_INLINE uint8_t ycc_clip(int16_t value)
-{
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    y += (color + YCC_HALF) >> 16;
+    return (uint8_t)(y < 0 ? 0 : y > 255 ? 255 : y);
 }
 
 JPEG_INLINE uint8_t ycc_red(uint8_t y, uint8_t cr)
 {
-    const int16_t c = (int16_t)(cr - YCC_MIDDLE);
-    return ycc_clip((int16_t)(y + c + ycc_product(c, YCC_CR_RED)));
+    return ycc_add(y, YCC_CR_RED * (cr - YCC_MIDDLE));
 }
 
-/* Both products are even, and so are their lower halves. */
 JPEG_INLINE uint8_t ycc_green(uint8_t y, uint8_t cb, uint8_t cr)
 {
-    const int16_t b = (int16_t)(cb - YCC_MIDDLE),
-                  r = (int16_t)(cr - YCC_MIDDLE);
-    const uint16_t low_b = (uint16_t)(b * YCC_CB_GREEN),
-                   low_r = (uint16_t)(r * YCC_CR_GREEN);
-    const uint16_t half = (uint16_t)((low_b >> 1) + (low_r >> 1));
-    return ycc_clip((int16_t)(y - r + ycc_high(b, YCC_CB_GREEN) +
-                              ycc_high(r, YCC_CR_GREEN) +
-                              (((half >> 14) + 1) >> 1)));
+    return ycc_add(y, YCC_CB_GREEN * (cb - YCC_MIDDLE) +
+                          YCC_CR_GREEN * (cr - YCC_MIDDLE));
 }
 
 JPEG_INLINE uint8_t ycc_blue(uint8_t y, uint8_t cb)
 {
-    const int16_t c = (int16_t)(cb - YCC_MIDDLE);
-    return ycc_clip((int16_t)(y + 2 * c + ycc_product(c, YCC_CB_BLUE)));
+    return ycc_add(y, YCC_CB_BLUE * (cb - YCC_MIDDLE));
 }
 
 /* ---- Components that go through samples ---------------------------------- */

@@ -23,9 +23,10 @@ struct dct_rounding samples_rounding(const uint16_t step[CELLS], bool dead_zone)
 
 /* ---- Blocks -------------------------------------------------------------- */
 
-static void decode_block(const struct samples *s, uint32_t x, uint32_t y,
+static void decode_block(void *context, unsigned c, uint32_t x, uint32_t y,
                          int16_t block[CELLS])
 {
+    const struct samples *s = (const struct samples *)context + c;
     uint8_t last[CELLS], *to = plane_row(&s->plane, SIDE * (size_t)y);
     uint32_t rows = s->plane.height - SIDE * y;
     to += SIDE * (size_t)x;
@@ -62,9 +63,10 @@ static const uint8_t *block_samples(const struct plane *plane, uint32_t x,
     return last;
 }
 
-static void encode_block(const struct samples *s, uint32_t x, uint32_t y,
+static void encode_block(void *context, unsigned c, uint32_t x, uint32_t y,
                          int16_t block[CELLS])
 {
+    const struct samples *s = (const struct samples *)context + c;
     uint8_t last[CELLS];
     size_t stride;
     const uint8_t *from = block_samples(&s->plane, x, y, last, &stride);
@@ -73,71 +75,61 @@ static void encode_block(const struct samples *s, uint32_t x, uint32_t y,
         dct_transpose(block);
 }
 
-/* What is done with the blocks of a picture, one element for each component. */
-struct block_work {
-    const struct samples *samples;
-    const struct plane *plane; /* of one component */
-    void (*compute)(const struct samples *s, uint32_t x, uint32_t y,
-                    int16_t block[CELLS]);
+/* What is done with the blocks of component c of a picture. */
+struct plane_work {
+    const struct block_visitor *visitor;
+    const struct plane *plane;
+    unsigned c;
 };
 
 static void compute_row(void *context, size_t y)
 {
-    const struct block_work *work = context;
+    const struct plane_work *work = context;
     int16_t *block = (int16_t *)plane_row(work->plane, y);
     for (uint32_t x = 0; x < work->plane->width; x++, block += CELLS)
-        work->compute(work->samples, x, (uint32_t)y, block);
+        work->visitor->visit(work->visitor->context, work->c, x, (uint32_t)y,
+                             block);
 }
 
-static void compute_coded(void *context, unsigned c, uint32_t x, uint32_t y,
-                          int16_t block[CELLS])
-{
-    const struct block_work *work = context;
-    work->compute(&work->samples[c], x, y, block);
-}
-
-/* Returns whether the blocks stand in planes: then they are computed with. */
-static bool compute_planes(struct block_work work, const struct image *planes,
+/* Computes with the blocks of planes. Returns false if they do not stand there:
+ * then it is the visitor of `count` components that does so. */
+static bool compute_planes(struct block_visitor *visitor,
+                           const struct samples *samples,
+                           const struct image *planes, unsigned count,
                            struct thread_pool *pool)
 {
-    if (!planes || planes->pixels.kind != PIXELS_ROWS)
-        return false;
-    for (unsigned i = 0; i < planes->nplanes; i++, work.samples++) {
-        work.plane = &planes->plane[i];
-        if (work.samples->wanted)
-            thread_pool_run(pool, compute_row, &work, work.plane->height);
+    visitor->context = (void *)(uintptr_t)samples;
+    if (planes && planes->pixels.kind == PIXELS_ROWS) {
+        for (unsigned i = 0; i < planes->nplanes; i++) {
+            struct plane_work work = { visitor, &planes->plane[i], i };
+            if (samples[i].wanted)
+                thread_pool_run(pool, compute_row, &work, work.plane->height);
+        }
+        return true;
     }
-    return true;
-}
-
-static struct block_visitor visitor_of(struct block_work *work,
-                                       const struct sequential *s)
-{
-    struct block_visitor visitor = { .visit = compute_coded, .context = work };
-    for (unsigned c = 0; c < s->components; c++)
-        visitor.wants[c] = work->samples[c].wanted;
-    return visitor;
+    for (unsigned c = 0; c < count; c++)
+        visitor->wants[c] = samples[c].wanted;
+    return false;
 }
 
 void samples_decode(const struct samples *samples, const struct image *planes,
                     const struct sequential *coded, struct thread_pool *pool)
 {
-    struct block_work work = { .samples = samples, .compute = decode_block };
-    if (compute_planes(work, planes, pool))
-        return;
-    const struct block_visitor visitor = visitor_of(&work, coded);
-    sequential_show(coded, &visitor, pool);
+    struct block_visitor visitor = { .visit = decode_block };
+    const unsigned count = coded ? coded->components : 0;
+    if (!compute_planes(&visitor, samples, planes, count, pool))
+        sequential_show(coded, &visitor, pool);
 }
 
 int samples_encode(const struct samples *samples, const struct image *planes,
                    struct sequential *coded, struct thread_pool *pool,
                    struct err *err)
 {
-    struct block_work work = { .samples = samples, .compute = encode_block };
-    if (compute_planes(work, planes, pool))
-        return 0;
-    const struct block_visitor visitor = visitor_of(&work, coded);
-    return sequential_replace(coded, &visitor, pool, err);
+    struct block_visitor visitor = { .visit = encode_block };
+    const unsigned count = coded ? coded->components : 0;
+    return compute_planes(&visitor, samples, planes, count, pool)
+               ? 0
+               : sequential_replace(coded, &visitor, pool, err);
 }
 
 /* ---- Steps --------------------------------------------------------------- */

@@ -151,24 +151,6 @@ void metadata_drop_portable(struct meta *meta, unsigned drop)
 
 /* ---- What a turn makes of a block -----------------------------------------*/
 
-static int turn_exif(struct bytes *exif, size_t room, const struct turned *t,
-                     struct err *err)
-{
-    const struct image *img = t->img;
-    const struct save_opts *opts = t->opts;
-    const struct change change = image_change(img);
-    if (t->retag) {
-        exif_retag(exif->data, exif->size, opts->orientation, t->retag->op);
-        return 0;
-    }
-    if (exif_drop(exif, opts->drop, err))
-        return -1;
-    const unsigned tag =
-        exif_thumbnail_find(exif->data, exif->size).orientation;
-    exif_turn(exif->data, exif->size, &change, opts->orientation);
-    return thumbnail_turn_exif(exif, room, tag, img, opts, err);
-}
-
 /* PNG's sCAL: a unit, the width of a pixel in decimal, a zero, its height. */
 static void exchange_scale(struct bytes *data)
 {
@@ -217,9 +199,20 @@ static int turn_body(struct bytes *body, enum block_kind kind, size_t room,
                      const struct turned *t, bool *kept, struct err *err)
 {
     const bool exchanged = xform_transposes(t->img->turned);
+    const struct change change = image_change(t->img);
+    unsigned tag;
     switch (kind) {
     case BLOCK_EXIF:
-        return turn_exif(body, room, t, err);
+        if (t->retag) {
+            exif_retag(body->data, body->size, t->opts->orientation,
+                       t->retag->op);
+            break;
+        }
+        if (exif_drop(body, t->opts->drop, err))
+            return -1;
+        tag = exif_thumbnail_find(body->data, body->size).orientation;
+        exif_turn(body->data, body->size, &change, t->opts->orientation);
+        return thumbnail_turn_exif(body, room, tag, t->img, t->opts, err);
     case BLOCK_XMP:
         return xmp_packet_turn(body, room, t->img, t->opts, &t->lengths, err);
     case BLOCK_PHOTOSHOP:

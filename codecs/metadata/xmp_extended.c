@@ -44,31 +44,6 @@ static void close_packet(struct extended_packet *packet)
     bytes_free(&packet->text);
 }
 
-/* Finds the packet that names the other one, if there are portions of that. */
-static int find_name(struct extended_packet *packet, const struct meta *meta,
-                     const struct block_format *format, struct err *err)
-{
-    struct bytes *text = &packet->named;
-    struct xml_token token;
-    size_t portions = 0;
-    for (size_t i = 0; i < meta->nblocks; i++)
-        portions += meta->block[i].kind == BLOCK_XMP_EXTENDED;
-    for (size_t i = 0; portions && i < meta->nblocks && !packet->guid; i++) {
-        packet->main = &meta->block[i];
-        if (packet->main->kind != BLOCK_XMP || packet->main->dropped)
-            continue;
-        bytes_free(text);
-        if (block_open(text, packet->main, format, meta->account, err))
-            return -1;
-        struct xml_reader xml = xml_open(text->data, text->size);
-        while (!packet->guid && xml_next(&xml, &token))
-            if (token.value.size == GUID &&
-                xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
-                packet->guid = text->data + token.value.at;
-    }
-    return 0;
-}
-
 static int compare_portions(const void *a, const void *b)
 {
     const struct portion *left = a, *right = b;
@@ -83,16 +58,31 @@ static int open_packet(struct extended_packet *packet, const struct meta *meta,
                        struct err *err)
 {
     struct bytes *text = &packet->text;
-    if (find_name(packet, meta, format, err))
-        return -1;
+    struct xml_token token;
+    size_t portions = 0;
+    for (size_t i = 0; i < meta->nblocks; i++)
+        portions += meta->block[i].kind == BLOCK_XMP_EXTENDED;
+    for (size_t i = 0; portions && i < meta->nblocks && !packet->guid; i++) {
+        packet->main = &meta->block[i];
+        if (packet->main->kind != BLOCK_XMP || packet->main->dropped)
+            continue;
+        bytes_free(&packet->named);
+        if (block_open(&packet->named, packet->main, format, meta->account,
+                       err))
+            return -1;
+        struct xml_reader xml =
+            xml_open(packet->named.data, packet->named.size);
+        while (!packet->guid && xml_next(&xml, &token))
+            if (token.value.size == GUID &&
+                xml_is(&xml, token.name, XMP_NOTE, "HasExtendedXMP"))
+                packet->guid = packet->named.data + token.value.at;
+    }
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
         if (block->kind != BLOCK_XMP_EXTENDED || block->dropped)
             continue;
-        if (!packet->list)
-            packet->list =
-                memory_alloc_zeroed(meta->nblocks, sizeof *packet->list);
-        if (!packet->list)
+        if (!packet->list && !(packet->list = memory_alloc_zeroed(
+                                   meta->nblocks, sizeof *packet->list)))
             return fail_memory(err, "no memory for Extended XMP");
         struct portion *portion = &packet->list[packet->count];
         portion->block = block;
