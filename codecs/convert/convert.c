@@ -342,26 +342,6 @@ static int relabel(struct image *img, const struct conversion *plan,
     return 0;
 }
 
-/* ---- In memory ----------------------------------------------------------- */
-
-static int make(struct image *img, const struct conversion *plan,
-                struct err *err)
-{
-    struct image made = shape_of(img, plan);
-    const struct row_colors colors = colors_of(img, plan);
-    const struct limits *limits = plan->opts->limits;
-    if ((limits && image_check(made.width, made.height, made.nplanes, made.cell,
-                               limits, err)) ||
-        image_alloc(&made, plan->opts->mem, err))
-        return -1;
-    warn_of_clipped(convert_rows(&made, img, &colors), plan);
-    image_take_meta(&made, img);
-    drop_sample_blocks(made.meta, plan->opts);
-    image_free(img);
-    *img = made;
-    return 0;
-}
-
 /* ---- Through a file: when rows are read ---------------------------------- */
 
 struct converter {
@@ -430,8 +410,21 @@ static int convert(struct image *img, const struct conversion *plan,
         img->pixels.device.color == plan->color &&
         img->pixels.device.alpha == plan->alpha)
         return relabel(img, plan, err);
-    return image_has_bands(img) ? convert_bands(img, plan, err)
-                                : make(img, plan, err);
+    if (image_has_bands(img))
+        return convert_bands(img, plan, err);
+    struct image made = shape_of(img, plan);
+    const struct row_colors colors = colors_of(img, plan);
+    const struct limits *limits = plan->opts->limits;
+    if ((limits && image_check(made.width, made.height, made.nplanes, made.cell,
+                               limits, err)) ||
+        image_alloc(&made, plan->opts->mem, err))
+        return -1;
+    warn_of_clipped(convert_rows(&made, img, &colors), plan);
+    image_take_meta(&made, img);
+    drop_sample_blocks(made.meta, plan->opts);
+    image_free(img);
+    *img = made;
+    return 0;
 }
 
 /* ---- Two pictures alike -------------------------------------------------- */

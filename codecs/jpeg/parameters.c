@@ -320,18 +320,49 @@ static bool can_keep_scans(const struct jpeg_scan *scan, size_t count,
     return whole || own;
 }
 
-/* Sets the scans of the file; or where these cannot be kept, those that are
- * usual, or if an MCU of all components had too many blocks, one scan for each
- * component, with all of its coefficients. */
-static void set_scans(j_compress_ptr c, const struct image *img)
+/* The sampling factors and steps are exchanged with the axes. The scans are
+ * those of the file; or where these cannot be kept, those that are usual, or if
+ * an MCU of all components had too many blocks, one scan for each component,
+ * with all of its coefficients. */
+void parameters_set(j_compress_ptr c, const struct image *img,
+                    const struct save_opts *opts)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
     const struct jpeg_scan *scan = (const struct jpeg_scan *)p->scans.data;
     size_t count = p->scans.size / sizeof *scan;
-    const bool keep = can_keep_scans(scan, count, img);
+    const bool exchanged = xform_transposes(img->turned),
+               anew = opts->quality && img->cell != CELL_DCT;
     int blocks = 0;
-    for (int i = 0; i < c->num_components; i++)
-        blocks += c->comp_info[i].h_samp_factor * c->comp_info[i].v_samp_factor;
+    for (int i = 0; i < c->num_components; i++) {
+        jpeg_component_info *info = &c->comp_info[i];
+        const int n = p->component[i].quantization;
+        JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
+        info->component_id = p->component[i].id;
+        info->h_samp_factor =
+            exchanged ? p->component[i].down : p->component[i].across;
+        info->v_samp_factor =
+            exchanged ? p->component[i].across : p->component[i].down;
+        blocks += info->h_samp_factor * info->v_samp_factor;
+        if (anew)
+            continue;
+        if (!*table)
+            *table = jpeg_alloc_quant_table((j_common_ptr)c);
+        info->quant_tbl_no = n;
+        for (unsigned k = 0; k < DCTSIZE2; k++)
+            (*table)->quantval[k] =
+                p->step[n][exchanged ? entropy_exchange(k) : k];
+    }
+    if (anew)
+        jpeg_set_quality(c, opts->quality, TRUE);
+    c->arith_code = p->arithmetic;
+    c->optimize_coding = !c->arith_code;
+    c->restart_interval =
+        opts->no_restart
+            ? 0
+            : sequential_restart(
+                  p->restart, p->columns,
+                  mcu_columns(c->comp_info, c->num_components, c->image_width));
+    const bool keep = can_keep_scans(scan, count, img);
     if (!keep && blocks <= C_MAX_BLOCKS_IN_MCU) {
         if (img->meta->progressive)
             jpeg_simple_progression(c);
@@ -352,42 +383,4 @@ static void set_scans(j_compress_ptr c, const struct image *img)
     }
     c->scan_info = list;
     c->num_scans = (int)count;
-}
-
-/* The sampling factors and steps are exchanged with the axes. */
-void parameters_set(j_compress_ptr c, const struct image *img,
-                    const struct save_opts *opts)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    const bool exchanged = xform_transposes(img->turned),
-               anew = opts->quality && img->cell != CELL_DCT;
-    for (int i = 0; i < c->num_components; i++) {
-        jpeg_component_info *info = &c->comp_info[i];
-        const int n = p->component[i].quantization;
-        JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
-        info->component_id = p->component[i].id;
-        info->h_samp_factor =
-            exchanged ? p->component[i].down : p->component[i].across;
-        info->v_samp_factor =
-            exchanged ? p->component[i].across : p->component[i].down;
-        if (anew)
-            continue;
-        if (!*table)
-            *table = jpeg_alloc_quant_table((j_common_ptr)c);
-        info->quant_tbl_no = n;
-        for (unsigned k = 0; k < DCTSIZE2; k++)
-            (*table)->quantval[k] =
-                p->step[n][exchanged ? entropy_exchange(k) : k];
-    }
-    if (anew)
-        jpeg_set_quality(c, opts->quality, TRUE);
-    c->arith_code = p->arithmetic;
-    c->optimize_coding = !c->arith_code;
-    c->restart_interval =
-        opts->no_restart
-            ? 0
-            : sequential_restart(
-                  p->restart, p->columns,
-                  mcu_columns(c->comp_info, c->num_components, c->image_width));
-    set_scans(c, img);
 }

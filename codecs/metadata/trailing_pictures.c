@@ -122,40 +122,15 @@ static int turn_pictures(struct trailer *trailer, struct err *err)
 
 /* Turns the pictures, unless they overlap or stand in another order than that
  * of the list. */
-static int turn_all(struct trailer *trailer, struct err *err)
-{
-    struct warnings *warnings = trailer->turned->opts->warnings;
-    const uint8_t *end = NULL; /* of the picture before */
-    size_t lost = 0, pictures = 0;
-    bool overlap = false;
-    struct bytes file;
-    for (size_t i = 1; i < trailer->mpf.count; i++) {
-        if (!find(trailer, i, &file)) {
-            lost++;
-            continue;
-        }
-        overlap = overlap || (end && file.data < end);
-        pictures += is_jpeg(file);
-        end = file.data + file.size;
-    }
-    if (lost)
-        warn(warnings,
-             "%zu of the pictures that MPF lists are not where it says", lost);
-    if (pictures > LENGTHS_MAX)
-        warn(warnings,
-             "%zu more pictures behind the first one are kept as they were, "
-             "not turned",
-             pictures - LENGTHS_MAX);
-    if (pictures && overlap)
-        warn(warnings, "the pictures behind the first one overlap, or are "
-                       "not in order, so they were not turned");
-    return pictures && !overlap ? turn_pictures(trailer, err) : 0;
-}
-
 int trailing_pictures_turn(struct turned *t, struct err *err)
 {
     struct meta *meta = t->img->meta;
     struct trailer trailer = { .turned = t, .begin = meta->mpf_trailer };
+    struct warnings *warnings = t->opts->warnings;
+    const uint8_t *end = NULL; /* of the picture before */
+    size_t lost = 0, pictures = 0;
+    bool overlap = false;
+    struct bytes file;
     const struct save_opts *opts = t->opts;
     bool tagged = opts->orientation && opts->orientation != t->img->orientation;
     if (opts->inner || (t->img->turned == XFORM_NONE && !tagged && !opts->drop))
@@ -174,7 +149,27 @@ int trailing_pictures_turn(struct turned *t, struct err *err)
     if (block_open(&trailer.body, trailer.list, t->format, meta->account, err))
         return -1;
     mpf_open(&trailer.mpf, trailer.body.data, trailer.body.size);
-    int status = turn_all(&trailer, err);
+    for (size_t i = 1; i < trailer.mpf.count; i++) {
+        if (!find(&trailer, i, &file)) {
+            lost++;
+            continue;
+        }
+        overlap = overlap || (end && file.data < end);
+        pictures += is_jpeg(file);
+        end = file.data + file.size;
+    }
+    if (lost)
+        warn(warnings,
+             "%zu of the pictures that MPF lists are not where it says", lost);
+    if (pictures > LENGTHS_MAX)
+        warn(warnings,
+             "%zu more pictures behind the first one are kept as they were, "
+             "not turned",
+             pictures - LENGTHS_MAX);
+    if (pictures && overlap)
+        warn(warnings, "the pictures behind the first one overlap, or are "
+                       "not in order, so they were not turned");
+    const int status = pictures && !overlap ? turn_pictures(&trailer, err) : 0;
     bytes_free(&trailer.body);
     return status;
 }

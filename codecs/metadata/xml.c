@@ -154,16 +154,6 @@ static void bind_prefixes(struct xml_reader *xml)
     xml->at = at;
 }
 
-/* Ends the scope of what an element has bound, once its end has been read. */
-static void leave_element(struct xml_reader *xml)
-{
-    while (xml->nbindings &&
-           xml->binding[xml->nbindings - 1].depth >= xml->depth)
-        xml->nbindings--;
-    xml->depth -= xml->depth > 0;
-    xml->ended = false;
-}
-
 bool xml_is(const struct xml_reader *xml, struct xml_span name,
             enum xmp_namespace which, const char *local)
 {
@@ -244,8 +234,13 @@ bool xml_next(struct xml_reader *xml, struct xml_token *token)
     const size_t from = xml->at;
     size_t tags = 0;
     bool read = false;
-    if (xml->ended)
-        leave_element(xml);
+    if (xml->ended) { /* and so the scope of what the element has bound */
+        while (xml->nbindings &&
+               xml->binding[xml->nbindings - 1].depth >= xml->depth)
+            xml->nbindings--;
+        xml->depth -= xml->depth > 0;
+        xml->ended = false;
+    }
     while (xml->at < xml->size && !read) {
         if (xml->in_tag) {
             read = read_in_tag(xml, token);
