@@ -10,7 +10,6 @@
 #include "cli/commands/commands.h"
 #include "cli/files/signals.h"
 #include "cli/job/job.h"
-#include "cli/options/option_table.h"
 #include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"

@@ -14,7 +14,7 @@
 #include "cli/isolate/worker_pool.h"
 #include "cli/manifest/manifest.h"
 #include "cli/manifest/resume.h"
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 #include "cli/select/plan.h"
 
 /* Does all files that the options name, and reports them. `why_backend` says

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/files/files.h"
-#include "cli/options/option_table.h"
 #include "codecs/deflate/flate.h"
 
 static struct record record_of(const struct job *job)

@@ -1,6 +1,5 @@
 /* What is decided about a picture before it is decoded. */
 #include "cli/job/stages.h"
-#include "cli/options/option_table.h"
 
 enum xform job_plan_turn(const struct options *opts, unsigned orientation)
 {

@@ -8,8 +8,6 @@
 #include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
-#include "cli/options/hint.h"
-#include "cli/options/option_table.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/foreign.h"

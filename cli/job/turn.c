@@ -5,7 +5,6 @@
 
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
-#include "cli/options/option_table.h"
 #include "codecs/convert/convert.h"
 #include "codecs/image/scan_turner.h"
 #include "codecs/metadata/metadata.h"

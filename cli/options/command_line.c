@@ -11,8 +11,6 @@
 
 #include "cli/files/files.h"
 #include "cli/files/path.h"
-#include "cli/options/hint.h"
-#include "cli/options/option_table.h"
 #include "codecs/image/meta.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -73,23 +71,6 @@ static const struct exclusion {
       "--%s: has no meaning with --in-place, which replaces what exists" },
 };
 
-static int check_exclusions(const struct options *opts, struct err *err)
-{
-    for (size_t i = 0; i < COUNT(exclusions); i++) {
-        const char *other = exclusions[i].others;
-        if (!option_table_given(opts, exclusions[i].option))
-            continue;
-        for (size_t n; *other; other += n + (other[n] == ' ')) {
-            char name[32];
-            n = strcspn(other, " ");
-            snprintf(name, sizeof name, "%.*s", (int)n, other);
-            if (option_table_given(opts, name))
-                return fail(err, exclusions[i].why, name);
-        }
-    }
-    return 0;
-}
-
 /* ---- A turn ------------------------------------------------------------- */
 
 /* Folds "rotate90,fliph", done left to right, to one turn. `upright` adds none:
@@ -141,9 +122,20 @@ static int check_lossless(struct options *opts, struct err *err)
 static int check_turn(struct options *opts, const char *op, bool served,
                       struct err *err)
 {
-    if (read_operation(opts, op, served, err) || check_lossless(opts, err) ||
-        check_exclusions(opts, err))
+    if (read_operation(opts, op, served, err) || check_lossless(opts, err))
         return -1;
+    for (size_t i = 0; i < COUNT(exclusions); i++) {
+        const char *other = exclusions[i].others;
+        if (!option_table_given(opts, exclusions[i].option))
+            continue;
+        for (size_t n; *other; other += n + (other[n] == ' ')) {
+            char name[32];
+            n = strcspn(other, " ");
+            snprintf(name, sizeof name, "%.*s", (int)n, other);
+            if (option_table_given(opts, name))
+                return fail(err, exclusions[i].why, name);
+        }
+    }
     opts->forced = !opts->no_clobber && option_table_given(opts, "force");
     return opts->edge == EDGE_TAG && opts->ignore_orientation
                ? fail(err, "--edge tag sets the orientation that "
@@ -210,26 +202,6 @@ static int check_names(const struct options *opts, struct err *err)
 
 /* ---- Batches ------------------------------------------------------------ */
 
-/* Outputs that --in-place does not name. */
-static int check_outputs(const struct options *opts, struct err *err)
-{
-    if (opts->backup)
-        return fail(err, "--backup: needs --in-place");
-    if (opts->output && !opts->directory && names_directory(opts->output))
-        return fail(err,
-                    "--output: %s is the name of a directory; did you mean "
-                    "-d %s?",
-                    opts->output, opts->output);
-    if (opts->directory || opts->output)
-        return 0;
-    if (opts->nfiles == 2 && !opts->recursive && !opts->files_from &&
-        access(opts->file[1], F_OK) != 0)
-        return fail(err, "--%s is for batches: use -o %s",
-                    given_in(opts, ABOUT_LIST, 0), opts->file[1]);
-    return fail(err, "a batch needs --directory DIR, --output NAME, "
-                     "--in-place or --stack FILE");
-}
-
 /* All outputs go into one array. A layout that counts pictures is that of the
  * array, and what is left of it that of each. */
 static int check_stack(struct options *opts, struct err *err)
@@ -255,10 +227,24 @@ static int check_stack(struct options *opts, struct err *err)
 
 static int check_batch(struct options *opts, struct err *err)
 {
+    const bool named = opts->directory || opts->output;
     opts->command = COMMAND_BATCH;
-    if (opts->stack ? check_stack(opts, err)
-                    : !opts->in_place && check_outputs(opts, err))
+    if (opts->stack && check_stack(opts, err))
         return -1;
+    if (!opts->stack && !opts->in_place && opts->backup)
+        return fail(err, "--backup: needs --in-place");
+    if (opts->output && !opts->directory && names_directory(opts->output))
+        return fail(err,
+                    "--output: %s is the name of a directory; did you mean "
+                    "-d %s?",
+                    opts->output, opts->output);
+    if (!opts->stack && !opts->in_place && !named)
+        return opts->nfiles == 2 && !opts->recursive && !opts->files_from &&
+                       access(opts->file[1], F_OK) != 0
+                   ? fail(err, "--%s is for batches: use -o %s",
+                          given_in(opts, ABOUT_LIST, 0), opts->file[1])
+                   : fail(err, "a batch needs --directory DIR, --output NAME, "
+                               "--in-place or --stack FILE");
     if (opts->nul && !opts->files_from)
         return fail(err, "--null: needs --files-from");
     if (opts->nfiles == 0 && !opts->files_from)
@@ -273,33 +259,59 @@ static int check_batch(struct options *opts, struct err *err)
     return 0;
 }
 
-/* ---- Other commands ----------------------------------------------------- */
+/* ---- Commands ----------------------------------------------------------- */
 
-/* Refuses options that a command does not use. Options of the whole run are all
- * taken, so that an alias of the shell can have them. */
-static int check_groups(const struct options *opts, const char *what,
-                        unsigned groups, struct err *err)
+/* Those that are no turn. What they refuse of the options of batches, and what
+ * files they need, is said so. */
+static const struct {
+    const char *name;
+    enum command command;
+    unsigned takes; /* options of these groups, and of ABOUT_RUN */
+    const char *no_lists, *needs;
+} commands[] = {
+#define LISTS                                                                  \
+    " writes no pictures; of the options of batches it takes --recursive, "    \
+    "--files-from, --null, --include and --exclude"
+    { "info", COMMAND_INFO, FOR_INFO, "info" LISTS,
+      "info needs the name of a file" },
+    { "check", COMMAND_CHECK, FOR_CHECK, "check" LISTS,
+      "check needs the name of a file" },
+    { "relate", COMMAND_RELATE, FOR_RELATE, NULL,
+      "relate needs two pictures: gimgxf relate A B" },
+    { "serve", COMMAND_SERVE, FOR_SERVE,
+      "the jobs of serve name their files themselves; no option of batches but "
+      "--null can be given",
+      "serve reads its jobs from standard input: gimgxf serve -" },
+#undef LISTS
+};
+
+static int check_command(struct options *opts, size_t i, struct err *err)
 {
-    const char *name = given_in(opts, ABOUT_ALL, groups | ABOUT_RUN);
-    return name ? fail(err, "--%s: gimgxf %s, so the option changes nothing",
-                       name, what)
+    const unsigned takes = commands[i].takes;
+    const bool serves = commands[i].command == COMMAND_SERVE;
+    const bool lists = commands[i].no_lists &&
+                       given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, takes);
+    const bool fine = serves
+                          ? opts->nfiles == 1 && strcmp(opts->file[0], "-") == 0
+                      : commands[i].command == COMMAND_RELATE
+                          ? opts->nfiles == 2
+                          : opts->nfiles || opts->files_from;
+    opts->command = commands[i].command;
+    /* An option of batches may be why there are no files. */
+    if (lists && (fine || !serves))
+        return fail(err, "%s", commands[i].no_lists);
+    if (!fine)
+        return fail(err, "%s", commands[i].needs);
+    if (serves)
+        return check_lossless(opts, err);
+    /* Options of the whole run are all taken, so that an alias of the shell can
+     * have them. */
+    const char *name = given_in(opts, ABOUT_ALL, takes | ABOUT_RUN);
+    return name ? fail(err,
+                       "--%s: gimgxf %s writes no pictures, so the option "
+                       "changes nothing",
+                       name, commands[i].name)
                 : 0;
-}
-
-/* Of info and check, which take files as a batch does and write none. */
-static int check_readers(struct options *opts, const char *name,
-                         unsigned groups, struct err *err)
-{
-    char what[40];
-    snprintf(what, sizeof what, "%s writes no pictures", name);
-    if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, groups))
-        return fail(err,
-                    "%s; of the options of batches it takes --recursive, "
-                    "--files-from, --null, --include and --exclude",
-                    what);
-    if (opts->nfiles == 0 && !opts->files_from)
-        return fail(err, "%s needs the name of a file", name);
-    return check_groups(opts, what, groups, err);
 }
 
 /* Checks the words that are not options: a command or an operation, in word[0],
@@ -307,43 +319,22 @@ static int check_readers(struct options *opts, const char *name,
 static int check_words(struct options *opts, const char *const *word, int n,
                        struct err *err)
 {
-    const char *command = n ? word[0] : "";
     if (n == 0)
         return fail(err, "an operation is missing: gimgxf OPERATION INPUT "
                          "OUTPUT, e.g. gimgxf rotate90 in.png out.png; see "
                          "--help");
     opts->file = word + 1;
     opts->nfiles = n - 1;
-    if (opts->root && strcmp(command, "serve") != 0)
+    if (opts->root && strcmp(word[0], "serve") != 0)
         return fail(err, "--root is for serve; the outputs of a batch stay "
                          "below its --directory");
-    if (strcmp(command, "info") == 0 || strcmp(command, "check") == 0) {
-        const bool info = *command == 'i';
-        opts->command = info ? COMMAND_INFO : COMMAND_CHECK;
-        return check_readers(opts, command, info ? FOR_INFO : FOR_CHECK, err);
-    }
-    if (strcmp(command, "relate") == 0) {
-        opts->command = COMMAND_RELATE;
-        return opts->nfiles == 2
-                   ? check_groups(opts, "relate writes no pictures", FOR_RELATE,
-                                  err)
-                   : fail(err, "relate needs two pictures: gimgxf relate A B");
-    }
-    if (strcmp(command, "serve") == 0) {
-        opts->command = COMMAND_SERVE;
-        if (opts->nfiles != 1 || strcmp(opts->file[0], "-") != 0)
-            return fail(err, "serve reads its jobs from standard input: gimgxf "
-                             "serve -");
-        if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, FOR_SERVE))
-            return fail(err,
-                        "the jobs of serve name their files themselves; no "
-                        "option of batches but --null can be given");
-        return check_lossless(opts, err);
-    }
-    if (strcmp(command, "bench") == 0)
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (strcmp(word[0], commands[i].name) == 0)
+            return check_command(opts, i, err);
+    if (strcmp(word[0], "bench") == 0)
         return fail(err, "the options of bench follow it: gimgxf bench "
                          "[options]");
-    if (check_turn(opts, command, false, err))
+    if (check_turn(opts, word[0], false, err))
         return -1;
     return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)
                                          : check_names(opts, err);
@@ -355,36 +346,20 @@ static int check_words(struct options *opts, const char *const *word, int n,
  * any camera has. A PNG of a few MB that claims more is a bomb. */
 enum { PIXELS_MAX = 500 * 1000 * 1000 };
 
-/* A quarter leaves room for other programs; what needs more goes through a
- * file where that can be. */
-static uint64_t share_of_memory(void)
+/* Reads the options; *first is the index of the first other word. Those that
+ * bear on what is written are the shape, in the order of the table, whatever
+ * order they were given in. */
+static int read_options(struct options *opts, const struct parser_table *table,
+                        int argc, char **argv, int *first, struct err *err)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || size <= 0)
-        return UINT64_C(1) << 32;
-    return (uint64_t)pages * (uint64_t)size / 4;
-}
-
-/* Even a command line that is not understood is answered in JSON if it asks for
- * that, also behind the mistake. */
-static bool wants_json(int argc, char **argv)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--json") == 0)
-            return true;
-    return false;
-}
-
-/* Writes the options that bear on what is written, in the order of the table,
- * whatever order they were given in. */
-static int make_shape(struct options *opts, const struct parser_result *result,
-                      struct err *err)
-{
+    struct parser_result result;
     size_t n = 0;
-    for (size_t i = 0; i < option_table.count; i++) {
-        const struct parser_option *option = &option_table.option[i];
-        const char *value = result->value[i];
-        if (!(result->given >> i & 1) || !(option->groups & ABOUT_SHAPE))
+    if (parser_read(table, opts, argc, argv, &result, err))
+        return -1;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct parser_option *option = &table->option[i];
+        const char *value = result.value[i];
+        if (!(result.given >> i & 1) || !(option->groups & ABOUT_SHAPE))
             continue;
         n += (size_t)snprintf(opts->shape + n, sizeof opts->shape - n,
                               "%s--%s%s%s", n ? " " : "", option->name,
@@ -392,17 +367,6 @@ static int make_shape(struct options *opts, const struct parser_result *result,
         if (n >= sizeof opts->shape)
             return fail(err, "--%s: '%s' is too long", option->name, value);
     }
-    return 0;
-}
-
-/* Reads the options; *first is the index of the first other word. */
-static int read_options(struct options *opts, const struct parser_table *table,
-                        int argc, char **argv, int *first, struct err *err)
-{
-    struct parser_result result;
-    if (parser_read(table, opts, argc, argv, &result, err) ||
-        make_shape(opts, &result, err))
-        return -1;
     opts->given |= result.given;
     *first = result.first;
     return 0;
@@ -417,14 +381,23 @@ int command_line_parse(struct options *opts, int argc, char **argv,
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         online = CPU_COUNT(&set);
+    /* A quarter of all memory leaves room for other programs; what needs more
+     * goes through a file where that can be. */
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    const uint64_t memory = pages > 0 && size > 0
+                                ? (uint64_t)pages * (uint64_t)size / 4
+                                : UINT64_C(1) << 32;
     *opts = (struct options){
         .backend = "auto",
         .threads = online < 1                    ? 1
                    : online > OPTION_THREADS_MAX ? OPTION_THREADS_MAX
                                                  : (unsigned)online,
-        .limits = { .pixels = PIXELS_MAX, .bytes = share_of_memory() },
-        .json = wants_json(argc, argv),
+        .limits = { .pixels = PIXELS_MAX, .bytes = memory },
     };
+    /* Even a command line that is not understood is answered in JSON if it asks
+     * for that, also behind the mistake. */
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        opts->json = opts->json || strcmp(argv[i], "--json") == 0;
     if (read_options(opts, &option_table, argc, argv, &first, err))
         return -1;
     const char **word = (const char **)argv + first;

@@ -1,9 +1,8 @@
 /* Guesses at what was meant by a wrong word: by its letters, and by a few words
  * of other programs. */
-#include "cli/options/hint.h"
+#include "cli/options/parser.h"
 
 #include <ctype.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,35 +55,6 @@ static const char *said_of(const char *word)
 
 enum { LONGEST = 40 };
 
-static unsigned least_of(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Counts the letters that have to be inserted, removed, replaced, or exchanged
- * with the next one, to make `a` of `b`, which are no longer than that. By the
- * table of Wagner and Fischer: cost[i][j] is the distance of the first i
- * letters of a and the first j of b. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned cost[LONGEST + 1][LONGEST + 1];
-    const size_t n = strlen(a), m = strlen(b);
-    for (size_t i = 0; i <= n; i++)
-        for (size_t j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                cost[i][j] = (unsigned)(i + j);
-                continue;
-            }
-            const bool same = strncasecmp(a + i - 1, b + j - 1, 1) == 0;
-            cost[i][j] = least_of(cost[i - 1][j - 1] + !same,
-                                  least_of(cost[i - 1][j], cost[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && strncasecmp(a + i - 2, b + j - 1, 1) == 0 &&
-                strncasecmp(a + i - 1, b + j - 2, 1) == 0)
-                cost[i][j] = least_of(cost[i][j], cost[i - 2][j - 2] + 1);
-        }
-    return cost[n][m];
-}
-
 /* The word nearest to another one, the first of several. */
 struct nearest {
     const char *to, *word; /* NULL: none is near */
@@ -104,13 +74,36 @@ static struct nearest nearest_to(const char *word)
     };
 }
 
-static void look_at(struct nearest *nearest, const char *word)
+/* Counts the letters that have to be inserted, removed, replaced, or exchanged
+ * with the next one, to make one word of the other. By the table of Wagner and
+ * Fischer: cost[i][j] is the distance of the first i letters of a and the first
+ * j of b. */
+static void look_at(struct nearest *nearest, const char *b)
 {
-    const unsigned far = nearest->far ? distance(nearest->to, word) : 0;
-    if (far >= nearest->far)
-        return;
-    nearest->word = word;
-    nearest->far = far;
+    unsigned cost[LONGEST + 1][LONGEST + 1];
+    const char *a = nearest->to;
+    const size_t n = strlen(a), m = strlen(b);
+    for (size_t i = 0; nearest->far && i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            unsigned least = (unsigned)(i + j);
+            if (i && j) {
+                least = cost[i - 1][j - 1] +
+                        (strncasecmp(a + i - 1, b + j - 1, 1) != 0);
+                if (cost[i - 1][j] < least)
+                    least = cost[i - 1][j] + 1;
+                if (cost[i][j - 1] < least)
+                    least = cost[i][j - 1] + 1;
+            }
+            if (i > 1 && j > 1 && strncasecmp(a + i - 2, b + j - 1, 1) == 0 &&
+                strncasecmp(a + i - 1, b + j - 2, 1) == 0 &&
+                cost[i - 2][j - 2] < least)
+                least = cost[i - 2][j - 2] + 1;
+            cost[i][j] = least;
+        }
+    if (nearest->far && cost[n][m] < nearest->far) {
+        nearest->word = b;
+        nearest->far = cost[n][m];
+    }
 }
 
 /* Adds to a list of words, "a, b or c". */
@@ -150,24 +143,6 @@ static const char *const words[] = {
 };
 enum { OPERATIONS = 18, WORDS = COUNT(words) }; /* commands follow operations */
 
-static bool is_operation(const char *name)
-{
-    size_t i = 0;
-    while (i < OPERATIONS && strcmp(words[i], name) != 0)
-        i++;
-    return i < OPERATIONS;
-}
-
-/* Returns whether a word is an angle, or a rotation by none that is exact:
- * "90", "r90", "rotate45"; but not "rotat90". */
-static bool is_angle(const char *word)
-{
-    const size_t n = strcspn(word, "0123456789");
-    return (n < 2 || (strncasecmp(word, "rot", 3) == 0 &&
-                      strtoul(word + n, NULL, 10) % 90)) &&
-           word[n];
-}
-
 bool hint_is_file(const char *word)
 {
     struct stat st;
@@ -179,9 +154,14 @@ bool hint_is_file(const char *word)
 int hint_operation(const char *word, bool command, struct err *err)
 {
     struct nearest like = nearest_to(word);
-    const char *said = is_angle(word) ? "only rotate90 (clockwise), rotate180 "
-                                        "and rotate270 are exact"
-                                      : said_of(word);
+    /* An angle, or a rotation by none that is exact: "90", "r90", "rotate45";
+     * but not "rotat90". */
+    const size_t n = strcspn(word, "0123456789");
+    const bool angle = word[n] && (n < 2 || (strncasecmp(word, "rot", 3) == 0 &&
+                                             strtoul(word + n, NULL, 10) % 90));
+    const char *said = angle ? "only rotate90 (clockwise), rotate180 "
+                               "and rotate270 are exact"
+                             : said_of(word);
     if (!*word)
         return fail(err, "an operation is empty; they are joined by commas "
                          "without spaces, such as rotate180,flip");
@@ -207,38 +187,44 @@ int hint_operation(const char *word, bool command, struct err *err)
 
 /* ---- Options ------------------------------------------------------------ */
 
-int hint_option(const char *word, const struct option *longs, struct err *err)
+int hint_option(const char *word, const struct parser_table *table,
+                struct err *err)
 {
     const int length = (int)strcspn(word, "=");
     const int dashes = (int)strspn(word, "-");
     char name[64];
     snprintf(name, sizeof name, "%.*s", length - dashes, word + dashes);
     struct nearest like = nearest_to(name);
-    struct err list, hint;
+    struct err list;
     unsigned begin = 0; /* so many options begin so */
-    bool exists = false;
-    for (; longs->name; longs++) {
-        look_at(&like, longs->name);
-        exists = exists || strcmp(longs->name, name) == 0;
-        if (dashes == 2 && strncmp(longs->name, name, strlen(name)) == 0)
-            list_add(&list, begin++ == 0, false, longs->name);
+    bool exists = false, operation = false;
+    for (size_t i = 0; i < table->count; i++) {
+        const char *other = table->option[i].name;
+        look_at(&like, other);
+        exists = exists || strcmp(other, name) == 0;
+        if (dashes == 2 && strncmp(other, name, strlen(name)) == 0)
+            list_add(&list, begin++ == 0, false, other);
     }
+    for (size_t i = 0; i < OPERATIONS; i++)
+        operation = operation || strcmp(words[i], name) == 0;
     if (begin > 1)
         return fail(err, "%.*s: could be one of %s", length, word, list.text);
+#define UNKNOWN "unknown option '%.*s'; "
     if (exists)
-        fail(&hint, "a long option has two dashes: --%s", name);
-    else if (said_of(name))
-        fail(&hint, "%s", said_of(name));
-    else if (is_operation(name))
-        fail(&hint,
-             "an operation comes first and has no dashes: gimgxf %s INPUT "
-             "OUTPUT",
-             name);
-    else if (like.word && dashes == 2)
-        fail(&hint, "did you mean '--%s'?", like.word);
-    else
-        fail(&hint, "see --help");
-    return fail(err, "unknown option '%.*s'; %s", length, word, hint.text);
+        return fail(err, UNKNOWN "a long option has two dashes: --%s", length,
+                    word, name);
+    if (said_of(name))
+        return fail(err, UNKNOWN "%s", length, word, said_of(name));
+    if (operation)
+        return fail(err,
+                    UNKNOWN "an operation comes first and has no dashes: "
+                            "gimgxf %s INPUT OUTPUT",
+                    length, word, name);
+    if (like.word && dashes == 2)
+        return fail(err, UNKNOWN "did you mean '--%s'?", length, word,
+                    like.word);
+    return fail(err, UNKNOWN "see --help", length, word);
+#undef UNKNOWN
 }
 
 /* ---- Formats ------------------------------------------------------------ */

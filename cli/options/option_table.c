@@ -1,11 +1,9 @@
 /* The table of options: what each is called, what it sets, and its help. */
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cli/options/parser.h"
 
 static const struct parser_choice edges[] = {
     { "reencode", EDGE_REENCODE }, { "trim", EDGE_TRIM }, { "tag", EDGE_TAG },
@@ -69,7 +67,8 @@ static const struct parser_option options[] = {
     { 'n', "no-clobber", NULL, ABOUT_JOB | COMMON,
       "leave an OUTPUT that exists alone", SET(true, no_clobber) },
     { 'f', "force", NULL, ABOUT_JOB | COMMON,
-      "replace an OUTPUT that exists, and do not ask", SET(false, no_clobber) },
+      "replace an OUTPUT that exists, and do not ask", SET(true, no_clobber),
+      .least = 1 },
     { 'p', "preserve", NULL, ABOUT_JOB,
       "give OUTPUT mode, owner and times of INPUT", SET(true, preserve) },
     { 0, "ignore-orientation", NULL, ABOUT_SHAPE,
@@ -108,16 +107,17 @@ static const struct parser_option options[] = {
     { 0, "tolerant", NULL, ABOUT_SHAPE | FOR_INFO,
       "take what can be read of a damaged file", SET(true, tolerant) },
     { 'd', "directory", "DIR", ABOUT_LIST | COMMON,
-      "write all outputs below DIR", SET(name, directory) },
+      "write all outputs below DIR", SET(text, directory), .least = TEXT_NAME },
     { 'o', "output", "NAME", ABOUT_LIST,
-      "output name, of {dir} {stem} {ext} {op}", SET(name, output) },
+      "output name, of {dir} {stem} {ext} {op}", SET(text, output),
+      .least = TEXT_NAME },
     { 0, "stack", "FILE", ABOUT_LIST, "write all pictures into one NPY array",
-      SET(file, stack) },
+      SET(text, stack), .least = TEXT_FILE },
     { 'i', "in-place", NULL, ABOUT_LIST | COMMON, "replace each INPUT",
       SET(true, in_place) },
     { 0, "backup", "SUFFIX", ABOUT_LIST,
-      "with -i: keep the old file as its name and SUFFIX",
-      SET(suffix, backup) },
+      "with -i: keep the old file as its name and SUFFIX", SET(text, backup),
+      .least = TEXT_SUFFIX },
     { 'r', "recursive", NULL, ABOUT_LIST | COMMON | FOR_INFO | FOR_CHECK,
       "take the pictures in directories too", SET(true, recursive) },
     { 0, "files-from", "FILE", ABOUT_LIST | FOR_INFO | FOR_CHECK,
@@ -137,9 +137,11 @@ static const struct parser_option options[] = {
     { 0, "isolate", NULL, ABOUT_LIST | FOR_SERVE,
       "have a file that ends its process fail alone", SET(true, isolate) },
     { 0, "manifest", "FILE", ABOUT_LIST,
-      "record in FILE what became of each file", SET(file, manifest) },
+      "record in FILE what became of each file", SET(text, manifest),
+      .least = TEXT_FILE },
     { 0, "resume", "FILE", ABOUT_LIST,
-      "skip what this manifest has as done, go on", SET(file, resume) },
+      "skip what this manifest has as done, go on", SET(text, resume),
+      .least = TEXT_FILE },
     { 0, "shard", "K/N", ABOUT_LIST, "take the K-th of N shares of the files",
       SET_ALL(shard) },
     { 0, "verify", NULL, ABOUT_JOB,
@@ -155,7 +157,8 @@ static const struct parser_option options[] = {
     { 0, "max-seconds", "N", ABOUT_JOB | FOR_CHECK | FOR_RELATE,
       "give a file up after so many seconds", SET(seconds, max_seconds) },
     { 0, "root", "DIR", ONLY_SERVE | FOR_SERVE,
-      "serve: refuse files that are not below DIR", SET(name, root) },
+      "serve: refuse files that are not below DIR", SET(text, root),
+      .least = TEXT_NAME },
     { 0, "backend", "NAME", ABOUT_RUN | FOR_SERVE, "auto, cpu or cuda",
       SET(backend, backend), .choices = backends },
     { 0, "device", "LIST", ABOUT_RUN | FOR_SERVE,

@@ -12,6 +12,7 @@
 #ifndef CLI_OPTIONS_OPTIONS_H
 #define CLI_OPTIONS_OPTIONS_H
 
+#include "cli/options/parser.h"
 #include "codecs/codec.h"
 
 enum { OPTIONS_DEVICES = 16, OPTIONS_GLOBS = 32 };
@@ -121,5 +122,37 @@ int command_line_parse(struct options *opts, int argc, char **argv,
  * about one picture. Otherwise as command_line_parse(). */
 int command_line_parse_job(struct options *opts, const struct options *base,
                            int argc, char **argv, struct err *err);
+
+/* ---- The table of all options but those of bench (option_table.c) ---- */
+
+/* What an option is about, and which commands take it. */
+enum option_group {
+    ABOUT_SHAPE = 1, /* what is written; part of options.shape */
+    ABOUT_JOB = 2,   /* one picture, but not what is written */
+    ABOUT_RUN = 4,   /* the whole run; any command takes it */
+    ABOUT_LIST = 8,  /* which files a batch takes, and where it writes */
+    FOR_INFO = 16,
+    FOR_SERVE = 64,      /* for all jobs together */
+    ABOUT_DRY_RUN = 128, /* one picture and a batch alike */
+    FOR_RELATE = 256,
+    FOR_CHECK = 512,
+    ONLY_SERVE = 32,
+    COMMON = 1024, /* in the help that fits a screen */
+    ABOUT_ALL =
+        ABOUT_SHAPE | ABOUT_JOB | ABOUT_RUN | ABOUT_LIST | ABOUT_DRY_RUN,
+};
+
+/* Sets fields of struct options. */
+extern const struct parser_table option_table;
+
+enum { OPTION_THREADS_MAX = 1024 }; /* more than any machine has processors */
+
+/* Returns whether this long option was on the command line. */
+bool option_table_given(const struct options *opts, const char *name);
+
+/* Prints the help of the command that is called `name` on stdout; of "all",
+ * that of turns with all options by heading; of any other name, with the common
+ * ones. */
+void option_table_help(const char *name);
 
 #endif

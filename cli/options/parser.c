@@ -1,134 +1,122 @@
-/* One parser for the command lines of all commands: getopt_long(), driven by a
- * table, with messages of our own. */
+/* One parser for the command lines of all commands: it obeys the rules of
+ * getopt_long(), by a table, with messages of our own. */
 #include "cli/options/parser.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options/hint.h"
-
-/* getopt's val of an option is its index in the table past all letters. */
-enum { FIRST_OPTION = 256 };
-
-/* A table as getopt_long() wants it. */
-struct getopt_table {
-    struct option longs[PARSER_OPTIONS + 1];
-    char letters[2 * PARSER_OPTIONS + 2];
+/* What is known while a command line is read. */
+struct parser_state {
+    const struct parser_table *table;
+    void *opts;
+    struct parser_result *result;
+    struct err *err;
+    char **argv;
+    int argc, at; /* the word that is looked at */
 };
 
-static bool value_is_optional(const struct parser_option *option)
+/* Returns the option whose long name has these first letters: that of the whole
+ * name, or the only one; NULL if there is none. */
+static const struct parser_option *find_long(const struct parser_table *table,
+                                             const char *name, size_t length)
 {
-    return option->value && option->value[0] == '[';
+    const struct parser_option *found = NULL;
+    unsigned begin = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct parser_option *option = &table->option[i];
+        if (strncmp(option->name, name, length) != 0)
+            continue;
+        if (!option->name[length])
+            return option;
+        found = begin++ ? NULL : option;
+    }
+    return found;
 }
 
-static const struct parser_option *option_of(const struct parser_table *table,
-                                             int found)
+/* Sets an option to the value that its word has, or for NULL to the next word
+ * if it takes a value. */
+static int set(struct parser_state *p, const struct parser_option *option,
+               const char *value)
 {
-    for (size_t i = 0; i < table->count; i++)
-        if (found == FIRST_OPTION + (int)i ||
-            (found && found == table->option[i].letter))
-            return &table->option[i];
-    return NULL;
+    const size_t i = (size_t)(option - p->table->option);
+    const char *next = p->at + 1 < p->argc ? p->argv[p->at + 1] : NULL;
+    void *field = (char *)p->opts + option->offset;
+    struct err why;
+    if (value && !option->value)
+        return fail(p->err, "--%s: takes no value, but '%s' was given",
+                    option->name, value);
+    if (!value && option->value && *option->value == '[') {
+        if (next && !hint_is_file(next) &&
+            option->set(option, field, next, &why) == 0)
+            return fail(p->err, "--%s: a value is joined by '=': --%s=%s",
+                        option->name, option->name, next);
+    } else if (!value && option->value) {
+        if (!next)
+            return fail(
+                p->err, "--%s: a value is missing; expected --%s %s (%s)",
+                option->name, option->name, option->value, option->help);
+        value = next;
+        p->at++;
+    }
+    if (p->table->refusal && !(option->groups & p->table->allowed))
+        return fail(p->err, "--%s: %s", option->name, p->table->refusal);
+    p->result->given |= UINT64_C(1) << i;
+    p->result->value[i] = value;
+    return option->set(option, field, value, &why)
+               ? fail(p->err, "--%s: %s", option->name, why.text)
+               : 0;
 }
 
-/* Returns the word with one dash in which getopt has just found this letter. */
-static const char *word_of_letter(int letter, char **argv)
+/* Reads a word that begins with a dash. A long option with one dash, as
+ * -dry-run, is not meant as -d ry-run. */
+static int read_word(struct parser_state *p, const char *word)
 {
-    const char *current = argv[optind], *before = argv[optind - 1];
-    bool is_current = current && current[0] == '-' && current[1] != '-' &&
-                      strchr(current, letter);
-    return is_current ? current : before;
-}
-
-/* Returns whether a word with one dash is a long option, as -dry-run, which is
- * not meant as -d ry-run. */
-static bool is_long(const char *word, const struct option *longs)
-{
-    const size_t length = strcspn(++word, "=");
-    while (longs->name && (strlen(longs->name) != length ||
-                           strncmp(longs->name, word, length) != 0))
-        longs++;
-    return longs->name != NULL;
-}
-
-/* Says what is wrong with a word that getopt refused: optopt is the option, or
- * 0 if it is not known. */
-static int refuse_word(const struct parser_table *table, int found, char **argv,
-                       const struct option *longs, struct err *err)
-{
-    const struct parser_option *option = option_of(table, optopt);
-    const char *word = argv[optind - 1];
-    if (option && found == ':')
-        return fail(err, "--%s: a value is missing; expected --%s %s (%s)",
-                    option->name, option->name, option->value, option->help);
-    if (option)
-        return fail(err, "--%s: takes no value, but '%s' was given",
-                    option->name, word + strcspn(word, "=") + 1);
-    if (optopt)
-        word = word_of_letter(optopt, argv);
-    return hint_option(word, longs, err);
-}
-
-/* Returns whether a word, which is no file, would be a value of the option. */
-static bool is_its_value(const struct parser_option *option, void *opts,
-                         const char *word)
-{
-    struct err unheard;
-    return word && !hint_is_file(word) &&
-           option->set(option, (char *)opts + option->offset, word, &unheard) ==
-               0;
+    const struct parser_table *table = p->table;
+    const bool is_long = word[1] == '-';
+    const char *name = word + 1 + is_long;
+    const size_t length = strcspn(name, "=");
+    const struct parser_option *option = find_long(table, name, length);
+    if (is_long ? !option : option && !option->name[length])
+        return hint_option(word, table, p->err);
+    if (is_long)
+        return set(p, option, name[length] ? name + length + 1 : NULL);
+    for (; *name; name++) {
+        size_t i = 0;
+        while (i < table->count && table->option[i].letter != *name)
+            i++;
+        if (i == table->count)
+            return hint_option(word, table, p->err);
+        const bool joined = table->option[i].value && name[1];
+        if (set(p, &table->option[i], joined ? name + 1 : NULL))
+            return -1;
+        if (joined)
+            break;
+    }
+    return 0;
 }
 
 int parser_read(const struct parser_table *table, void *opts, int argc,
                 char **argv, struct parser_result *result, struct err *err)
 {
-    struct getopt_table getopts = { 0 };
-    char *letter = getopts.letters;
-    *letter++ = ':'; /* tell a missing value from an unknown option */
-    for (size_t i = 0; i < table->count; i++) {
-        const struct parser_option *option = &table->option[i];
-        getopts.longs[i] = (struct option){
-            .name = option->name,
-            .has_arg = !option->value              ? no_argument
-                       : value_is_optional(option) ? optional_argument
-                                                   : required_argument,
-            .val = FIRST_OPTION + (int)i,
-        };
-        if (option->letter) {
-            *letter++ = option->letter;
-            if (option->value)
-                *letter++ = ':';
-        }
+    struct parser_state p = { table, opts, result, err, argv, argc, 1 };
+    *result = (struct parser_result){ .first = 1 };
+    for (bool ended = false; p.at < argc && !ended; p.at++) {
+        char *moved[2] = { argv[p.at] };
+        const int from = p.at;
+        if (moved[0][0] != '-' || !moved[0][1])
+            continue;
+        ended = strcmp(moved[0], "--") == 0;
+        if (!ended && read_word(&p, moved[0]))
+            return -1;
+        /* Behind the other options, before the words that are none. */
+        const size_t n = (size_t)(p.at + 1 - from);
+        moved[1] = argv[p.at];
+        memmove(argv + result->first + n, argv + result->first,
+                (size_t)(from - result->first) * sizeof *argv);
+        memcpy(argv + result->first, moved, n * sizeof *argv);
+        result->first += (int)n;
     }
-    int found;
-    *result = (struct parser_result){ 0 };
-    opterr = 0;
-    optind = 0; /* getopt starts anew: this may not be the first command line */
-    while ((found = getopt_long(argc, argv, getopts.letters, getopts.longs,
-                                NULL)) != -1) {
-        const struct parser_option *option = option_of(table, found);
-        if (!option)
-            return refuse_word(table, found, argv, getopts.longs, err);
-        const char *word =
-            found < FIRST_OPTION ? word_of_letter(found, argv) : NULL;
-        if (word && optarg != argv[optind - 1] && is_long(word, getopts.longs))
-            return hint_option(word, getopts.longs, err);
-        if (value_is_optional(option) && !optarg &&
-            is_its_value(option, opts, argv[optind]))
-            return fail(err, "--%s: a value is joined by '=': --%s=%s",
-                        option->name, option->name, argv[optind]);
-        size_t i = (size_t)(option - table->option);
-        struct err why;
-        if (table->refusal && !(option->groups & table->allowed))
-            return fail(err, "--%s: %s", option->name, table->refusal);
-        result->given |= UINT64_C(1) << i;
-        result->value[i] = optarg;
-        if (option->set(option, (char *)opts + option->offset, optarg, &why))
-            return fail(err, "--%s: %s", option->name, why.text);
-    }
-    result->first = optind;
     return 0;
 }
 

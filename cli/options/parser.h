@@ -4,6 +4,7 @@
 #ifndef CLI_OPTIONS_PARSER_H
 #define CLI_OPTIONS_PARSER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,21 +65,18 @@ void parser_help(const struct parser_table *table, unsigned groups);
 
 /* ---- Setters of options (setters.c) ----
  *
- * One for each type of field, and one for each option
- * whose value has a form of its own. All are a parser_setter. The
- * texts that they keep are those of the command line. */
+ * One for each type of field, and one for each option whose value has a form
+ * of its own. The texts that they keep are those of the command line. */
 
-parser_setter setters_true, setters_false; /* a bool */
+parser_setter setters_true;     /* a bool; to false, if option->least */
 parser_setter setters_constant; /* an int or an enum, to option->least */
 parser_setter setters_number;   /* an int from option->least to option->most */
 parser_setter setters_seconds;  /* a double */
 parser_setter setters_amount;   /* a uint64_t; K is option->least, M its square,
                                    G its cube */
 parser_setter setters_choice;   /* an int or an enum, by option->choices */
-parser_setter setters_text;     /* a const char * */
-parser_setter setters_name;     /* the same, not empty */
-parser_setter setters_file;     /* the same, and not "-" */
-parser_setter setters_suffix;   /* the same, without a slash */
+parser_setter setters_text;     /* a const char *; of what kind, option->least
+                                   says: enum setters_text */
 parser_setter setters_format;   /* the same, the name of a format */
 parser_setter setters_backend;  /* the same, by option->choices */
 parser_setter setters_devices;  /* a struct device_list: "0,1" or "all" */
@@ -89,5 +87,32 @@ parser_setter setters_strip; /* "gps,icc", by option->choices: all, metadata,
                                 and what is DROP_... */
 parser_setter setters_background; /* a color of CSS: a name, #RRGGBB or #RGB */
 parser_setter setters_shard;      /* "3/8" */
+
+enum setters_text { TEXT_ANY, TEXT_NAME, TEXT_FILE, TEXT_SUFFIX };
+
+/* ---- Messages for wrong words (hint.c) ----
+ *
+ * Each says that the word is wrong and what was probably meant; nothing is
+ * guessed in silence. What returns an int returns -1 with the message. */
+
+/* For a word that should be one of n `names`: lists all, and suggests the
+ * nearest. */
+int hint_choice(const char *word, const char *const *names, size_t n,
+                struct err *err);
+
+/* For a word that should be an operation; with `command`, also "info" or
+ * another command. */
+int hint_operation(const char *word, bool command, struct err *err);
+
+/* For an option as it was written, with dashes and value: it does not exist, or
+ * several begin so. */
+int hint_option(const char *word, const struct parser_table *table,
+                struct err *err);
+
+/* Returns whether a word is probably the name of a file. */
+bool hint_is_file(const char *word);
+
+/* For the name of a format, or the suffix of an output. */
+int hint_format(const char *name, struct err *err);
 
 #endif

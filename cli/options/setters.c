@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/options/hint.h"
 #include "cli/options/options.h"
 #include "codecs/image/meta.h"
 #include "cuda/backend.h"
@@ -18,16 +17,8 @@
 int setters_true(const struct parser_option *option, void *field,
                  const char *text, struct err *err)
 {
-    (void)option, (void)text, (void)err;
-    *(bool *)field = true;
-    return 0;
-}
-
-int setters_false(const struct parser_option *option, void *field,
-                  const char *text, struct err *err)
-{
-    (void)option, (void)text, (void)err;
-    *(bool *)field = false;
+    (void)text, (void)err;
+    *(bool *)field = !option->least;
     return 0;
 }
 
@@ -130,42 +121,22 @@ int setters_choice(const struct parser_option *option, void *field,
     return choice ? 0 : -1;
 }
 
+/* Standard input and output are taken by results and lists. */
 int setters_text(const struct parser_option *option, void *field,
                  const char *text, struct err *err)
 {
-    (void)option, (void)err;
     *(const char **)field = text;
+    if (option->least == TEXT_NAME && !*text)
+        return fail(err, "the value is empty; expected a name");
+    if (option->least == TEXT_FILE && (!*text || strcmp(text, "-") == 0))
+        return fail(err, "'%s' is not a file; a file that is called - is ./-",
+                    text);
+    if (option->least == TEXT_SUFFIX && (!*text || strchr(text, '/')))
+        return fail(err,
+                    "'%s' is not a suffix; expected one such as .bak, "
+                    "without /",
+                    text);
     return 0;
-}
-
-int setters_name(const struct parser_option *option, void *field,
-                 const char *text, struct err *err)
-{
-    setters_text(option, field, text, err);
-    return *text ? 0 : fail(err, "the value is empty; expected a name");
-}
-
-/* Standard input and output are taken by results and lists. */
-int setters_file(const struct parser_option *option, void *field,
-                 const char *text, struct err *err)
-{
-    setters_text(option, field, text, err);
-    return *text && strcmp(text, "-") != 0
-               ? 0
-               : fail(err, "'%s' is not a file; a file that is called - is ./-",
-                      text);
-}
-
-int setters_suffix(const struct parser_option *option, void *field,
-                   const char *text, struct err *err)
-{
-    setters_text(option, field, text, err);
-    return *text && !strchr(text, '/')
-               ? 0
-               : fail(err,
-                      "'%s' is not a suffix; expected one such as .bak, "
-                      "without /",
-                      text);
 }
 
 /* ---- Values with a form of their own ------------------------------------ */
@@ -173,7 +144,8 @@ int setters_suffix(const struct parser_option *option, void *field,
 int setters_format(const struct parser_option *option, void *field,
                    const char *text, struct err *err)
 {
-    setters_text(option, field, text, err);
+    (void)option;
+    *(const char **)field = text;
     return codec_by_name(text) ? 0 : hint_format(text, err);
 }
 
@@ -302,54 +274,30 @@ static const char colors[] =
     "wheat f5deb3 white ffffff whitesmoke f5f5f5 yellow ffff00 "
     "yellowgreen 9acd32 ";
 
-/* Reads the name of a color, in upper or lower case. */
-static bool read_color(uint32_t *rgb, const char *text)
-{
-    const size_t length = strlen(text);
-    for (const char *at = colors; *at;) {
-        const size_t n = strcspn(at, " ");
-        *rgb = (uint32_t)strtoul(at + n, NULL, 16);
-        if (n == length && strncasecmp(at, text, n) == 0)
-            return true;
-        at += n + sizeof "f0f8ff" + 1;
-    }
-    return false;
-}
-
-/* Reads three or six hexadecimal digits. Returns false if the text is
- * anything else. */
-static bool read_digits(uint32_t *rgb, const char *text)
-{
-    size_t n = strspn(text, "0123456789abcdefABCDEF");
-    uint32_t short_form;
-    if (text[n] || (n != 3 && n != 6))
-        return false;
-    *rgb = (uint32_t)strtoul(text, NULL, 16);
-    if (n == 6)
-        return true;
-    short_form = *rgb; /* each digit stands for two of it */
-    *rgb = ((short_form & 0xf00) << 8 | (short_form & 0xf0) << 4 |
-            (short_form & 0xf)) *
-           0x11;
-    return true;
-}
-
-/* The # before digits may be left out. */
+/* The # before digits may be left out, of which three stand for two each. */
 int setters_background(const struct parser_option *option, void *field,
                        const char *text, struct err *err)
 {
     struct options *opts = field;
-    uint32_t value;
+    const size_t length = strlen(text);
+    const char *at = colors, *digits = text + (*text == '#');
+    const size_t n = strspn(digits, "0123456789abcdefABCDEF");
     (void)option;
-    if (!read_color(&value, text) &&
-        !read_digits(&value, text + (*text == '#')))
+    while (*at &&
+           (strcspn(at, " ") != length || strncasecmp(at, text, length) != 0))
+        at += strcspn(at, " ") + sizeof "f0f8ff" + 1;
+    if (!*at && (digits[n] || (n != 3 && n != 6)))
         return fail(err,
                     "'%s' is not a color; expected a name of CSS such as "
                     "white, #RRGGBB or #RGB",
                     text);
+    const uint32_t rgb =
+        (uint32_t)strtoul(*at ? at + length : digits, NULL, 16);
+    const bool three = !*at && n == 3;
     opts->background = true;
     for (int i = 0; i < 3; i++)
-        opts->over[i] = value >> (16 - 8 * i) & 255;
+        opts->over[i] = three ? (rgb >> (8 - 4 * i) & 15) * 0x11
+                              : rgb >> (16 - 8 * i) & 255;
     return 0;
 }
 

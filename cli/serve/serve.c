@@ -28,7 +28,7 @@
 #include "cli/files/signals.h"
 #include "cli/isolate/worker_pool.h"
 #include "cli/json/json.h"
-#include "cli/options/option_table.h"
+#include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 #include "cuda/backend_choose.h"

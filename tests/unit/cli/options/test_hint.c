@@ -1,6 +1,5 @@
 /* Wrong values of options are reported, and the nearest word is suggested. */
 
-#include "cli/options/hint.h"
 #include "cli/options/parser.h"
 #include "tests/support/test.h"
 
