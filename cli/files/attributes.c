@@ -13,33 +13,22 @@
  * kept as it is, or not at all. */
 #define ACL "system.posix_acl_access"
 
-/* The name that /proc has for a descriptor. A file that may not be read is
- * opened with O_PATH, and its attributes can only be read by this name (EBADF).
- */
-struct proc_path {
-    char text[32];
-};
-
-static struct proc_path path_of(int fd)
-{
-    struct proc_path path;
-    snprintf(path.text, sizeof path.text, "/proc/self/fd/%d", fd);
-    return path;
-}
-
+/* A file that may not be read is opened with O_PATH, and its attributes can
+ * only be read by the name that /proc has for the descriptor (EBADF). */
 static ssize_t get(int fd, const char *name, void *value, size_t size)
 {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t n = fgetxattr(fd, name, value, size);
-    return n < 0 && errno == EBADF
-               ? getxattr(path_of(fd).text, name, value, size)
-               : n;
+    return n < 0 && errno == EBADF ? getxattr(path, name, value, size) : n;
 }
 
 static ssize_t list(int fd, char *names, size_t size)
 {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t n = flistxattr(fd, names, size);
-    return n < 0 && errno == EBADF ? listxattr(path_of(fd).text, names, size)
-                                   : n;
+    return n < 0 && errno == EBADF ? listxattr(path, names, size) : n;
 }
 
 static bool means_absent(int why)
@@ -76,50 +65,19 @@ void permissions_free(struct permissions *permissions)
     permissions->nacl = 0;
 }
 
-/* Gives a file its owner and group. Returns whether it has both. */
-static bool give_owner(const struct stat *to, int fd, bool *group)
-{
-    struct stat st;
-    *group = false;
-    if (fstat(fd, &st))
-        return false;
-    *group = st.st_gid == to->st_gid || fchown(fd, (uid_t)-1, to->st_gid) == 0;
-    return (st.st_uid == to->st_uid ||
-            fchown(fd, to->st_uid, (gid_t)-1) == 0) &&
-           *group;
-}
-
-/* Removes the list that a file may have inherited from its directory: the group
- * bits of its mode would be the mask of that list. Returns false if it still
- * has one. */
-static bool drop_acl(int fd)
-{
-    if (fgetxattr(fd, ACL, NULL, 0) < 0 && means_absent(errno))
-        return true;
-    return fremovexattr(fd, ACL) == 0 || means_absent(errno);
-}
-
-/* Returns the nine bits of a file that replaces another one, without its list.
- * Where the list is lost, or the group, nobody knows whom the rest would allow
- * more than before. */
-static mode_t mode_without_acl(const struct permissions *permissions, bool left,
-                               int fd)
-{
-    mode_t mode = permissions->st.st_mode & 0777;
-    const mode_t both = mode >> 3 & mode & 7;
-    if (permissions->nacl)
-        mode &= S_IRWXU;
-    else if (left || permissions->acl_unknown)
-        mode = (mode & S_IRWXU) | both << 3 | both;
-    return drop_acl(fd) ? mode : mode & ~(mode_t)S_IRWXG;
-}
-
 int permissions_give(const struct permissions *permissions, int fd,
                      enum permissions_keep keep, struct warnings *warnings,
                      struct err *err)
 {
-    struct stat st;
-    bool group, both = give_owner(&permissions->st, fd, &group);
+    const struct stat *to = &permissions->st;
+    struct stat st = { 0 };
+    const bool known = fstat(fd, &st) == 0;
+    const bool group = known && (st.st_gid == to->st_gid ||
+                                 fchown(fd, (uid_t)-1, to->st_gid) == 0);
+    const bool both =
+        known &&
+        (st.st_uid == to->st_uid || fchown(fd, to->st_uid, (gid_t)-1) == 0) &&
+        group;
     const bool left = !group && keep == PERMISSIONS_NARROW;
     const bool listed =
         permissions->nacl && !left &&
@@ -128,78 +86,79 @@ int permissions_give(const struct permissions *permissions, int fd,
         warn(warnings,
              "the access control list of the output cannot be kept: %s",
              left ? "its group cannot be given" : strerror(errno));
-    mode_t mode = listed ? 0 : mode_without_acl(permissions, left, fd);
+    mode_t mode = to->st_mode & 0777;
+    if (!listed) {
+        /* Where the list is lost, or the group, nobody knows whom the rest
+         * would allow more than before. */
+        const mode_t shared = mode >> 3 & mode & 7;
+        if (permissions->nacl)
+            mode &= S_IRWXU;
+        else if (left || permissions->acl_unknown)
+            mode = (mode & S_IRWXU) | shared << 3 | shared;
+        /* A list that it has inherited from its directory goes: the group bits
+         * of its mode would be the mask of that list. */
+        if ((fgetxattr(fd, ACL, NULL, 0) >= 0 || !means_absent(errno)) &&
+            fremovexattr(fd, ACL) && !means_absent(errno))
+            mode &= ~(mode_t)S_IRWXG;
+    }
     if (fstat(fd, &st))
         return fail(err, "its mode cannot be read: %s", strerror(errno));
     if (listed) /* which has set the mode, too */
         mode = st.st_mode & 0777;
-    mode |= permissions->st.st_mode & (both ? 07000 : S_ISVTX);
-    if ((st.st_mode & 07777) == mode)
-        return 0;
-    return fchmod(fd, mode)
-               ? fail(err, "its mode cannot be kept: %s", strerror(errno))
-               : 0;
+    mode |= to->st_mode & (both ? 07000 : S_ISVTX);
+    return (st.st_mode & 07777) == mode || fchmod(fd, mode) == 0
+               ? 0
+               : fail(err, "its mode cannot be kept: %s", strerror(errno));
 }
 
 /* ---- Extended attributes ------------------------------------------------ */
 
-/* Access control lists are copied above. The others below vouch for the old
- * bytes: a write drops them, as it drops set-user-ID bits. */
-static bool is_copied(const char *name)
-{
-    static const char *const others[] = {
-        ACL,
-        "system.posix_acl_default",
-        "security.capability",
-        "security.ima",
-        "security.evm",
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(name, others[i]) == 0)
-            return false;
-    return true;
-}
-
-/* Room for the names of all attributes, and for a value of two files. */
-struct attribute_buffers {
-    char names[1 << 16];  /* XATTR_LIST_MAX */
-    uint8_t old[1 << 16]; /* XATTR_SIZE_MAX */
-    uint8_t fresh[1 << 16];
+/* Access control lists are copied above. The others vouch for the old bytes: a
+ * write drops them, as it drops set-user-ID bits. */
+static const char *const not_copied[] = {
+    ACL,
+    "system.posix_acl_default",
+    "security.capability",
+    "security.ima",
+    "security.evm",
 };
 
-/* Copies an attribute, unless the file has it already, like a label of SELinux
- * that the system sets itself. Returns 0, or an errno. */
-static int copy_one(int from, const char *name, int to,
-                    struct attribute_buffers *buffers)
-{
-    ssize_t n = get(from, name, buffers->old, sizeof buffers->old);
-    if (n < 0)
-        return errno == ENODATA ? 0 : errno;
-    if (fgetxattr(to, name, buffers->fresh, sizeof buffers->fresh) == n &&
-        memcmp(buffers->fresh, buffers->old, (size_t)n) == 0)
-        return 0;
-    return fsetxattr(to, name, buffers->old, (size_t)n, 0) ? errno : 0;
-}
-
+/* An attribute that the file has already, like a label of SELinux that the
+ * system sets itself, is left as it is. */
 static int copy_all(int from, int to, struct warnings *warnings,
                     struct err *err)
 {
+    struct {
+        char names[1 << 16];  /* XATTR_LIST_MAX */
+        uint8_t old[1 << 16]; /* XATTR_SIZE_MAX */
+        uint8_t fresh[1 << 16];
+    } * room;
     if (list(from, NULL, 0) <= 0)
         return 0;
-    struct attribute_buffers *buffers = malloc(sizeof *buffers);
-    if (!buffers)
+    room = malloc(sizeof *room);
+    if (!room)
         return fail(err, "no memory for extended attributes");
-    ssize_t n = list(from, buffers->names, sizeof buffers->names);
-    for (const char *at = buffers->names; n > 0 && at < buffers->names + n;
+    const ssize_t all = list(from, room->names, sizeof room->names);
+    for (const char *at = room->names; all > 0 && at < room->names + all;
          at += strlen(at) + 1) {
-        int why = is_copied(at) ? copy_one(from, at, to, buffers) : 0;
-        if (why && warnings)
+        size_t i = 0;
+        while (i < sizeof not_copied / sizeof *not_copied &&
+               strcmp(at, not_copied[i]) != 0)
+            i++;
+        if (i < sizeof not_copied / sizeof *not_copied)
+            continue;
+        const ssize_t n = get(from, at, room->old, sizeof room->old);
+        if ((n < 0 && errno == ENODATA) ||
+            (n >= 0 &&
+             fgetxattr(to, at, room->fresh, sizeof room->fresh) == n &&
+             memcmp(room->fresh, room->old, (size_t)n) == 0))
+            continue;
+        if ((n < 0 || fsetxattr(to, at, room->old, (size_t)n, 0)) && warnings)
             warn(warnings,
-                 "the extended attribute %s of the output cannot be "
-                 "kept: %s",
-                 at, strerror(why));
+                 "the extended attribute %s of the output cannot be kept: %s",
+                 at, strerror(errno));
     }
-    free(buffers);
+    free(room);
     return 0;
 }
 

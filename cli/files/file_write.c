@@ -88,11 +88,6 @@ static int give_attributes(const struct file_draft *w, int fd)
     return status;
 }
 
-static int fill(const struct file_draft *w, struct bytes file, int fd)
-{
-    return write_all(fd, file, w->err) || give_attributes(w, fd) ? -1 : 0;
-}
-
 /* ---- Into its place ----------------------------------------------------- */
 
 /* Renames a file to a name that must not exist; of two programs that do so, the
@@ -109,25 +104,20 @@ static int rename_fresh(int directory, const char *from, const char *to)
     return unlinkat(directory, from, 0);
 }
 
-static bool is_same(int directory, const char *a, const char *b)
-{
-    struct stat one, two;
-    return fstatat(directory, a, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstatat(directory, b, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 /* Renames the temporary file to its name, over the old one if there is one. On
  * file systems without hard links, as on a camera's card, the old one is first
  * renamed to its backup: for an instant there is only that. */
 static int rename_over(int directory, const char *from, const char *to,
                        const char *backup)
 {
+    struct stat one, two;
     if (!*backup || linkat(directory, to, directory, backup, 0) == 0)
         return renameat(directory, from, directory, to);
     if (errno == EEXIST) {
         /* A run that was killed here left it: it is the old file itself. */
-        if (is_same(directory, to, backup))
+        if (fstatat(directory, to, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
+            fstatat(directory, backup, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
+            one.st_dev == two.st_dev && one.st_ino == two.st_ino)
             return renameat(directory, from, directory, to);
         errno = EEXIST;
         return -1;
@@ -143,31 +133,24 @@ static int rename_over(int directory, const char *from, const char *to,
     return -1;
 }
 
-/* Says that the backup exists, by the name that the user gave, unless a link
- * leads elsewhere. */
-static int refuse_backup(const struct file_draft *w)
-{
-    const char *slash = strrchr(w->name, '/');
-    const char *base = slash ? slash + 1 : w->name;
-    bool link = strcmp(base, w->place.base) != 0;
-    return fail(w->err, "the backup %.*s%s exists already",
-                link ? 0 : (int)(base - w->name), w->name, w->backup);
-}
-
-/* Renames the temporary file to its name. */
+/* Renames the temporary file to its name. A backup that exists is told by the
+ * name that the user gave, unless a link leads elsewhere. */
 static int rename_to_place(struct file_draft *w)
 {
+    const char *to = w->place.base, *slash = strrchr(w->name, '/');
+    const char *base = slash ? slash + 1 : w->name;
     int status = WRITTEN;
     struct temporary_place *file = temporary_lock(w->temporary);
     bool fresh = w->opts.no_clobber;
-    if ((fresh ? rename_fresh(file->directory, file->name, w->place.base)
-               : rename_over(file->directory, file->name, w->place.base,
-                             w->backup)) == 0)
+    if ((fresh ? rename_fresh(file->directory, file->name, to)
+               : rename_over(file->directory, file->name, to, w->backup)) == 0)
         *file->name = '\0';
     else if (fresh && errno == EEXIST)
         status = WRITTEN_EXISTS;
     else if (*w->backup && errno == EEXIST)
-        status = refuse_backup(w);
+        status = fail(w->err, "the backup %.*s%s exists already",
+                      strcmp(base, to) == 0 ? (int)(base - w->name) : 0,
+                      w->name, w->backup);
     else
         status = fail_system(w->err, "cannot be renamed to its name");
     temporary_unlock(w->temporary);
@@ -176,22 +159,22 @@ static int rename_to_place(struct file_draft *w)
 
 /* ---- A file in its place ------------------------------------------------ */
 
-static int name_backup(struct file_draft *w)
+/* Makes a temporary file, or makes one of a file without a name. */
+static bool open_beside(struct file_draft *w, int unnamed)
 {
-    if (!w->place.exists || !w->opts.backup)
-        return 0;
-    int n = snprintf(w->backup, sizeof w->backup, "%s%s", w->place.base,
-                     w->opts.backup);
-    return n < (int)sizeof w->backup
-               ? 0
-               : fail(w->err, "%s", strerror(ENAMETOOLONG));
+    w->temporary = temporary_open(w->place.directory, w->place.base, unnamed,
+                                  O_WRONLY, first_mode(w), &w->fd);
+    return w->temporary;
 }
 
-/* Says which directory is not writable, unless a link leads elsewhere. */
-static int refuse_directory(const struct file_draft *w)
+/* Makes a temporary file. On failure it says which directory is not writable,
+ * unless a link leads elsewhere. */
+static int begin_beside(struct file_draft *w)
 {
     const struct path path = path_split(w->name, strlen(w->name));
     struct err text;
+    if (open_beside(w, -1))
+        return 0;
     if (errno != EACCES && errno != EPERM && errno != EROFS)
         return fail_system(w->err, "cannot be written");
     if (strlen(w->place.base) != path.nbase ||
@@ -203,14 +186,6 @@ static int refuse_directory(const struct file_draft *w)
          path.ndirectory ? path.directory : ".");
     errno = why;
     return fail_system(w->err, text.text);
-}
-
-/* Makes a temporary file, or makes one of a file without a name. */
-static bool open_beside(struct file_draft *w, int unnamed)
-{
-    w->temporary = temporary_open(w->place.directory, w->place.base, unnamed,
-                                  O_WRONLY, first_mode(w), &w->fd);
-    return w->temporary;
 }
 
 /* Closes a file that has all its bytes, unless `status` says otherwise, and
@@ -226,52 +201,6 @@ static enum written close_beside(struct file_draft *w, int status)
     if (locked >= 0)
         close(locked);
     return (enum written)written;
-}
-
-/* Gives a file its name, or makes it a temporary one, if it can. Returns
- * whether the file is in its place, or may not be; sets w->written. */
-static bool name_unnamed(struct file_draft *w, int unnamed)
-{
-    const struct location *place = &w->place;
-    if (!place->exists &&
-        temporary_give_name(unnamed, place->directory, place->base))
-        w->written = WRITTEN;
-    else if (!place->exists && errno == EEXIST && w->opts.no_clobber)
-        w->written = WRITTEN_EXISTS;
-    else
-        return open_beside(w, unnamed);
-    return true;
-}
-
-/* A file is made without a name where the file system can do that, unless there
- * is such a one, and gets its name when it is whole; or, over another file, a
- * temporary one just before it is renamed: whatever ends the program, nothing
- * is left but in that instant, and a directory changes once and not three
- * times. Where it cannot be named it is written again. */
-static enum written replace(struct file_draft *w, struct bytes file)
-{
-    const int *made = w->opts.unnamed;
-    int unnamed = made
-                      ? fcntl(*made, F_DUPFD_CLOEXEC, 0)
-                      : openat(w->place.directory, ".",
-                               O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
-    if (name_backup(w) || (unnamed >= 0 && (made ? give_attributes(w, unnamed)
-                                                 : fill(w, file, unnamed)))) {
-        if (unnamed >= 0)
-            close(unnamed);
-        return WRITTEN_NOT;
-    }
-    const bool named = unnamed >= 0 && name_unnamed(w, unnamed);
-    if (unnamed >= 0 && close(unnamed) && w->written == WRITTEN) {
-        unlinkat(w->place.directory, w->place.base, 0);
-        fail_system(w->err, "cannot be written");
-        return WRITTEN_NOT;
-    }
-    if (named)
-        return w->temporary ? close_beside(w, 0) : w->written;
-    if (!open_beside(w, -1))
-        return (enum written)refuse_directory(w);
-    return close_beside(w, fill(w, file, w->fd));
 }
 
 static int write_to(int fd, struct bytes file, struct err *err)
@@ -294,31 +223,39 @@ static int spare_source(const struct stat *old, const struct write_opts *opts,
     return fail(err, "it is the input itself; %s", opts->to_replace);
 }
 
-/* Fails if what stands there is not to be written to. */
-static int check_place(const struct file_draft *w)
-{
-    const struct location *place = &w->place;
-    bool regular = !place->exists || S_ISREG(place->st.st_mode);
-    if (place->exists && S_ISDIR(place->st.st_mode))
-        return fail(w->err, "is a directory");
-    if (w->opts.regular && (place->magic || !regular))
-        return fail(w->err, "not a regular file");
-    return place->exists ? spare_source(&place->st, &w->opts, w->err) : 0;
-}
-
-/* Finds the place of a file. Returns 0, or -1 with the reason: then there is
- * nothing to end. */
+/* Finds the place of a file, and the name of its backup. Fails if what stands
+ * there is not to be written to. end() is needed after both. */
 static int begin(struct file_draft *w, const char *name,
                  const struct write_opts *opts, struct err *err)
 {
+    const struct location *place = &w->place;
     *w = (struct file_draft){
         .name = name,
         .opts = *opts,
+        .place.directory = -1,
         .warned = opts->warnings ? opts->warnings->count : 0,
         .written = WRITTEN_NOT,
         .err = err,
     };
-    return resolve_file(opts->root, name, !opts->stays, &w->place, err);
+    if (resolve_file(opts->root, name,
+                     opts->stays ? RESOLVE_FAIL : RESOLVE_MAKE, &w->place,
+                     err)) {
+        w->place.directory = -1;
+        return -1;
+    }
+    const bool regular = !place->exists || S_ISREG(place->st.st_mode);
+    if (place->exists && S_ISDIR(place->st.st_mode))
+        return fail(err, "is a directory");
+    if (opts->regular && (place->magic || !regular))
+        return fail(err, "not a regular file");
+    if (place->exists && spare_source(&place->st, opts, err))
+        return -1;
+    if (!place->exists || !regular || !opts->backup)
+        return 0;
+    const int n = snprintf(w->backup, sizeof w->backup, "%s%s", place->base,
+                           opts->backup);
+    return n < (int)sizeof w->backup ? 0
+                                     : fail(err, "%s", strerror(ENAMETOOLONG));
 }
 
 static void end(struct file_draft *w)
@@ -327,9 +264,12 @@ static void end(struct file_draft *w)
         temporary_end(w->temporary);
         close(w->fd);
     }
-    close(w->place.directory);
+    if (w->place.directory >= 0)
+        close(w->place.directory);
 }
 
+/* A file without a name that has the bytes gets one; where that cannot be, it
+ * is written again. */
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err)
 {
@@ -342,20 +282,26 @@ enum written file_write(const char *name, struct bytes file,
                    : (enum written)write_to(dup(STDOUT_FILENO), file, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
-    if (begin(&w, name, opts, err))
+    if (begin(&w, name, opts, err)) {
+        end(&w);
         return WRITTEN_NOT;
-    const bool allowed = check_place(&w) == 0;
-    if (allowed && place->exists && !S_ISREG(place->st.st_mode)) {
+    }
+    if (place->exists && !S_ISREG(place->st.st_mode)) {
         int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
         w.written = (enum written)write_to(
             openat(place->directory, place->base, flags), file, err);
-    } else if (allowed) {
-        const bool replaces = place->exists && place->st.st_size > 0 &&
-                              !is_source(&place->st, opts->source);
-        w.written = replace(&w, file);
-        if (replaces && w.written == WRITTEN)
-            w.written = WRITTEN_OVER;
+    } else if (opts->unnamed && give_attributes(&w, *opts->unnamed)) {
+        w.written = WRITTEN_NOT;
+    } else if (opts->unnamed && open_beside(&w, *opts->unnamed)) {
+        w.written = close_beside(&w, 0);
+    } else if (begin_beside(&w) == 0) {
+        w.written = close_beside(
+            &w,
+            write_all(w.fd, file, err) || give_attributes(&w, w.fd) ? -1 : 0);
     }
+    if (w.written == WRITTEN && place->exists && place->st.st_size > 0 &&
+        !is_source(&place->st, opts->source))
+        w.written = WRITTEN_OVER;
     end(&w);
     return w.written;
 }
@@ -368,12 +314,7 @@ int file_draft_begin(struct file_draft **draft, const char *name,
     struct file_draft *w = malloc(sizeof *w);
     if (!w)
         return fail_memory(err, "no memory for a file");
-    if (begin(w, name, opts, err)) {
-        free(w);
-        return -1;
-    }
-    if (check_place(w) || name_backup(w) ||
-        (!open_beside(w, -1) && refuse_directory(w))) {
+    if (begin(w, name, opts, err) || begin_beside(w)) {
         file_draft_end(w);
         return -1;
     }

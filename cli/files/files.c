@@ -31,22 +31,10 @@ static size_t read_some(int fd, struct bytes *file, int *status,
  * if it has no size, like a pipe. */
 enum { HEAD = 4096, STEP = 1 << 16 };
 
-/* A file without a size passes the limit as it is read. */
-static int too_large(const struct stat *st, uint64_t limit, struct err *err)
-{
-    const struct limits limits = { .bytes = limit };
-    if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
-        return limit_refuse_memory("the file has", (uint64_t)st->st_size,
-                                   &limits, err);
-    return fail_unread(err,
-                       "the file has more than %llu bytes, which --max-memory "
-                       "allows; a larger --max-memory reads it",
-                       (unsigned long long)limit);
-}
-
 static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
                     struct stat *st, struct err *err)
 {
+    const struct limits limits = { .bytes = opts->limit };
     int status = 0;
     if (fstat(fd, st))
         return fail_system(err, NULL);
@@ -55,11 +43,12 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
                                     ? "a directory, not a regular file"
                                     : "a directory; --recursive (-r) takes the "
                                       "pictures in it");
-    if (opts->regular && !S_ISREG(st->st_mode))
+    const bool regular = S_ISREG(st->st_mode);
+    const uint64_t size = regular ? (uint64_t)st->st_size : 0;
+    if (opts->regular && !regular)
         return fail_unread(err, "not a regular file");
     if (opts->reserve)
-        opts->reserve(opts->reserve_context,
-                      S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0);
+        opts->reserve(opts->reserve_context, size);
     if (!bytes_reserve(file, HEAD))
         return fail_memory(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
@@ -68,21 +57,26 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         status = opts->check(opts->context, *file, err);
     if (status)
         return status;
-    if (S_ISREG(st->st_mode) && opts->map_from &&
-        (uint64_t)st->st_size >= opts->map_from) {
+    if (regular && opts->map_from && size >= opts->map_from) {
         bytes_free(file);
-        return bytes_map(file, fd, (size_t)st->st_size)
+        return bytes_map(file, fd, (size_t)size)
                    ? 0
                    : fail_system(err, "cannot be mapped");
     }
     /* One more byte than there is, so that the end is seen without growing. */
-    size_t room = STEP, size = (size_t)st->st_size + 1;
-    if (S_ISREG(st->st_mode) && st->st_size >= 0 && size > file->size &&
-        size <= opts->limit)
-        room = size - file->size;
+    size_t room = regular && size + 1 > file->size && size < opts->limit
+                      ? (size_t)size + 1 - file->size
+                      : STEP;
     do {
+        /* A file without a size passes the limit as it is read. */
+        if (file->size > opts->limit && size > opts->limit)
+            return limit_refuse_memory("the file has", size, &limits, err);
         if (file->size > opts->limit)
-            return too_large(st, opts->limit, err);
+            return fail_unread(
+                err,
+                "the file has more than %llu bytes, which --max-memory "
+                "allows; a larger --max-memory reads it",
+                (unsigned long long)opts->limit);
         if (file->size == file->capacity && !bytes_reserve(file, room))
             return fail_memory(err, "no memory for the file");
         room = STEP;
@@ -187,33 +181,26 @@ bool file_put_null(int fd)
 
 enum { LINE_STEP = 1 << 16 };
 
-/* Makes room for a step behind what is there, and for a NUL. */
-static bool make_room(struct line_reader *lines)
-{
-    memmove(lines->data, lines->data + lines->at, lines->size - lines->at);
-    lines->size -= lines->at;
-    lines->at = 0;
-    if (lines->room - lines->size > LINE_STEP)
-        return true;
-    size_t room = 2 * lines->room + 2 * LINE_STEP;
-    char *data = realloc(lines->data, room);
-    if (!data)
-        return false;
-    lines->data = data;
-    lines->room = room;
-    return true;
-}
-
-/* Returns LINE_READ if there is more than before, or the end was reached. */
+/* Returns LINE_READ if there is more than before, or the end was reached. What
+ * is there has room for a step behind it, and for a NUL. */
 static enum line read_more(struct line_reader *lines)
 {
     ssize_t n;
     if (lines->polled && !lines->readable)
         return LINE_LATER;
-    if (!lines->data && !(lines->data = malloc(lines->room = 2 * LINE_STEP)))
-        return LINE_FAILED;
-    if (!make_room(lines))
-        return LINE_FAILED;
+    if (lines->at) {
+        lines->size -= lines->at;
+        memmove(lines->data, lines->data + lines->at, lines->size);
+        lines->at = 0;
+    }
+    if (lines->room - lines->size <= LINE_STEP) {
+        const size_t room = 2 * lines->room + 2 * LINE_STEP;
+        char *data = realloc(lines->data, room);
+        if (!data)
+            return LINE_FAILED;
+        lines->data = data;
+        lines->room = room;
+    }
     lines->readable = false;
     do
         n = read(lines->fd, lines->data + lines->size, LINE_STEP);

@@ -94,23 +94,6 @@ static int put_before_rest(struct path_walk *w, const char *text, size_t n)
     return 0;
 }
 
-/* Within a root the parent is reached by going down again from the root: the
- * directory that was reached may have been moved elsewhere. */
-static int go_up(struct path_walk *w)
-{
-    if (w->root && *w->trail == '\0')
-        return fail_outside(w->err, w->root);
-    const char *slash = strrchr(w->trail, '/');
-    size_t n = slash ? (size_t)(slash - w->trail) : 0;
-    if (w->root)
-        return put_before_rest(w, n ? w->trail : "./", n ? n + 1 : 2) ||
-                       begin(w)
-                   ? -1
-                   : 0;
-    w->trail[n] = '\0';
-    return reach(w, openat(w->at.directory, "..", DIRECTORY));
-}
-
 /* ---- Links -------------------------------------------------------------- */
 
 enum step { STEP_FAILED = -1, STEP_ON, STEP_THERE };
@@ -118,41 +101,18 @@ enum step { STEP_FAILED = -1, STEP_ON, STEP_THERE };
 /* As many links as the kernel follows on the way to one file. */
 enum { LINKS_MAX = 40 };
 
-/* Puts what a link says in its place. In directories that all may write to the
- * rule of fs.protected_symlinks holds, which the kernel applies to the last
- * component only, and only if it is told to. */
-static int follow_link(struct path_walk *w, const struct stat *link)
-{
-    const mode_t shared = S_ISVTX | S_IWOTH;
-    char text[PATH_MAX];
-    struct stat directory;
-    if (++w->links > LINKS_MAX)
-        return fail_errno(w->err, ELOOP);
-    if (fstat(w->at.directory, &directory))
-        return fail_errno(w->err, errno);
-    if ((directory.st_mode & shared) == shared && link->st_uid != geteuid() &&
-        link->st_uid != directory.st_uid) {
-        fail_unread(w->err,
-                    "%s is a link that another user put into a directory "
-                    "that all may write to; it is not followed",
-                    w->at.base);
-        errno = EACCES;
-        return -1;
-    }
-    ssize_t n = readlinkat(w->at.directory, w->at.base, text, sizeof text);
-    if (n < 0)
-        return fail_errno(w->err, errno);
-    if (put_before_rest(w, text, (size_t)n))
-        return -1;
-    return *text == '/' ? begin(w) : 0;
-}
-
-/* A link that is the last component and stands in /proc leads to something that
- * is open, which need not have a name. */
-static enum step step_link(struct path_walk *w)
+/* Puts what a link says in its place. One that is the last component and stands
+ * in /proc leads to something that is open, which need not have a name. In
+ * directories that all may write to the rule of fs.protected_symlinks holds,
+ * which the kernel applies to the last component only, and only if it is told
+ * to. */
+static enum step follow_link(struct path_walk *w)
 {
     const struct stat link = w->at.st;
+    const mode_t shared = S_ISVTX | S_IWOTH;
+    struct stat directory;
     struct statfs fs;
+    char text[PATH_MAX];
     if (w->root && w->root->links != ROOT_LINKS_INSIDE) {
         fail_unread(w->err, "%s has become a link, which is not followed",
                     w->at.base);
@@ -170,7 +130,25 @@ static enum step step_link(struct path_walk *w)
         if (!S_ISREG(w->at.st.st_mode))
             return STEP_THERE;
     }
-    return follow_link(w, &link) ? STEP_FAILED : STEP_ON;
+    if (++w->links > LINKS_MAX)
+        return (enum step)fail_errno(w->err, ELOOP);
+    if (fstat(w->at.directory, &directory))
+        return (enum step)fail_errno(w->err, errno);
+    if ((directory.st_mode & shared) == shared && link.st_uid != geteuid() &&
+        link.st_uid != directory.st_uid) {
+        fail_unread(w->err,
+                    "%s is a link that another user put into a directory "
+                    "that all may write to; it is not followed",
+                    w->at.base);
+        errno = EACCES;
+        return STEP_FAILED;
+    }
+    ssize_t n = readlinkat(w->at.directory, w->at.base, text, sizeof text);
+    if (n < 0)
+        return (enum step)fail_errno(w->err, errno);
+    if (put_before_rest(w, text, (size_t)n))
+        return STEP_FAILED;
+    return *text == '/' ? (enum step)begin(w) : STEP_ON;
 }
 
 /* ---- The walk ----------------------------------------------------------- */
@@ -204,7 +182,7 @@ static enum step step_down(struct path_walk *w)
         return STEP_THERE;
     if (why == ENOTDIR || why == ELOOP)
         return look(w) && S_ISLNK(w->at.st.st_mode)
-                   ? step_link(w)
+                   ? follow_link(w)
                    : (enum step)fail_errno(w->err, ENOTDIR);
     fail_errno(w->err, why);
     if (w->make)
@@ -212,18 +190,31 @@ static enum step step_down(struct path_walk *w)
     return STEP_FAILED;
 }
 
+/* Within a root the parent is reached by going down again from the root: the
+ * directory that was reached may have been moved elsewhere. */
 static enum step step(struct path_walk *w)
 {
+    const char *slash = strrchr(w->trail, '/');
+    const size_t up = slash ? (size_t)(slash - w->trail) : 0;
     if (strcmp(w->at.base, ".") == 0)
         return STEP_ON;
-    if (strcmp(w->at.base, "..") == 0)
-        return (enum step)go_up(w);
-    if (!w->last)
+    if (strcmp(w->at.base, "..") != 0 && !w->last)
         return step_down(w);
-    if (!look(w) && errno != ENOENT)
-        return (enum step)fail_errno(w->err, errno);
-    return w->at.exists && S_ISLNK(w->at.st.st_mode) && w->follow ? step_link(w)
-                                                                  : STEP_THERE;
+    if (strcmp(w->at.base, "..") != 0) {
+        if (!look(w) && errno != ENOENT)
+            return (enum step)fail_errno(w->err, errno);
+        return w->at.exists && S_ISLNK(w->at.st.st_mode) && w->follow
+                   ? follow_link(w)
+                   : STEP_THERE;
+    }
+    if (w->root && *w->trail == '\0')
+        return (enum step)fail_outside(w->err, w->root);
+    if (w->root)
+        return put_before_rest(w, up ? w->trail : "./", up ? up + 1 : 2)
+                   ? STEP_FAILED
+                   : (enum step)begin(w);
+    w->trail[up] = '\0';
+    return (enum step)reach(w, openat(w->at.directory, "..", DIRECTORY));
 }
 
 /* Walks to the last component of a name, which need not exist: w->at is where
@@ -274,16 +265,6 @@ static int open_directory(const char *name, bool make, struct err *err)
     return walk(&w, with_slash) ? -1 : w.at.directory;
 }
 
-int root_open(struct root *root, const char *name, bool prefixed,
-              struct err *err)
-{
-    *root = (struct root){ .name = name, .prefixed = prefixed };
-    pthread_mutex_init(&root->making, NULL);
-    int fd = open_directory(name, false, err);
-    atomic_store(&root->fd, fd);
-    return fd < 0 && errno != ENOENT ? -1 : 0;
-}
-
 int root_open_walked(struct root *root, const char *name, enum root_links links,
                      bool kept, struct err *err)
 {
@@ -296,6 +277,15 @@ int root_open_walked(struct root *root, const char *name, enum root_links links,
     return fd < 0 ? -1 : 0;
 }
 
+int root_open(struct root *root, const char *name, bool prefixed,
+              struct err *err)
+{
+    const int status =
+        root_open_walked(root, name, ROOT_LINKS_INSIDE, true, err);
+    root->prefixed = prefixed;
+    return status && errno != ENOENT ? -1 : 0;
+}
+
 void root_close(struct root *root)
 {
     int fd = atomic_exchange(&root->fd, -1);
@@ -304,22 +294,9 @@ void root_close(struct root *root)
     pthread_mutex_destroy(&root->making);
 }
 
-/* Makes the directory, unless another thread has. Returns its descriptor, or -1
- * with the reason. */
-static int make_directory(struct root *root, struct err *err)
-{
-    pthread_mutex_lock(&root->making);
-    int fd = atomic_load(&root->fd);
-    if (fd < 0) {
-        fd = open_directory(root->name, true, err);
-        atomic_store(&root->fd, fd);
-    }
-    pthread_mutex_unlock(&root->making);
-    return fd;
-}
-
-/* Takes the root off a name that begins with it. Returns the descriptor from
- * which the rest of the name starts, or -1 with the reason and errno. */
+/* Takes the root off a name that begins with it, and makes the directory,
+ * unless another thread has. Returns the descriptor from which the rest of the
+ * name starts, or -1 with the reason and errno. */
 static int enter(struct root *root, const char **name, bool make,
                  struct err *err)
 {
@@ -335,7 +312,16 @@ static int enter(struct root *root, const char **name, bool make,
         return fd;
     if (root->links != ROOT_LINKS_INSIDE)
         return open_directory(root->name, false, err);
-    return make ? make_directory(root, err) : fail_errno(err, ENOENT);
+    if (!make)
+        return fail_errno(err, ENOENT);
+    pthread_mutex_lock(&root->making);
+    fd = atomic_load(&root->fd);
+    if (fd < 0) {
+        fd = open_directory(root->name, true, err);
+        atomic_store(&root->fd, fd);
+    }
+    pthread_mutex_unlock(&root->making);
+    return fd;
 }
 
 /* Walks from a root, unless that is NULL. */
@@ -437,38 +423,28 @@ int resolve_canonical(struct path_text *path, const char *name, size_t length,
 
 /* ---- Files to write ----------------------------------------------------- */
 
-static int find(struct path_walk *w, struct root *root, const char *name,
-                struct location *location)
-{
-    w->follow = true;
-    const int status = walk_from(w, root, name);
-    *location = w->at;
-    if (status)
-        return errno == ENOENT && !w->make
-                   ? fail(w->err, "its directory does not exist")
-                   : -1;
-    /* The open file may have lost its name, and another may have it. */
-    if (!w->at.magic || !S_ISREG(w->opened.st_mode) ||
-        (w->at.exists && w->at.st.st_dev == w->opened.st_dev &&
-         w->at.st.st_ino == w->opened.st_ino))
-        return 0;
-    close(w->at.directory);
-    return fail_errno(w->err, ENOENT);
-}
-
-int resolve_file(struct root *root, const char *name, bool make,
+int resolve_file(struct root *root, const char *name, enum resolve_missing way,
                  struct location *location, struct err *err)
 {
-    struct path_walk w = { .make = make, .err = err };
-    return find(&w, root, name, location);
-}
-
-int resolve_nearest(struct root *root, const char *name,
-                    struct location *location, struct err *err)
-{
-    struct path_walk w = { .nearest = true, .err = err };
-    const bool missing =
-        root && root->links == ROOT_LINKS_INSIDE && atomic_load(&root->fd) < 0;
-    return missing ? find(&w, NULL, root->name, location)
-                   : find(&w, root, name, location);
+    struct path_walk w = { .make = way == RESOLVE_MAKE,
+                           .nearest = way == RESOLVE_NEAREST,
+                           .follow = true,
+                           .err = err };
+    const bool missing = w.nearest && root &&
+                         root->links == ROOT_LINKS_INSIDE &&
+                         atomic_load(&root->fd) < 0;
+    const int status =
+        missing ? walk_from(&w, NULL, root->name) : walk_from(&w, root, name);
+    *location = w.at;
+    if (status)
+        return errno == ENOENT && !w.make
+                   ? fail(err, "its directory does not exist")
+                   : -1;
+    /* The open file may have lost its name, and another may have it. */
+    if (!w.at.magic || !S_ISREG(w.opened.st_mode) ||
+        (w.at.exists && w.at.st.st_dev == w.opened.st_dev &&
+         w.at.st.st_ino == w.opened.st_ino))
+        return 0;
+    close(w.at.directory);
+    return fail_errno(err, ENOENT);
 }

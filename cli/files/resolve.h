@@ -88,18 +88,19 @@ struct location {
     struct stat st; /* of the file, if it exists */
 };
 
-/* Finds where the file of a name is, or would be made; `make` makes the
- * directories that are missing on the way. After success the caller closes
- * location->directory.
+/* What is done where directories are missing. */
+enum resolve_missing {
+    RESOLVE_FAIL,
+    RESOLVE_MAKE,
+    RESOLVE_NEAREST, /* find where the first of them would be made */
+};
+
+/* Finds where the file of a name is, or would be made. After success the caller
+ * closes location->directory.
  * A link of /proc to what is not a regular file, such as /proc/self/fd/1, is
  * not followed: base is the link, and st is what it leads to.
  * Returns 0, or -1 with the reason. */
-int resolve_file(struct root *root, const char *name, bool make,
+int resolve_file(struct root *root, const char *name, enum resolve_missing way,
                  struct location *location, struct err *err);
-
-/* The same, but where directories are missing it makes none, and finds where
- * the first of them would be made. */
-int resolve_nearest(struct root *root, const char *name,
-                    struct location *location, struct err *err);
 
 #endif

@@ -45,7 +45,7 @@ static int make_file(const struct scratch_place *at, mode_t mode,
     struct location place;
     int fd = -1;
     if (strcmp(at->beside, "-") != 0 &&
-        resolve_nearest(at->root, at->beside, &place, err) == 0) {
+        resolve_file(at->root, at->beside, RESOLVE_NEAREST, &place, err) == 0) {
         fd = make_in(place.directory, mode);
         close(place.directory);
     }
@@ -64,13 +64,6 @@ static int make_file(const struct scratch_place *at, mode_t mode,
 
 /* ---- Mapped files ---------------------------------------------------------*/
 
-/* Returns whether there is no room. Not all file systems can set it aside, and
- * not all systems let a process: then writing will tell. */
-static bool means_no_room(int why)
-{
-    return why == ENOSPC || why == EDQUOT || why == EFBIG || why == EIO;
-}
-
 static int make(void *context, uint64_t size, struct scratch_map *file,
                 struct err *err)
 {
@@ -82,7 +75,11 @@ static int make(void *context, uint64_t size, struct scratch_map *file,
     file->fd = make_file(place, 0, err);
     if (file->fd < 0)
         return -1;
-    if ((fallocate(file->fd, 0, 0, end) && means_no_room(errno)) ||
+    /* Not all file systems can set room aside, and not all systems let a
+     * process: then writing will tell. */
+    const bool refused = fallocate(file->fd, 0, 0, end) != 0;
+    if ((refused && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG ||
+                     errno == EIO)) ||
         ftruncate(file->fd, end) || !bytes_map(&file->bytes, file->fd, size)) {
         scratch_fail(err);
         close(file->fd);
@@ -104,8 +101,8 @@ bool scratch_file_make_output(struct scratch_file *file)
     struct location place;
     struct err unheard;
     if (file->mode == 0 || strcmp(file->place->beside, "-") == 0 ||
-        resolve_nearest(file->place->root, file->place->beside, &place,
-                        &unheard))
+        resolve_file(file->place->root, file->place->beside, RESOLVE_NEAREST,
+                     &place, &unheard))
         return false;
     const bool regular = !place.exists || S_ISREG(place.st.st_mode);
     file->fd = regular && !place.magic

@@ -93,48 +93,20 @@ void temporary_remove_all(void)
 
 /* ---- Files of this run --------------------------------------------------- */
 
-/* Makes the name for a file `base`, or for NULL any that no file has. Returns
- * 0, or -1 and sets errno. */
-static int make_name(char *name, const char *base)
-{
-    uint64_t letter = base ? hash_bytes(base, strlen(base)) : 0;
-    if (!base && getrandom(&letter, sizeof letter, 0) != sizeof letter)
-        return -1;
-    name = stpcpy(name, TEMPORARY_PREFIX);
-    for (size_t i = 0; i < LETTERS; i++, letter >>= 5)
-        *name++ = letters[letter & 31];
-    *name = '\0';
-    return 0;
-}
-
-/* Removes a file unless the run that made it is alive, which has it locked. */
-static bool remove_left(int directory, const char *name)
-{
-    int fd =
-        openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool gone = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-                unlinkat(directory, name, 0) == 0;
-    if (fd >= 0)
-        close(fd);
-    return gone;
-}
-
-bool temporary_give_name(int unnamed, int directory, const char *name)
-{
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
-    return linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW) == 0;
-}
-
-/* What cannot be opened gets no name: nobody would remove it. */
+/* Makes a file, or gives one without a name this one; what cannot be opened
+ * gets none, as nobody would remove it. Returns a descriptor, or -1 and sets
+ * errno. */
 static int open_named(int directory, const char *name, int unnamed, int access,
                       mode_t mode)
 {
+    char link[64];
     if (unnamed < 0)
         return openat(directory, name, access | O_CREAT | O_EXCL | O_CLOEXEC,
                       mode);
     int fd = fcntl(unnamed, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0 || temporary_give_name(unnamed, directory, name))
+    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
+    if (fd < 0 ||
+        linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW) == 0)
         return fd;
     int why = errno;
     close(fd);
@@ -152,11 +124,14 @@ struct temporary *temporary_open(int directory, const char *base, int unnamed,
     if (!temporary)
         return NULL;
     for (int tries = 0; tries < 100; tries++) {
-        char name[NAME_MAX + 1];
-        if (make_name(name, base)) {
+        char name[sizeof TEMPORARY_PREFIX + LETTERS] = TEMPORARY_PREFIX;
+        uint64_t letter = base ? hash_bytes(base, strlen(base)) : 0;
+        if (!base && getrandom(&letter, sizeof letter, 0) != sizeof letter) {
             why = errno;
             break;
         }
+        for (size_t i = 0; i < LETTERS; i++, letter >>= 5)
+            name[sizeof TEMPORARY_PREFIX - 1 + i] = letters[letter & 31];
         struct temporary_place *place = temporary_lock(temporary);
         *fd = open_named(directory, name, unnamed, access, mode);
         why = errno;
@@ -170,8 +145,16 @@ struct temporary *temporary_open(int directory, const char *base, int unnamed,
             return temporary;
         if (why != EEXIST)
             break;
-        if (base && !remove_left(directory, name))
+        if (!base)
+            continue;
+        /* Of a run that is alive it is locked. */
+        const int left = openat(directory, name,
+                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (left < 0 || flock(left, LOCK_EX | LOCK_NB) ||
+            unlinkat(directory, name, 0))
             base = NULL;
+        if (left >= 0)
+            close(left);
     }
     temporary_end(temporary);
     errno = why;

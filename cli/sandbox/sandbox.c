@@ -349,7 +349,7 @@ static void allow_output(struct sandbox *sandbox, const char *name,
     if (sandbox->latest && is_beside(name, sandbox->latest) && !is_link(name))
         return;
     sandbox->latest = is_link(name) ? NULL : name;
-    if (resolve_nearest(NULL, name, &location, &err) == 0) {
+    if (resolve_file(NULL, name, RESOLVE_NEAREST, &location, &err) == 0) {
         allow_open(&sandbox->files, location.directory, what);
         close(location.directory);
     } else if (!is_out_of_reach(errno)) {

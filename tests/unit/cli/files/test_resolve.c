@@ -171,13 +171,15 @@ static void check_walk(bool kept, enum root_links taken)
     CHECK(resolve_stat(&root, "top/leaves", false, &st) && S_ISLNK(st.st_mode),
           "the link");
     CHECK(!resolve_stat(&root, "top/dir-link/file", true, &st), "no stat");
-    CHECK(resolve_file(&root, "top/dir-link/file", false, &place, &err) &&
-              strcmp(err.text, "dir-link has become a link, which is not "
-                               "followed") == 0,
+    CHECK(
+        resolve_file(&root, "top/dir-link/file", RESOLVE_FAIL, &place, &err) &&
+            strcmp(err.text, "dir-link has become a link, which is not "
+                             "followed") == 0,
+        "%s", err.text);
+    CHECK(resolve_file(&root, "top/file-link", RESOLVE_FAIL, &place, &err),
+          "written");
+    CHECK(resolve_file(&root, "top/a/b/file", RESOLVE_FAIL, &place, &err) == 0,
           "%s", err.text);
-    CHECK(resolve_file(&root, "top/file-link", false, &place, &err), "written");
-    CHECK(resolve_file(&root, "top/a/b/file", false, &place, &err) == 0, "%s",
-          err.text);
     close(place.directory);
     root_close(&root);
     CHECK(root_open_walked(&root, "top/gone", taken, kept, &err), "not there");
@@ -228,8 +230,8 @@ static void check_found(struct root *root, const struct found *f,
 {
     struct location place;
     struct err err = { .text = "" };
-    CHECK(resolve_file(root, name, false, &place, &err) == 0, "%s: %s", name,
-          err.text);
+    CHECK(resolve_file(root, name, RESOLVE_FAIL, &place, &err) == 0, "%s: %s",
+          name, err.text);
     CHECK(strcmp(place.base, f->base) == 0, "%s: %s", name, place.base);
     CHECK(place.exists == f->exists, "%s", name);
     check_within(&place, name, f->directory);
@@ -249,12 +251,13 @@ TEST(file)
     for (size_t i = 0; i < COUNT(opened); i++) {
         if (opened[i].why != EXDEV || strcmp(opened[i].name, "..") == 0)
             continue;
-        CHECK(resolve_file(&root, opened[i].name, true, &place, &err) == -1,
+        CHECK(resolve_file(&root, opened[i].name, RESOLVE_MAKE, &place, &err) ==
+                  -1,
               "%s", opened[i].name);
         CHECK(strstr(err.text, "leads out of top"), "%s: %s", opened[i].name,
               err.text);
     }
-    CHECK(resolve_file(&root, "none/new", false, &place, &err) == -1 &&
+    CHECK(resolve_file(&root, "none/new", RESOLVE_FAIL, &place, &err) == -1 &&
               strstr(err.text, "its directory does not exist"),
           "%s", err.text);
     root_close(&root);
@@ -270,18 +273,19 @@ TEST(magic)
     int ends[2], fd = open("top/file", O_RDONLY);
     CHECK(pipe(ends) == 0, "pipe");
     snprintf(name, sizeof name, "/proc/self/fd/%d", ends[1]);
-    CHECK(resolve_file(NULL, name, false, &place, &err) == 0 && place.magic &&
-              S_ISFIFO(place.st.st_mode),
+    CHECK(resolve_file(NULL, name, RESOLVE_FAIL, &place, &err) == 0 &&
+              place.magic && S_ISFIFO(place.st.st_mode),
           "a pipe: %s", err.text);
     close(place.directory);
     snprintf(name, sizeof name, "/dev/fd/%d", fd);
-    CHECK(resolve_file(NULL, name, false, &place, &err) == 0 && place.magic &&
-              strcmp(place.base, "file") == 0,
+    CHECK(resolve_file(NULL, name, RESOLVE_FAIL, &place, &err) == 0 &&
+              place.magic && strcmp(place.base, "file") == 0,
           "a file: %s", err.text);
     close(place.directory);
     root = open_root("/proc", false);
     snprintf(name, sizeof name, "%d/fd/%d", (int)getpid(), ends[1]);
-    CHECK(resolve_file(&root, name, false, &place, &err) == -1, "confined");
+    CHECK(resolve_file(&root, name, RESOLVE_FAIL, &place, &err) == -1,
+          "confined");
     CHECK(!*content(&root, "self/root/etc/passwd"), "out by /proc/self/root");
     root_close(&root);
     close(ends[0]);
