@@ -98,6 +98,11 @@ int records_open(struct batch *batch, struct err *err)
     if (opts->resume &&
         resume_read(&records->resume, opts->resume, begins(opts), &jobs, &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
+    if (opts->in_place && 2 * records->resume.gone > records->resume.replaced)
+        warn(&records->warnings,
+             "%s: %u of %u files that it has as replaced are not where they "
+             "were; those that were moved are turned once more",
+             opts->resume, records->resume.gone, records->resume.replaced);
     return writes && !both ? open_manifest(records, opts, err) : 0;
 }
 

@@ -40,6 +40,14 @@ static bool next_is(const struct json_parser *p, char c)
     return p->at < p->end && *p->at == c;
 }
 
+/* Goes behind this character if it is next. */
+static bool take(struct json_parser *p, char c)
+{
+    const bool is_next = next_is(p, c);
+    p->at += is_next;
+    return is_next;
+}
+
 static void skip_space(struct json_parser *p)
 {
     while (p->at < p->end && *p->at && strchr(" \t\r\n", *p->at))
@@ -60,15 +68,6 @@ static char *string_here(const struct json_parser *p)
     return (char *)p->json->strings.data + p->json->strings.size;
 }
 
-static void put_utf8(struct json_parser *p, uint32_t c)
-{
-    static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-    unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    put(p, (uint8_t)(lead[more] | c >> (6 * more)));
-    while (more--)
-        put(p, 0x80 | (c >> (6 * more) & 0x3f));
-}
-
 /* Reads "\uABCD", a unit of UTF-16, whose backslash is next. */
 static int read_unit(struct json_parser *p, uint32_t *unit)
 {
@@ -85,25 +84,10 @@ static int read_unit(struct json_parser *p, uint32_t *unit)
     return 0;
 }
 
-/* Reads the second half of a surrogate pair if it is next. */
-static int read_low(struct json_parser *p, uint32_t *low)
-{
-    const char *start = p->at;
-    *low = 0;
-    if (p->end - p->at < 2 || p->at[0] != '\\' || p->at[1] != 'u')
-        return 0;
-    if (read_unit(p, low))
-        return -1;
-    if (*low < 0xdc00 || *low > 0xdfff) {
-        p->at = start; /* a character of its own */
-        *low = 0;
-    }
-    return 0;
-}
-
 static int read_escape(struct json_parser *p)
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+    static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
     if (p->at + 1 == p->end)
         return fail_at(p, p->end, "an unknown escape");
     const char *letter = p->at[1] ? strchr(letters, p->at[1]) : NULL;
@@ -114,7 +98,6 @@ static int read_escape(struct json_parser *p)
     }
     if (p->at[1] != 'u')
         return fail_at(p, p->at, "an unknown escape");
-    /* U+FFFD stands for what no string has. */
     const char *start = p->at;
     uint32_t c, low = 0;
     if (read_unit(p, &c))
@@ -123,17 +106,27 @@ static int read_escape(struct json_parser *p)
         put(p, c & 0xff);
         return 0;
     }
-    if (c >= 0xd800 && c <= 0xdbff) {
-        if (read_low(p, &low))
+    if (c >= 0xd800 && c <= 0xdbff && p->end - p->at >= 2 && p->at[0] == '\\' &&
+        p->at[1] == 'u') {
+        const char *second = p->at;
+        if (read_unit(p, &low))
             return -1;
-        if (low)
+        if (low >= 0xdc00 && low <= 0xdfff)
             c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
+        else
+            p->at = second; /* a character of its own */
     }
+    /* U+FFFD stands for what no string has. */
     const bool half = c >= 0xd800 && c <= 0xdfff;
-    if (c == 0 || half)
+    if (c == 0 || half) {
         note_fault(p, start,
                    half ? "half a surrogate pair" : "NUL, which no name has,");
-    put_utf8(p, c == 0 || half ? 0xfffd : c);
+        c = 0xfffd;
+    }
+    unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    put(p, (uint8_t)(lead[more] | c >> (6 * more)));
+    while (more--)
+        put(p, 0x80 | (c >> (6 * more) & 0x3f));
     return 0;
 }
 
@@ -141,30 +134,19 @@ static int read_string(struct json_parser *p, const char **string)
 {
     *string = string_here(p);
     p->at++;
-    while (!next_is(p, '"')) {
+    while (!take(p, '"')) {
         if (p->at == p->end || (uint8_t)*p->at < 0x20)
             return fail_at(p, p->at, "a control character in a string");
-        if (*p->at == '\\') {
-            if (read_escape(p))
-                return -1;
-        } else {
+        if (*p->at != '\\')
             put(p, (uint8_t)*p->at++);
-        }
+        else if (read_escape(p))
+            return -1;
     }
-    p->at++;
     put(p, '\0');
     return 0;
 }
 
 /* ---- Other values ------------------------------------------------------ */
-
-static int read_word(struct json_parser *p, const char *word)
-{
-    for (; *word; word++, p->at++)
-        if (!next_is(p, *word))
-            return fail_at(p, p->at, "expected true, false or null");
-    return 0;
-}
 
 static int read_digits(struct json_parser *p)
 {
@@ -177,19 +159,12 @@ static int read_digits(struct json_parser *p)
 static int read_number(struct json_parser *p, const char **string)
 {
     const char *start = p->at;
-    p->at += next_is(p, '-');
-    if (next_is(p, '0'))
-        p->at++;
-    else if (read_digits(p))
+    take(p, '-');
+    if ((!take(p, '0') && read_digits(p)) || (take(p, '.') && read_digits(p)))
         return -1;
-    if (next_is(p, '.')) {
-        p->at++;
-        if (read_digits(p))
-            return -1;
-    }
-    if (next_is(p, 'e') || next_is(p, 'E')) {
-        p->at++;
-        p->at += next_is(p, '+') || next_is(p, '-');
+    if (take(p, 'e') || take(p, 'E')) {
+        if (!take(p, '+'))
+            take(p, '-');
         if (read_digits(p))
             return -1;
     }
@@ -202,110 +177,79 @@ static int read_number(struct json_parser *p, const char **string)
 
 static int read_value(struct json_parser *p, const char *key);
 
-/* Reads a name and its colon, in the object that is the value of this index. */
-static int read_key(struct json_parser *p, unsigned object, const char **key)
+/* Reads an array or object, the value of this index, whose bracket is next. */
+static int read_within(struct json_parser *p, unsigned i, bool object)
 {
-    const char *start = p->at;
-    if (!next_is(p, '"'))
-        return fail_at(p, p->at, "expected the name of a member");
-    if (read_string(p, key))
-        return -1;
-    /* The members that were read so far are all of it. */
-    struct json_value *in = &p->json->value[object];
-    in->span = p->json->count - object;
-    if (json_find(in, *key))
-        return fail_at(p, start, "a repeated name");
-    skip_space(p);
-    if (!next_is(p, ':'))
-        return fail_at(p, p->at, "expected ':'");
-    p->at++;
-    return 0;
-}
-
-/* Reads an array or object, whose bracket is next. */
-static int read_within(struct json_parser *p, unsigned in, char closing)
-{
-    bool object = closing == '}';
+    const char closing = object ? '}' : ']';
     if (++p->depth > JSON_DEPTH_MAX)
         return fail_at(p, p->at, "too deeply nested values");
     p->at++;
     skip_space(p);
-    for (bool first = true; !next_is(p, closing); first = false) {
+    for (bool first = true; !take(p, closing); first = false) {
+        struct json_value *in = &p->json->value[i];
         const char *key = NULL;
-        if (!first) {
-            if (!next_is(p, ','))
-                return fail_at(p, p->at,
-                               object ? "expected ',' or '}'"
-                                      : "expected ',' or ']'");
-            p->at++;
+        if (!first && !take(p, ','))
+            return fail_at(p, p->at,
+                           object ? "expected ',' or '}'"
+                                  : "expected ',' or ']'");
+        if (!first)
             skip_space(p);
-        }
-        if ((object && read_key(p, in, &key)) || read_value(p, key))
+        const char *start = p->at;
+        if (object && !next_is(p, '"'))
+            return fail_at(p, p->at, "expected the name of a member");
+        if (object && read_string(p, &key))
+            return -1;
+        /* The members that were read so far are all of it. */
+        in->span = p->json->count - i;
+        if (object && json_find(in, key))
+            return fail_at(p, start, "a repeated name");
+        if (object)
+            skip_space(p);
+        if (object && !take(p, ':'))
+            return fail_at(p, p->at, "expected ':'");
+        if (read_value(p, key))
             return -1;
         skip_space(p);
     }
-    p->at++;
     p->depth--;
     return 0;
 }
 
-/* Reads the value of this index, whose kind decides how. */
-static int read_kind(struct json_parser *p, unsigned i)
-{
-    struct json_value *value = &p->json->value[i];
-    char c = p->at < p->end ? *p->at : '\0';
-    switch (c) {
-    case '{':
-        value->kind = JSON_OBJECT;
-        return read_within(p, i, '}');
-    case '[':
-        value->kind = JSON_ARRAY;
-        return read_within(p, i, ']');
-    case '"':
-        value->kind = JSON_STRING;
-        return read_string(p, &value->string);
-    case 't':
-        value->kind = JSON_TRUE;
-        return read_word(p, "true");
-    case 'f':
-        value->kind = JSON_FALSE;
-        return read_word(p, "false");
-    case 'n':
-        value->kind = JSON_NULL;
-        return read_word(p, "null");
-    default:
-        value->kind = JSON_NUMBER;
-        if (c != '-' && (c < '0' || c > '9'))
-            return fail_at(p, p->at, "expected a value");
-        return read_number(p, &value->string);
-    }
-}
-
 static int read_value(struct json_parser *p, const char *key)
 {
+    static const char *const words[] = {
+        [JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true"
+    };
     unsigned i = p->json->count;
     struct json_value *value = &p->json->value[i];
+    int status = 0;
     if (i == JSON_VALUES_MAX)
         return fail(p->err, "the JSON has more than %d values",
                     (int)JSON_VALUES_MAX);
     skip_space(p);
     *value = (struct json_value){ .key = key, .raw = p->at };
     p->json->count++;
-    if (read_kind(p, i))
-        return -1;
+    const char c = p->at < p->end ? *p->at : '\0';
+    if (c == '{' || c == '[') {
+        value->kind = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        status = read_within(p, i, c == '{');
+    } else if (c == '"') {
+        value->kind = JSON_STRING;
+        status = read_string(p, &value->string);
+    } else if (c == 't' || c == 'f' || c == 'n') {
+        value->kind = c == 't' ? JSON_TRUE : c == 'f' ? JSON_FALSE : JSON_NULL;
+        for (const char *word = words[value->kind]; *word; word++)
+            if (!take(p, *word))
+                return fail_at(p, p->at, "expected true, false or null");
+    } else {
+        value->kind = JSON_NUMBER;
+        status = c == '-' || (c >= '0' && c <= '9')
+                     ? read_number(p, &value->string)
+                     : fail_at(p, p->at, "expected a value");
+    }
     value->span = p->json->count - i;
     value->raw_size = (size_t)(p->at - value->raw);
-    return 0;
-}
-
-static int read_all(struct json_parser *p)
-{
-    if (read_value(p, NULL))
-        return -1;
-    skip_space(p);
-    if (p->at < p->end)
-        note_fault(p, p->at, "text after the value");
-    return 0;
+    return status;
 }
 
 int json_read(struct json_text *json, const char *text, size_t size,
@@ -324,10 +268,13 @@ int json_read(struct json_text *json, const char *text, size_t size,
     /* One more byte ends a text that is a number. */
     if (!json->value || !bytes_reserve(&json->strings, size + 1))
         return fail(err, "no memory for the JSON");
-    if (read_all(&p)) {
+    if (read_value(&p, NULL)) {
         json->count = 0;
         return -1;
     }
+    skip_space(&p);
+    if (p.at < p.end)
+        note_fault(&p, p.at, "text after the value");
     if (!*p.fault.text)
         return 0;
     *err = p.fault;

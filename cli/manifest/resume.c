@@ -92,30 +92,6 @@ static int make_key(struct resume *resume, const struct record *job,
     return 0;
 }
 
-/* Returns the entry that is like this one; NULL if there is none. */
-static struct resume_entry *find(const struct resume *resume,
-                                 const struct resume_entry *like)
-{
-    struct resume_entry **found = tfind(like, &resume->by_key, by_key);
-    return found ? *found : NULL;
-}
-
-/* Adds a copy of an entry. Returns NULL if there is no memory. */
-static struct resume_entry *add(struct resume *resume,
-                                const struct resume_entry *like)
-{
-    struct resume_entry *entry = malloc(sizeof *entry);
-    if (!entry)
-        return NULL;
-    *entry = *like;
-    entry->key = string_arena_keep(&resume->strings, like->key, like->size);
-    if (!entry->key || !tsearch(entry, &resume->by_key, by_key)) {
-        free(entry);
-        return NULL;
-    }
-    return entry;
-}
-
 /* ---- A record ------------------------------------------------------------ */
 
 /* What lines have, from which status on, and where a record has it. */
@@ -140,39 +116,6 @@ static const struct member {
 #undef AT
 };
 
-/* Reads eight hexadecimal digits. */
-static bool read_sum(const char *text, uint32_t *sum)
-{
-    *sum = (uint32_t)strtoul(text, NULL, 16);
-    return strlen(text) == 8 && strspn(text, "0123456789abcdef") == 8;
-}
-
-static int read_member(const struct member *member,
-                       const struct json_value *value, struct record *record,
-                       struct err *err)
-{
-    void *field = (char *)record + member->offset;
-    const char *text = json_get_string(value);
-    bool read = false;
-    if (!value)
-        return member->optional ? 0 : fail(err, "%s is missing", member->key);
-    switch (member->kind) {
-    case MEMBER_TEXT:
-        read = (*(const char **)field = text) != NULL;
-        break;
-    case MEMBER_BYTES:
-        read = json_get_uint(value, field);
-        break;
-    case MEMBER_TIME:
-        read = text && manifest_time_read(text, field);
-        break;
-    case MEMBER_SUM:
-        read = record->facts.summed = text && read_sum(text, field);
-        break;
-    }
-    return read ? 0 : fail(err, "%s is not what it must be", member->key);
-}
-
 /* Reads a line of this status into a record, whose strings are those of `root`.
  * Sizes and times matter only if an output was written. Returns 0, or -1 with
  * the reason. */
@@ -186,16 +129,46 @@ static int read_record(const struct json_value *root, const char *status,
     if (!status || i > STATUS_DONE)
         return fail(err, "it is not known what became of a file");
     r->facts.status = (enum manifest_status)i;
-    for (size_t k = 0; k < sizeof members / sizeof *members; k++)
-        if (r->facts.status >= members[k].from &&
-            read_member(&members[k], json_find(root, members[k].key), r, err))
-            return -1;
+    for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
+        const struct member *member = &members[k];
+        const struct json_value *value = json_find(root, member->key);
+        const char *text = json_get_string(value);
+        void *field = (char *)r + member->offset;
+        bool read = false;
+        if (r->facts.status < member->from || (!value && member->optional))
+            continue;
+        if (!value)
+            return fail(err, "%s is missing", member->key);
+        switch (member->kind) {
+        case MEMBER_TEXT:
+            read = (*(const char **)field = text) != NULL;
+            break;
+        case MEMBER_BYTES:
+            read = json_get_uint(value, field);
+            break;
+        case MEMBER_TIME:
+            read = text && manifest_time_read(text, field);
+            break;
+        case MEMBER_SUM: /* eight hexadecimal digits */
+            read = text && strlen(text) == 8 &&
+                   strspn(text, "0123456789abcdef") == 8;
+            r->facts.crc = read ? (uint32_t)strtoul(text, NULL, 16) : 0;
+            r->facts.summed = read;
+            break;
+        }
+        if (!read)
+            return fail(err, "%s is not what it must be", member->key);
+    }
     return r->directory && *r->directory != '/'
                ? fail(err, "directory is not an absolute name")
                : 0;
 }
 
 /* ---- Lines -------------------------------------------------------------- */
+
+/* So many files that were replaced are looked for, of a manifest that may have
+ * very many. */
+enum { LOOKED_FOR = 1000 };
 
 /* Takes what a line says of a job. The last line counts; but a job that was
  * skipped is as it was before, and one that failed when its input was about to
@@ -208,15 +181,25 @@ static int enter_record(struct resume *resume, const struct record *record,
     struct resume_entry like;
     if (make_key(resume, record, &like, err))
         return -1;
-    struct resume_entry *entry = find(resume, &like);
-    if (!entry) {
-        entry = add(resume, &like);
-        if (!entry)
+    struct resume_entry **found = tfind(&like, &resume->by_key, by_key);
+    if (!found) {
+        struct resume_entry *entry = malloc(sizeof *entry);
+        like.key = string_arena_keep(&resume->strings, like.key, like.size);
+        like.facts = facts;
+        if (entry)
+            *entry = like;
+        if (!entry || !like.key || !tsearch(entry, &resume->by_key, by_key)) {
+            free(entry);
             return fail(err, "no memory");
-        entry->facts = facts;
+        }
+        if (like.in_place && facts.status >= STATUS_READY &&
+            resume->replaced < LOOKED_FOR) {
+            resume->replaced++;
+            resume->gone += access(like.key + strlen(like.key) + 1, F_OK) != 0;
+        }
         return 0;
     }
-    const struct facts *old = &entry->facts;
+    struct facts *old = &(*found)->facts;
     if (old->status == STATUS_READY
             ? facts.status < STATUS_READY
             : old->status == STATUS_DONE && facts.status <= STATUS_SKIPPED)
@@ -226,9 +209,11 @@ static int enter_record(struct resume *resume, const struct record *record,
         facts.summed = old->summed; /* the line before has the checksum */
         facts.crc = old->crc;
     }
-    entry->facts = facts;
+    *old = facts;
     return 0;
 }
+
+static const char blanks[] = " \t\r"; /* and NUL: its end counts as one */
 
 /* Blanks at the end do not count; nor do zeros, which a file may have gained
  * there when the power failed. */
@@ -236,8 +221,7 @@ static int take_line(struct resume *resume, struct json_text *json,
                      struct bytes line, struct err *err)
 {
     struct record record = { 0 };
-    while (line.size &&
-           memchr(" \t\r\0", line.data[line.size - 1], sizeof " \t\r"))
+    while (line.size && memchr(blanks, line.data[line.size - 1], sizeof blanks))
         line.size--;
     if (line.size == 0)
         return 0;
@@ -253,19 +237,8 @@ static int take_line(struct resume *resume, struct json_text *json,
                : 0;
 }
 
-/* If not even the first line looks like a manifest, its number is of no use. */
-static int fail_line(struct bytes line, size_t number, bool begun,
-                     const struct err *why, struct err *err)
-{
-    size_t i = 0;
-    while (i < line.size && memchr(" \t\r\0", line.data[i], 4))
-        i++;
-    if (!begun && i < line.size && line.data[i] != '{')
-        return fail(err, "not a manifest");
-    return fail(err, "line %zu: %s", number, why->text);
-}
-
-/* A line that is far too long ends the reading: no manifest has one. */
+/* A line that is far too long ends the reading: no manifest has one. If not
+ * even the first line looks like a manifest, its number is of no use. */
 static int read_lines(struct resume *resume, int fd, struct err *err)
 {
     struct line_reader lines = { .fd = fd, .end = '\n', .most = JSON_SIZE_MAX };
@@ -275,33 +248,27 @@ static int read_lines(struct resume *resume, int fd, struct err *err)
     bool begun = false;
     for (size_t n = 1; status == 0; n++) {
         char *text;
-        struct bytes line = { 0 };
-        enum line got = line_reader_next(&lines, &text, &line.size);
+        size_t size, blank = 0;
+        enum line got = line_reader_next(&lines, &text, &size);
         if (got == LINE_NONE)
             break;
         if (got == LINE_FAILED) {
             status = fail(err, "%s", strerror(errno));
             break;
         }
-        line.data = (uint8_t *)text;
+        const struct bytes line = { (uint8_t *)text, size, 0 };
         status = got == LINE_TOO_LONG ? fail(&why, "too long")
                                       : take_line(resume, &json, line, &why);
-        if (status)
-            fail_line(line, n, begun, &why, err);
-        begun = begun || line.size > 0;
+        while (blank < size && memchr(blanks, text[blank], sizeof blanks))
+            blank++;
+        if (status && !begun && blank < size && text[blank] != '{')
+            fail(err, "not a manifest");
+        else if (status)
+            fail(err, "line %zu: %s", n, why.text);
+        begun = begun || size > 0;
     }
     json_free(&json);
     line_reader_free(&lines);
-    return status;
-}
-
-static int read_file(struct resume *resume, const char *name, struct err *err)
-{
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail(err, "%s", strerror(errno));
-    int status = read_lines(resume, fd, err);
-    close(fd);
     return status;
 }
 
@@ -310,9 +277,14 @@ static int read_file(struct resume *resume, const char *name, struct err *err)
 int resume_read(struct resume *resume, const char *name, bool may_lack,
                 const struct resume_jobs *jobs, struct err *err)
 {
-    bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
     resume->name = name;
-    if (!absent && read_file(resume, name, err))
+    if (fd < 0 && !(may_lack && errno == ENOENT))
+        return fail(err, "%s", strerror(errno));
+    const int status = fd < 0 ? 0 : read_lines(resume, fd, err);
+    if (fd >= 0)
+        close(fd);
+    if (status)
         return -1;
     resume->found = calloc(jobs->count + 1, sizeof(struct resume_entry *));
     if (!resume->found)
@@ -322,7 +294,8 @@ int resume_read(struct resume *resume, const char *name, bool may_lack,
         struct resume_entry like;
         if (make_key(resume, &one, &like, err))
             return -1;
-        resume->found[i] = find(resume, &like);
+        struct resume_entry **found = tfind(&like, &resume->by_key, by_key);
+        resume->found[i] = found ? *found : NULL;
     }
     return 0;
 }

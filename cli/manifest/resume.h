@@ -17,6 +17,9 @@ struct resume {
     struct file_identities places;
     struct string_arena strings;
     struct bytes key; /* of the job that was looked for last */
+    /* Of the first files that were replaced in place, and how many of them are
+     * not there any more. */
+    unsigned replaced, gone;
 };
 
 /* The jobs of a batch, which are of one operation. */

@@ -39,6 +39,7 @@ goes_on() {
     check "$title: status of $*" [ $? = 0 ]
     check "$title: one was left ($(cat said))" \
         grep -q '^gimgxf: 1 of 3 done.* 2 skipped' said
+    check "$title: all are where they were" [ "$(grep -c warning said)" = 0 ]
 }
 
 : >said
@@ -66,6 +67,9 @@ fresh
 mv tree moved
 gimgxf -q rotate90 -d out --resume log moved/photos/sub/c.jpg
 check "$title: is to do" same c.jpg out/c.jpg
+gimgxf rotate90 -r -i --resume log moved 2>said
+check "$title: is warned of" \
+    grep -q '^gimgxf: warning: log: 2 of 2 files that it has as replaced' said
 rm -r out moved
 
 title='other files, and those of the manifest are where they were'
