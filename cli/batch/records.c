@@ -147,7 +147,6 @@ int records_note_ready(struct records *records, const struct job *job,
     record.facts.status = STATUS_READY;
     record.facts.size = result->bytes_in;
     record.facts.mtime = result->mtime;
-    record.digests = &result->digests;
     record.facts.written = output.size;
     record.facts.crc = flates[0]->crc32(0, output.data, output.size);
     record.facts.summed = true;
@@ -177,8 +176,7 @@ int records_note_result(struct records *records, const struct job *job,
         record.facts.status = STATUS_DONE;
         record.how = job_how_name(result->how);
         record.facts.written = result->bytes_out;
-        record.digests = &result->digests;
-        add_output(&record.facts, job);
+            add_output(&record.facts, job);
     }
     return note(records, &record, false, err);
 }

@@ -86,6 +86,7 @@ struct checking {
     const struct options *opts;
     struct resource_limits limits;
     uint64_t files, unsound, unknown;
+    bool told; /* that a file was looked at only in part */
 };
 
 static bool examine(void *context, unsigned worker, void *task)
@@ -110,7 +111,14 @@ static void print_checked(void *context, void *task)
     all->files++;
     all->unsound += s->soundness == UNSOUND;
     all->unknown += s->soundness == SOUNDNESS_UNKNOWN;
-    if (opts->verbose) /* most are of what a turn would lose */
+    /* Most are of what a turn would lose; but of files that the library of
+     * their format would tell more of, those of the first are printed. */
+    const struct codec *from = s->result.from;
+    struct err unheard;
+    const bool partly = s->soundness == SOUND && from->load_slow &&
+                        from->load_slow(&unheard) && !all->told;
+    all->told = all->told || partly;
+    if (opts->verbose || partly)
         report_warnings(s->input.name, opts, &s->result.warnings, 0);
     if (s->soundness == SOUNDNESS_UNKNOWN)
         fail(&text, "not checked: %s", s->err.text);

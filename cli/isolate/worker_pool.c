@@ -158,8 +158,6 @@ static bool is_sound(struct job_end *end)
     end->err.text[sizeof end->err.text - 1] = '\0';
     for (unsigned i = 0; i < r->warnings.count && i < WARNINGS_MAX; i++)
         r->warnings.list[i].text[sizeof r->warnings.list[i].text - 1] = '\0';
-    r->digests.input[DIGEST_TEXT - 1] = r->digests.output[DIGEST_TEXT - 1] =
-        '\0';
     return (unsigned)r->skipped <= SKIPPED_DONE && (unsigned)r->how < HOWS &&
            (unsigned)r->turned < XFORM_COUNT &&
            (unsigned)r->device_use < DEVICE_USES &&

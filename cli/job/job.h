@@ -27,7 +27,7 @@
  * - STAGE_ENCODE, job_encode() in turn.c: metadata are made true of the
  *   turned picture, and the codec encodes it, to memory or, if it is large, to
  *   a file that becomes the output. check_output() looks whether that is a
- *   whole file; --verify and --digest decode input and output again (look.c).
+ *   whole file; --verify decodes input and output again (look.c).
  * - STAGE_WRITE, write_output() in run.c: the output is written beside
  *   its place and renamed. Until then no file has changed. */
 #ifndef CLI_JOB_JOB_H
@@ -39,7 +39,6 @@
 #include "cli/files/path.h"
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
-#include "codecs/compare/compare.h"
 #include "cuda/backend.h"
 #include "cuda/jpeg/scan_engine.h"
 
@@ -138,17 +137,10 @@ struct verified {
     double psnr; /* in decibels, where they are not */
 };
 
-/* Of the pictures as shown, by --digest (codecs/compare/compare.h). "": none.
- */
-struct digests {
-    char input[DIGEST_TEXT], output[DIGEST_TEXT];
-};
-
 struct result {
     enum skipped skipped;
     enum how how;
     struct verified verified;
-    struct digests digests;
     const struct codec *from, *to;
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */

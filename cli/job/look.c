@@ -1,7 +1,6 @@
 /* What is found of files beside writing one: what they hold, how two are
- * related, whether one is sound; with --verify, whether the output is, as a
- * library decodes it, the input as a library decodes it, turned; and with
- * --digest the digests of both, as they are shown. */
+ * related, whether one is sound; and with --verify, whether the output is, as a
+ * library decodes it, the input as a library decodes it, turned. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,29 +16,26 @@ static bool converts(const struct job_state *state)
     return state->result->from != state->result->to || state->opts->depth;
 }
 
-/* The layout of an array that is made of a picture of another format. */
-static enum layout made_layout(const struct options *opts)
-{
-    return opts->layout ? opts->layout : LAYOUT_HWC;
-}
-
 static int relate(struct relation *relation, struct job_state *state,
                   unsigned turns, struct err *err)
 {
     const struct options *opts = state->opts;
-    const struct result *result = state->result;
+    const struct codec *from = state->result->from, *to = state->result->to;
     const bool as_stored = opts->ignore_orientation && !opts->tag_only;
+    /* An array that is made of a picture has this layout unless another one is
+     * asked for. */
+    const enum layout made =
+        from == to || opts->layout ? opts->layout : LAYOUT_HWC;
     struct coded_picture pair[] = {
         { .file = state->input.file,
-          .codec = result->from,
+          .codec = from,
           .layout = opts->layout,
           .as_stored = as_stored,
           .width = state->plan.decode.width,
           .height = state->plan.decode.height },
         { .file = state->output.file,
-          .codec = result->to,
-          .layout =
-              result->to == result->from ? opts->layout : made_layout(opts),
+          .codec = to,
+          .layout = made,
           .as_stored = as_stored },
     };
     struct warnings unheard = { 0 };
@@ -51,11 +47,11 @@ static int relate(struct relation *relation, struct job_state *state,
     load.pool = state->job->tools.pool;
     convert.mem = mem_plain;
     const struct convert_opts *how =
-        converts(state) || result->to->kinds ? &convert : NULL;
+        converts(state) || to->kinds ? &convert : NULL;
     int status = relate_pictures(relation, pair, turns, &load, how, err);
     /* An array that tells its layout may not tell it any more once it is
      * turned. */
-    const bool array = result->from == &codec_npy && result->to == &codec_npy;
+    const bool array = from == &codec_npy && to == &codec_npy;
     for (pair[1].layout = LAYOUT_HWC;
          array && !opts->layout && !relation->same &&
          pair[1].layout <= LAYOUT_CHW;
@@ -74,134 +70,65 @@ enum {
  * how little one is. */
 static bool is_near(const struct relation *relation, struct job_state *state)
 {
-    struct relation any;
-    struct err unheard;
-    if (!relation->fits)
-        return false;
-    if (state->result->how == HOW_LUMA_LOSSLESS)
-        return relation->luma;
-    if (difference_psnr(&relation->far) >= NEAR)
-        return true;
-    return relate(&any, state, ALL_TURNS, &unheard) == 0 && !any.same &&
-           relation->far.square <= CLEARLY * any.far.square;
-}
-
-static bool may_differ(const struct job_state *state)
-{
     const enum how how = state->result->how;
     const struct codec *to = state->result->to;
-    return how == HOW_LUMA_LOSSLESS || how == HOW_REENCODED ||
-           (converts(state) && (to->lossy || to->rounds));
-}
-
-static int refuse(const struct job_state *state, const char *why,
-                  struct err *err)
-{
-    return fail(err,
-                "--verify: what was made is not %s, so it was not written%s%s; "
-                "this is a fault of gimgxf or of a library, please report it",
-                state->opts->op == XFORM_NONE ? "the input"
-                                              : "the input turned",
-                *why ? ": " : "", why);
-}
-
-static int judge(struct job_state *state, const struct relation *relation,
-                 struct err *err)
-{
-    struct verified *verified = &state->result->verified;
-    char why[64] = "its size is another one";
-    if (relation->unlike)
-        return refuse(state, "its samples are of another kind", err);
-    if (relation->first)
-        warn(&state->result->warnings, "--verify looks only at the first frame "
-                                       "of an animation");
-    verified->same = relation->same != 0;
-    verified->done =
-        verified->same || (may_differ(state) && is_near(relation, state));
-    if (relation->fits)
-        verified->psnr = difference_psnr(&relation->far);
-    if (verified->done)
-        return 0;
-    if (relation->fits)
-        snprintf(why, sizeof why, "%.1f dB apart", verified->psnr);
-    return refuse(state, why, err);
+    struct relation any;
+    struct err unheard;
+    if (!relation->fits || (how != HOW_LUMA_LOSSLESS && how != HOW_REENCODED &&
+                            !(converts(state) && (to->lossy || to->rounds))))
+        return false;
+    if (how == HOW_LUMA_LOSSLESS)
+        return relation->luma;
+    return difference_psnr(&relation->far) >= NEAR ||
+           (relate(&any, state, ALL_TURNS, &unheard) == 0 && !any.same &&
+            relation->far.square <= CLEARLY * any.far.square);
 }
 
 int job_verify(struct job_state *state, struct err *err)
 {
     struct result *result = state->result;
+    struct verified *verified = &result->verified;
     struct relation relation;
     struct err why;
-    if (result->how == HOW_UNCHANGED) {
-        result->verified = (struct verified){ .done = true, .same = true };
-        return 0;
-    }
-    if (state->plan.within && result->from->arrays) {
+    if (state->plan.within && result->from->arrays &&
+        result->how != HOW_UNCHANGED) {
         warn(&result->warnings, "--verify is for pictures: arrays that stay "
                                 "arrays are not decoded again");
         return 0;
     }
-    if (result->from->oriented) { /* whose new field has been read again */
-        result->verified = (struct verified){ .done = true, .same = true };
+    if (result->how == HOW_UNCHANGED || result->from->oriented) {
+        /* Of the latter the new field has been read again. */
+        *verified = (struct verified){ .done = true, .same = true };
         return 0;
     }
-    if (relate(&relation, state, 1u << state->opts->op, &why) == 0)
-        return judge(state, &relation, err);
-    if (relation.undecoded == 1)
-        return fail(err, "--verify: the library cannot decode the input: %s",
-                    why.text);
-    return refuse(state, why.text, err);
-}
-
-/* ---- Digests ------------------------------------------------------------- */
-
-/* Decodes a file to what is closest to how it is stored. */
-static int decode_closest(struct image *img, const struct codec *codec,
-                          struct bytes file, const struct load_opts *load,
-                          struct err *err)
-{
-    const struct decode_plan plan = {
-        .representation = codec->closest == REPRESENTATION_SAMPLES
-                              ? REPRESENTATION_SAMPLES
-                              : REPRESENTATION_COEFFICIENTS
-    };
-    return codec_decode_file(codec, img, file, load, &plan, err);
-}
-
-/* Arrays have none, nor what is not decoded. Memory and work are those of a
- * file as large as input and output together: one may be much smaller than the
- * other. */
-static int digest(char *text, struct job_state *state,
-                  const struct codec *codec, struct bytes file, struct err *err)
-{
-    struct image img = { .meta = NULL };
-    struct warnings unheard = { 0 };
-    if (codec->arrays || codec->oriented)
-        return 0;
-    struct load_opts load = job_load_opts(
-        state, state->input.file.size + state->output.file.size, &unheard);
-    load.pool = state->job->tools.pool;
-    int status = decode_closest(&img, codec, file, &load, err);
-    if (status == 0)
-        status = digest_picture(text, &img, err);
-    image_free(&img);
-    return status;
-}
-
-int job_digest(struct job_state *state, struct err *err)
-{
-    struct result *result = state->result;
-    struct digests *digests = &result->digests;
-    struct err why;
-    if (digest(digests->output, state, result->to, state->output.file, &why))
-        return fail(err, "--digest: what was made cannot be decoded: %s",
-                    why.text);
-    if (result->how == HOW_UNCHANGED)
-        memcpy(digests->input, digests->output, sizeof digests->input);
-    else if (digest(digests->input, state, result->from, state->input.file,
-                    &why))
-        return fail(err, "--digest: the input cannot be decoded: %s", why.text);
-    return 0;
+    if (relate(&relation, state, 1u << state->opts->op, &why)) {
+        if (relation.undecoded == 1)
+            return fail(err,
+                        "--verify: the library cannot decode the input: %s",
+                        why.text);
+    } else if (relation.unlike) {
+        fail(&why, "its samples are of another kind");
+    } else {
+        if (relation.first)
+            warn(&result->warnings, "--verify looks only at the first %s",
+                 result->from == &codec_tiff ? "page of a TIFF"
+                                             : "frame of an animation");
+        verified->same = relation.same != 0;
+        verified->done = verified->same || is_near(&relation, state);
+        if (relation.fits)
+            verified->psnr = difference_psnr(&relation.far);
+        if (verified->done)
+            return 0;
+        fail(&why, "its size is another one");
+        if (relation.fits)
+            fail(&why, "%.1f dB apart", verified->psnr);
+    }
+    return fail(err,
+                "--verify: what was made is not %s, so it was not written: %s; "
+                "this is a fault of gimgxf or of a library, please report it",
+                state->opts->op == XFORM_NONE ? "the input"
+                                              : "the input turned",
+                why.text);
 }
 
 /* Returns how the input, which has been read, is decoded, within the limits of
@@ -216,22 +143,6 @@ static struct load_opts limit(struct job_state *state)
 }
 
 /* ---- What a file holds --------------------------------------------------- */
-
-static void foresee_turns(struct description *d, const struct options *opts,
-                          const struct stream_info *info)
-{
-    for (unsigned t = 0; t < XFORM_COUNT; t++) {
-        struct options asked = *opts;
-        struct result result = { .from = d->result.from, .to = d->result.from };
-        struct job_plan plan;
-        struct err err;
-        asked.op = (enum xform)t;
-        asked.upright = t == XFORM_NONE;
-        if (job_plan_formats(&plan, &asked, &result, &err) == 0 &&
-            job_plan_picture(&plan, &asked, info, &result, &err) == 0)
-            d->turns[t] = result.how;
-    }
-}
 
 int job_describe(const char *input, struct root *root,
                  const struct options *opts, struct description *description,
@@ -253,8 +164,18 @@ int job_describe(const char *input, struct root *root,
             codec_open(&reader, result->from, state.input.file, &load, err);
     if (status == 0)
         status = codec_describe(&reader, img, err);
-    if (status == 0)
-        foresee_turns(description, opts, &reader.info);
+    for (unsigned t = 0; t < XFORM_COUNT && status == 0; t++) {
+        struct options asked = *opts;
+        struct result foreseen = { .from = result->from, .to = result->from };
+        struct job_plan plan;
+        struct err unheard;
+        asked.op = (enum xform)t;
+        asked.upright = t == XFORM_NONE;
+        if (job_plan_formats(&plan, &asked, &foreseen, &unheard) == 0 &&
+            job_plan_picture(&plan, &asked, &reader.info, &foreseen,
+                             &unheard) == 0)
+            description->turns[t] = foreseen.how;
+    }
     if (img->meta)
         img->meta->account = NULL;
     if (status)
@@ -313,48 +234,44 @@ int job_relate(struct relation *relation, const char *first, const char *second,
 
 /* ---- Whether one is sound ------------------------------------------------ */
 
-/* The closest representation to the file finds all damage, and takes least. */
-static int decode(struct job_state *state, const struct load_opts *load,
-                  char *digest, struct err *err)
+/* What is not decoded is sound as far as its structure goes; what is turned
+ * within its format is read whole when it is turned by nothing. Of the others
+ * the closest representation to the file finds all damage, and takes least. */
+static int examine(struct job_state *state, const struct load_opts *load,
+                   char *digest, struct err *err)
 {
+    struct result *result = state->result;
+    const struct codec *from = result->from;
+    const struct decode_plan closest = {
+        .representation = from->closest == REPRESENTATION_SAMPLES
+                              ? REPRESENTATION_SAMPLES
+                              : REPRESENTATION_COEFFICIENTS
+    };
     struct image *img = &state->img;
-    int status =
-        decode_closest(img, state->result->from, state->input.file, load, err);
-    state->result->width = img->width;
-    state->result->height = img->height;
-    return status || !digest ? status : digest_picture(digest, img, err);
-}
-
-/* What is not decoded is sound as far as its structure goes. */
-static int describe(struct job_state *state, const struct load_opts *load,
-                    struct err *err)
-{
-    struct result *result = state->result;
-    struct reader reader;
-    if (codec_open(&reader, result->from, state->input.file, load, err))
-        return -1;
-    int status = codec_describe(&reader, &state->img, err);
-    codec_close(&reader);
-    result->width = state->img.width;
-    result->height = state->img.height;
-    warn(&result->warnings,
-         "only its structure was checked: the samples of %s "
-         "are not decoded",
-         result->from->title);
-    return status;
-}
-
-/* Files are read whole when they are turned by nothing. */
-static int read_within(struct job_state *state, const struct load_opts *load,
-                       struct err *err)
-{
-    struct result *result = state->result;
-    if (result->from->turn(&state->output.file, &state->img, state->input.file,
-                           XFORM_NONE, load, err))
-        return -1;
-    result->width = state->img.width;
-    result->height = state->img.height;
-    return 0;
+    struct bytes file = state->input.file;
+    struct reader reader = { 0 };
+    int status;
+    if (from->oriented) {
+        status = codec_open(&reader, from, file, load, err) ||
+                         codec_describe(&reader, img, err)
+                     ? -1
+                     : 0;
+        codec_close(&reader);
+        warn(&result->warnings,
+             "only its structure was checked: the samples of %s are not "
+             "decoded",
+             from->title);
+    } else if (from->turn) {
+        status =
+            from->turn(&state->output.file, img, file, XFORM_NONE, load, err);
+    } else {
+        status = codec_decode_file(from, img, file, load, &closest, err);
+    }
+    result->width = img->width;
+    result->height = img->height;
+    return status == 0 && digest && !from->oriented && !from->turn
+               ? digest_picture(digest, img, err)
+               : status;
 }
 
 enum soundness job_check_sound(const char *input, struct root *root,
@@ -376,9 +293,7 @@ enum soundness job_check_sound(const char *input, struct root *root,
     load.limits.reserve = reserve;
     load.limits.context = context;
     if (status == 0)
-        status = result->from->oriented ? describe(&state, &load, err)
-                 : result->from->turn   ? read_within(&state, &load, err)
-                                        : decode(&state, &load, digest, err);
+        status = examine(&state, &load, digest, err);
     if (status)
         job_explain_memory(&state, err);
     job_free_state(&state);

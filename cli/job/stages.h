@@ -147,7 +147,4 @@ int job_verify(struct job_state *state, struct err *err);
  * made of, as cp gives it. */
 mode_t job_mode_of_new(const struct job_state *state);
 
-/* Notes the digests of input and output. */
-int job_digest(struct job_state *state, struct err *err);
-
 #endif

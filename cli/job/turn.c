@@ -235,11 +235,10 @@ static int check_output(const struct job_state *state, const struct image *img,
                 why.text);
 }
 
-/* Frees the input, which has been decoded, unless --verify or
- * --digest needs it. */
+/* Frees the input, which has been decoded, unless --verify needs it. */
 static void free_input(struct job_state *state)
 {
-    if (!state->opts->verify && !state->opts->digest)
+    if (!state->opts->verify)
         bytes_free(&state->input.file);
 }
 
@@ -677,7 +676,5 @@ int job_encode(struct job_state *state, struct err *err)
     image_free(&state->img);
     state->result->scratch = state->scratch.place.mapped;
     state->result->bytes_out = state->output.file.size;
-    if (state->opts->verify && job_verify(state, err))
-        return -1;
-    return state->opts->digest ? job_digest(state, err) : 0;
+    return state->opts->verify ? job_verify(state, err) : 0;
 }

@@ -175,9 +175,7 @@ static void put_time(struct json_writer *json, const char *key,
 static void put_record(struct json_writer *json, const struct record *r,
                        const struct manifest *m)
 {
-    static const struct digests none = { "", "" };
     const struct facts *facts = &r->facts;
-    const struct digests *digests = r->digests ? r->digests : &none;
     char crc[9];
     json_open(json, NULL, '{');
     put_text(json, "input", r->input);
@@ -191,7 +189,6 @@ static void put_record(struct json_writer *json, const struct record *r,
         json_uint(json, "size", facts->size);
         put_time(json, "mtime", facts->mtime);
     }
-    put_text(json, "sha256", *digests->input ? digests->input : NULL);
     if (facts->status >= STATUS_READY)
         json_uint(json, "written", facts->written);
     if (facts->status >= STATUS_READY && is_known(facts->made_time))
@@ -200,7 +197,6 @@ static void put_record(struct json_writer *json, const struct record *r,
         snprintf(crc, sizeof crc, "%08" PRIx32, facts->crc);
         json_string(json, "crc32", crc);
     }
-    put_text(json, "written_sha256", *digests->output ? digests->output : NULL);
     put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
         json_string(json, "directory", m->cwd);

@@ -53,7 +53,6 @@ struct record {
     const char *options;   /* that affect the output: options.shape */
     const char *how;       /* of a job that is done: "lossless" and so on */
     const char *error;     /* of a job that failed */
-    const struct digests *digests; /* of a job, to be written; or NULL */
     struct facts facts;
 };
 

@@ -146,8 +146,6 @@ static const struct parser_option options[] = {
       SET_ALL(shard) },
     { 0, "verify", NULL, ABOUT_JOB,
       "decode what was made, and compare it with INPUT", SET(true, verify) },
-    { 0, "digest", NULL, ABOUT_JOB,
-      "note the SHA-256 of INPUT and OUTPUT as shown", SET(true, digest) },
     { 0, "max-pixels", "N", ABOUT_JOB | FOR_CHECK | FOR_RELATE,
       "refuse larger pictures; 500M if not given", SET(amount, limits.pixels),
       .least = 1000 },

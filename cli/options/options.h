@@ -68,7 +68,6 @@ struct options {
     bool all;    /* turn pictures that are not shown with the first one, too */
     bool pixels; /* fail where the samples would not be moved */
     bool verify;
-    bool digest;
     unsigned depth; /* 0: as it is */
     enum layout layout;
     bool background;

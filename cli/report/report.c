@@ -118,12 +118,6 @@ static const char *backend_name(const struct job *job,
                                                : job->tools.backend->name;
 }
 
-static void put_digest(struct json_writer *json, const char *key,
-                       const char *digest)
-{
-    json_string(json, key, *digest ? digest : NULL);
-}
-
 void report_answer(FILE *out, const struct json_value *id,
                    const struct job *job, const struct result *result,
                    const struct err *err)
@@ -164,10 +158,6 @@ void report_answer(FILE *out, const struct json_value *id,
         if (!result->verified.same)
             json_number(&json, "psnr", result->verified.psnr);
     }
-    if (done && job->opts->digest) {
-        put_digest(&json, "sha256_in", result->digests.input);
-        put_digest(&json, "sha256_out", result->digests.output);
-    }
     json_string(&json, "backend", backend_name(job, result));
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
@@ -206,12 +196,6 @@ static void print_job(const struct job *job, const struct result *result,
         fprintf(stderr,
                 "gimgxf: verified: %.1f dB apart, as libraries decode it\n",
                 result->verified.psnr);
-    if (*result->digests.input)
-        fprintf(stderr, "gimgxf: SHA-256 as shown, before: %s\n",
-                result->digests.input);
-    if (*result->digests.output)
-        fprintf(stderr, "gimgxf: SHA-256 as shown, after: %s\n",
-                result->digests.output);
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out, %u thread%s;",
             result->bytes_in, result->bytes_out, result->threads,
             result->threads == 1 ? "" : "s");

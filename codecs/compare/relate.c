@@ -303,10 +303,13 @@ static int relate_samples(struct relation *relation, struct relating *r,
         warn(r->load.warnings,
              "of an animation in %s only the first frames are compared",
              r->coded[i]->codec->title);
+    const bool paged = pair[0].meta->paged || pair[1].meta->paged;
+    if (status == 0 && paged && !r->load.portable)
+        warn(r->load.warnings, "of a TIFF only the first pages are compared");
     if (status == 0)
         status =
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
-    relation->first = first;
+    relation->first = first || paged;
     image_free(&pair[0]);
     image_free(&pair[1]);
     return status;

@@ -173,6 +173,7 @@ struct meta {
 
     bool interlaced;  /* PNG: Adam7 */
     bool progressive; /* JPEG: coded in several scans */
+    bool paged;       /* TIFF: there are pages behind the one that was decoded */
 
     /* How the file was coded, as only its own codec understands it; NULL if
      * that codec needs nothing of the kind. meta_free() calls free_state(). */

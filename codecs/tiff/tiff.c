@@ -236,12 +236,13 @@ static int decode(struct reader *reader, struct err *err)
                  "kept",
                  more, more > 1 ? "s" : "", more > 1 ? "are" : "is");
     }
+    img->meta->paged = state->dir->next != NULL;
     if (!opts->portable)
         return 0;
     if (state->converted)
         warn(opts->warnings, "its colors are converted to RGB of 8 bits by "
                              "libtiff");
-    if (state->dir->next)
+    if (img->meta->paged)
         warn(opts->warnings, "only the first of its pictures is converted");
     return read_meta(state, img->meta, err);
 }

@@ -141,6 +141,10 @@ END
     cp one.jpg two.jpg
     check 'cut, and called JPEG' [ "$(gimgxf check -v one.jpg two.jpg 2>&1 |
         grep -c 'cut short')" = 2 ]
+    untold() {
+        gimgxf check "$@" one.jpg two.jpg 2>&1 | grep -c 'cannot be told'
+    }
+    check 'said once without -v' [ "$(untold)" = "$(untold -v | tr 2 1)" ]
     # What no name tells is known all the same before libjxl can be loaded no more.
     head -c -1 made.jxl >one
     cp one two

@@ -42,6 +42,8 @@ gives 0 '' --ignore-orientation fliph tagged.tif made.tif
 check 'as stored' [ "$($oracle field 274 made.tif)" = "$($oracle field 274 tagged.tif)" ]
 gimgxf -q rotate90 pages.tif one.tif --threads 1
 gimgxf -q rotate90 pages.tif many.tif --threads 4
+first='warning: --verify looks only at the first page of a TIFF'
+gives 0 "gimgxf: pages.tif: $first" --verify rotate90 pages.tif many.tif
 check 'whatever the threads' same one.tif many.tif
 
 # ---- What the tags say of the place ----
