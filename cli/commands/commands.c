@@ -25,43 +25,36 @@ static bool is_unheard(void *context)
     return ferror(stdout);
 }
 
-static int do_all(struct ordered_workers_opts *work,
-                  const struct options *options, const struct inputs *inputs,
-                  struct err *err)
-{
-    const unsigned threads = options->threads;
-    struct each_input *next;
-    if (inputs->count == 0)
-        return 0;
-    work->workers = inputs->count < threads ? inputs->count : threads;
-    sandbox_enter_for_inputs(inputs, options);
-    struct ordered_workers *workers = ordered_workers_open(work);
-    if (!workers)
-        return fail(err, "no memory");
-    report_refused_threads(ordered_workers_refused(workers), options);
-    for (uint32_t i = 0; i < inputs->count; i++) {
-        next = ordered_workers_room(workers, is_unheard);
-        if (!next)
-            break;
-        next->name = inputs->list[i].name;
-        next->root = inputs->list[i].root;
-        ordered_workers_give(workers);
-    }
-    ordered_workers_close(workers);
-    return 0;
-}
-
 bool each_input(const struct options *opts, struct ordered_workers_opts work)
 {
     /* Standard input is one file, and never part of a list. */
     const bool one = opts->nfiles == 1 && !opts->files_from &&
                      strcmp(opts->file[0], "-") == 0;
     struct inputs inputs = { 0 };
+    struct ordered_workers *workers = NULL;
+    struct each_input *next;
     struct err err;
     int status = one ? inputs_add(&inputs, &(struct input){ .name = "-" }, &err)
                      : inputs_gather(&inputs, opts, NULL, &err);
-    if (status == 0)
-        status = do_all(&work, opts, &inputs, &err);
+    if (status == 0 && inputs.count) {
+        work.workers =
+            inputs.count < opts->threads ? inputs.count : opts->threads;
+        sandbox_enter_for_inputs(&inputs, opts);
+        workers = ordered_workers_open(&work);
+        status = workers ? 0 : fail(&err, "no memory");
+    }
+    if (workers) {
+        report_refused_threads(ordered_workers_refused(workers), opts);
+        for (uint32_t i = 0; i < inputs.count; i++) {
+            next = ordered_workers_room(workers, is_unheard);
+            if (!next)
+                break;
+            next->name = inputs.list[i].name;
+            next->root = inputs.list[i].root;
+            ordered_workers_give(workers);
+        }
+        ordered_workers_close(workers);
+    }
     if (status == 0)
         status = inputs_check_found(&inputs, opts, &err);
     if (status)

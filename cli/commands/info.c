@@ -24,29 +24,10 @@ static size_t listed(size_t count)
     return count < 1000 ? count : 1000;
 }
 
-static void print_animation(const struct animation *a)
+/* Returns whether the tag exchanges the axes of the size as shown. */
+static bool exchanges(const struct image *img)
 {
-    printf(", animated: %u frame%s, %.4g s in all", a->frames,
-           a->frames > 1 ? "s" : "", a->seconds);
-    if (a->shortest < a->longest)
-        printf(" (%.4g to %.4g s each)", a->shortest, a->longest);
-    if (a->plays)
-        printf(", played %u time%s", a->plays, a->plays > 1 ? "s" : "");
-    else
-        printf(", played without end");
-    if (a->apart)
-        printf(", the default image is no frame");
-}
-
-/* The size as shown: the tag may exchange the axes. */
-static uint32_t shown_width(const struct image *img)
-{
-    return img->orientation > 4 ? img->height : img->width;
-}
-
-static uint32_t shown_height(const struct image *img)
-{
-    return img->orientation > 4 ? img->width : img->height;
+    return img->orientation > 4;
 }
 
 /* Prints what is known of a file; of one whose arrays are not a picture to us
@@ -56,12 +37,13 @@ static void print_color(const char *file, const struct image *img,
 {
     const struct meta *meta = meta_of(img);
     const struct coding_note *note = &meta->coding;
+    const struct animation *a = &meta->animation;
     report_put_escaped(stdout, file);
     printf(": %s", result->from->title);
     if (img->nplanes || img->width)
         printf(", %u x %u", img->width, img->height);
-    if (shown_width(img) != img->width)
-        printf(" (shown as %u x %u)", shown_width(img), shown_height(img));
+    if (exchanges(img) && img->width != img->height)
+        printf(" (shown as %u x %u)", img->height, img->width);
     if (img->nplanes)
         printf(", %s%s", image_color_name(img->color),
                img->alpha ? " with alpha" : "");
@@ -80,8 +62,18 @@ static void print_color(const char *file, const struct image *img,
     if (note->coding && note->restart)
         printf(", restart markers every %u MCU%s", note->restart,
                note->restart > 1 ? "s" : "");
-    if (meta->animation.frames)
-        print_animation(&meta->animation);
+    if (a->frames) {
+        printf(", animated: %u frame%s, %.4g s in all", a->frames,
+               a->frames > 1 ? "s" : "", a->seconds);
+        if (a->shortest < a->longest)
+            printf(" (%.4g to %.4g s each)", a->shortest, a->longest);
+        if (a->plays)
+            printf(", played %u time%s", a->plays, a->plays > 1 ? "s" : "");
+        else
+            printf(", played without end");
+        if (a->apart)
+            printf(", the default image is no frame");
+    }
     if (img->orientation != 1)
         printf(", orientation %u (shown by %s), as %s says", img->orientation,
                xform_name(xform_from_exif(img->orientation)),
@@ -91,37 +83,6 @@ static void print_color(const char *file, const struct image *img,
                orientation_place(meta->orientation.other_place),
                meta->orientation.other);
     putchar('\n');
-}
-
-/* Returns who obeys the orientation, and who does not, where readers differ
- * about it (gimgxf-formats(7), "Who obeys which"); NULL where they agree. */
-static const char *differing_readers(const char *format,
-                                     const struct orientation *o)
-{
-    static const struct {
-        const char *format;
-        enum tag_place place; /* of the one that counts */
-        bool other;           /* there must be another one, in EXIF */
-        const char *words;
-    } cases[] = {
-        { "tiff", TAG_IFD, false,
-          "most readers; not tifffile, OpenSlide and libtiff's RGBA" },
-        { "webp", TAG_EXIF, false, "Pillow, vips and exiftool; not browsers" },
-        { "", TAG_TRANSFORMS, true,
-          "irot and imir: libheif, Apple and browsers; EXIF: programs of "
-          "Android" },
-        { "heic", TAG_EXIF, false,
-          "Android, Immich and old macOS; not libheif and browsers" },
-        { "avif", TAG_EXIF, false, "programs of Android; not browsers" },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const bool other = o->other && o->other_place == TAG_EXIF;
-        if ((!*cases[i].format || strcmp(cases[i].format, format) == 0) &&
-            cases[i].place == o->place &&
-            (cases[i].other ? other : o->value > 1))
-            return cases[i].words;
-    }
-    return NULL;
 }
 
 static const char *turn_name(unsigned t)
@@ -160,9 +121,6 @@ static void print_picture(const char *file,
     const struct meta *meta = meta_of(&description->img);
     print_color(file, &description->img, &description->result);
     const struct codec *codec = description->result.from;
-    const char *readers = differing_readers(codec->name, &meta->orientation);
-    if (readers)
-        printf("  orientation obeyed by %s\n", readers);
     if (codec->lossy || codec->oriented || /* of others each is lossless */
         description->turns[XFORM_MIRROR_X] == HOW_REENCODED)
         print_turns(description->turns);
@@ -232,20 +190,12 @@ static void json_tags(struct json_writer *json, const struct orientation *o)
     json_close(json, '}');
 }
 
-static void json_animation(struct json_writer *json, const struct animation *a)
+/* Adds what is beside the first picture, and how it would be turned. */
+static void json_more(struct json_writer *json,
+                      const struct description *description,
+                      const struct meta *meta)
 {
-    json_open(json, "animation", '{');
-    json_number(json, "frames", a->frames);
-    json_number(json, "plays", a->plays);
-    json_number(json, "seconds", a->seconds);
-    json_number(json, "shortest", a->shortest);
-    json_number(json, "longest", a->longest);
-    json_bool(json, "default_is_frame", !a->apart);
-    json_close(json, '}');
-}
-
-static void json_metadata(struct json_writer *json, const struct meta *meta)
-{
+    const struct animation *a = &meta->animation;
     json_open(json, "metadata", '[');
     for (size_t i = 0; i < listed(meta->nblocks); i++) {
         if (meta->block[i].kind == BLOCK_FRAME)
@@ -256,6 +206,25 @@ static void json_metadata(struct json_writer *json, const struct meta *meta)
         json_close(json, '}');
     }
     json_close(json, ']');
+    if (description->img.width) {
+        json_open(json, "turns", '{');
+        for (unsigned t = 0; t < XFORM_COUNT; t++)
+            json_string(json, turn_name(t),
+                        job_how_name(description->turns[t]));
+        json_close(json, '}');
+    }
+    if (a->frames) {
+        json_open(json, "animation", '{');
+        json_number(json, "frames", a->frames);
+        json_number(json, "plays", a->plays);
+        json_number(json, "seconds", a->seconds);
+        json_number(json, "shortest", a->shortest);
+        json_number(json, "longest", a->longest);
+        json_bool(json, "default_is_frame", !a->apart);
+        json_close(json, '}');
+    }
+    if (meta->narrays)
+        json_arrays(json, meta);
 }
 
 static void json_picture(const char *file,
@@ -273,8 +242,10 @@ static void json_picture(const char *file,
         json_string(&json, "format", result->from->name);
         json_number(&json, "width", img->width);
         json_number(&json, "height", img->height);
-        json_number(&json, "shown_width", shown_width(img));
-        json_number(&json, "shown_height", shown_height(img));
+        json_number(&json, "shown_width",
+                    exchanges(img) ? img->height : img->width);
+        json_number(&json, "shown_height",
+                    exchanges(img) ? img->width : img->height);
         json_string(&json, "color",
                     result->from->oriented ? NULL /* it is not decoded */
                                            : image_color_name(img->color));
@@ -285,25 +256,12 @@ static void json_picture(const char *file,
         json_number(&json, "maxval", img->maxval);
         json_number(&json, "orientation", img->orientation);
         json_tags(&json, &meta->orientation);
-        json_string(&json, "orientation_readers",
-                    differing_readers(result->from->name, &meta->orientation));
         json_bool(&json, "interlaced", meta->interlaced);
         json_bool(&json, "progressive", meta->progressive);
         json_string(&json, "coding", meta->coding.coding);
         json_string(&json, "subsampling", *subsampling ? subsampling : NULL);
         json_number(&json, "restart", meta->coding.restart);
-        json_metadata(&json, meta);
-        if (img->width) {
-            json_open(&json, "turns", '{');
-            for (unsigned t = 0; t < XFORM_COUNT; t++)
-                json_string(&json, turn_name(t),
-                            job_how_name(description->turns[t]));
-            json_close(&json, '}');
-        }
-        if (meta->animation.frames)
-            json_animation(&json, &meta->animation);
-        if (meta->narrays)
-            json_arrays(&json, meta);
+        json_more(&json, description, meta);
         json_number(&json, "bytes", (double)result->bytes_in);
     }
     report_json_warnings(&json, &result->warnings, 0);

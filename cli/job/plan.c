@@ -19,16 +19,6 @@ const char *job_plan_jpeg_option(const struct options *opts,
     return NULL;
 }
 
-/* In a batch there may be JPEG files beside the others. */
-static void warn_of_option(const struct options *opts, struct result *result)
-{
-    const char *name = job_plan_jpeg_option(opts, result->to);
-    if (name && result->to != &codec_jpeg && opts->command != COMMAND_BATCH)
-        warn(&result->warnings, "--%s changes nothing in %s%s", name,
-             result->to->title,
-             result->to == &codec_png ? "; --png-level makes it smaller" : "");
-}
-
 /* Plans what changes no sample. What the options ask for beside the turn must
  * be possible so. */
 static int plan_tags(const struct options *opts, struct result *result,
@@ -71,7 +61,11 @@ int job_plan_formats(struct job_plan *plan, const struct options *opts,
     *plan =
         (struct job_plan){ .own = to == from && !opts->depth && !opts->stack };
     plan->within = plan->own && from->turn;
-    warn_of_option(opts, result);
+    /* In a batch there may be JPEG files beside the others. */
+    const char *name = job_plan_jpeg_option(opts, to);
+    if (name && to != &codec_jpeg && opts->command != COMMAND_BATCH)
+        warn(&result->warnings, "--%s changes nothing in %s%s", name, to->title,
+             to == &codec_png ? "; --png-level makes it smaller" : "");
     plan->tags = opts->tag_only || (plan->own && from->oriented);
     if (plan->tags)
         return plan_tags(opts, result, err);
@@ -117,45 +111,6 @@ enum scan_kind job_device_kind(const struct options *opts,
     return SCAN_KINDS;
 }
 
-static int plan_trim(struct decode_plan *plan, const struct stream_info *info,
-                     struct err *err)
-{
-    const struct alignment *alignment =
-        &info->alignment[REPRESENTATION_COEFFICIENTS];
-    plan->width = info->width;
-    plan->height = info->height;
-    if (xform_reverses_x(plan->turn))
-        plan->width -= info->width % alignment->x;
-    if (xform_reverses_y(plan->turn))
-        plan->height -= info->height % alignment->y;
-    if (plan->width && plan->height)
-        return 0;
-    return fail(err,
-                "%u x %u pixels are less than one block of %u x %u, so "
-                "--edge trim would leave nothing",
-                info->width, info->height, alignment->x, alignment->y);
-}
-
-/* Nothing is turned but by the tag. If that is the one that the picture has,
- * nothing is turned at all, which is said. */
-static void plan_tag(struct job_plan *plan, const struct options *opts,
-                     const struct stream_info *info, struct result *result)
-{
-    const struct alignment *alignment =
-        &info->alignment[REPRESENTATION_COEFFICIENTS];
-    result->how = HOW_TAGGED;
-    plan->tag = xform_to_exif(plan->decode.turn);
-    plan->decode.turn = XFORM_NONE;
-    if (opts->op != XFORM_NONE)
-        return;
-    warn(&result->warnings,
-         "%u x %u pixels are not whole blocks of %u x %u: they stay, and so "
-         "does the orientation tag, %u%s",
-         info->width, info->height, alignment->x, alignment->y, plan->tag,
-         opts->upright ? "" : "; upright turns them, with loss");
-    result->edge_warning = result->warnings.count;
-}
-
 /* A picture that cannot be turned as it is coded: what reverses an axis would
  * bring the rest of a block to the wrong end of it. `copy` is not asked to turn
  * anything. */
@@ -163,40 +118,59 @@ static int plan_edge(struct job_plan *plan, const struct options *opts,
                      const struct stream_info *info, struct result *result,
                      struct err *err)
 {
-    const struct alignment *alignment =
+    const struct alignment *block =
         &info->alignment[REPRESENTATION_COEFFICIENTS];
+    struct decode_plan *decode = &plan->decode;
     const bool meant = option_table_given(opts, "edge");
     const bool copies = opts->op == XFORM_NONE && !opts->upright;
-    switch (copies && !meant ? EDGE_TAG : opts->edge) {
-    case EDGE_TRIM:
-        result->how = HOW_TRIMMED;
-        return plan_trim(&plan->decode, info, err);
-    case EDGE_TAG:
-        plan_tag(plan, opts, info, result);
-        return 0;
-    case EDGE_FAIL:
+    const enum edge edge = copies && !meant ? EDGE_TAG : opts->edge;
+    struct err why;
+    fail(&why, "%u x %u pixels are not whole blocks of %u x %u", info->width,
+         info->height, block->x, block->y);
+    if (edge == EDGE_FAIL)
         return fail(err,
-                    "%u x %u pixels are not whole blocks of %u x %u, so "
-                    "it cannot be turned without loss; --edge says what "
+                    "%s, so it cannot be turned without loss; --edge says what "
                     "else to do",
-                    info->width, info->height, alignment->x, alignment->y);
-    case EDGE_REENCODE:
-        break;
+                    why.text);
+    if (edge == EDGE_TRIM) {
+        const bool x = xform_reverses_x(decode->turn);
+        const bool y = xform_reverses_y(decode->turn);
+        result->how = HOW_TRIMMED;
+        decode->width = info->width - (x ? info->width % block->x : 0);
+        decode->height = info->height - (y ? info->height % block->y : 0);
+        return decode->width && decode->height
+                   ? 0
+                   : fail(err,
+                          "%u x %u pixels are less than one block of %u x %u, "
+                          "so --edge trim would leave nothing",
+                          info->width, info->height, block->x, block->y);
     }
-    plan->decode.representation = REPRESENTATION_PLANES;
-    bool chroma_alone =
-        stream_info_can_turn(info, REPRESENTATION_REALIGNED, plan->decode.turn);
-    if (chroma_alone) {
-        plan->decode.representation = REPRESENTATION_REALIGNED;
-        result->how = HOW_LUMA_LOSSLESS;
+    if (edge == EDGE_TAG) {
+        /* Nothing is turned but by the tag. If that is the one that the picture
+         * has, nothing is turned at all, which is said. */
+        result->how = HOW_TAGGED;
+        plan->tag = xform_to_exif(decode->turn);
+        decode->turn = XFORM_NONE;
+        if (opts->op != XFORM_NONE)
+            return 0;
+        warn(&result->warnings,
+             "%s: they stay, and so does the orientation tag, %u%s", why.text,
+             plan->tag, opts->upright ? "" : "; upright turns them, with loss");
+    } else {
+        const bool chroma_alone =
+            stream_info_can_turn(info, REPRESENTATION_REALIGNED, decode->turn);
+        decode->representation =
+            chroma_alone ? REPRESENTATION_REALIGNED : REPRESENTATION_PLANES;
+        if (chroma_alone)
+            result->how = HOW_LUMA_LOSSLESS;
+        if (meant)
+            return 0;
+        warn(&result->warnings,
+             "%s: %sencoded anew, with loss; --lossless refuses, --edge trim%s "
+             "turns without loss",
+             why.text, chroma_alone ? "only chroma is " : "",
+             opts->upright ? "" : " or tag");
     }
-    if (meant)
-        return 0;
-    warn(&result->warnings,
-         "%u x %u pixels are not whole blocks of %u x %u: %sencoded anew, with "
-         "loss; --lossless refuses, --edge trim%s turns without loss",
-         info->width, info->height, alignment->x, alignment->y,
-         chroma_alone ? "only chroma is " : "", opts->upright ? "" : " or tag");
     result->edge_warning = result->warnings.count;
     return 0;
 }
@@ -224,23 +198,15 @@ int job_plan_picture(struct job_plan *plan, const struct options *opts,
     return 0;
 }
 
-/* Returns how many times as many bytes converted samples take. */
-static unsigned times_as_large(const struct job_plan *plan,
-                               const struct options *opts,
-                               const struct codec *to)
-{
-    unsigned narrow = 1u << CELL_U8 | 1u << CELL_U16;
-    if (plan->own)
-        return 1;
-    if (opts->depth)
-        return opts->depth / 8;
-    return to->capabilities.cells & narrow ? 1 : 4;
-}
-
+/* Converted samples take so many times as many bytes. */
 uint64_t job_plan_memory(const struct job_plan *plan,
                          const struct options *opts,
                          const struct result *result, uint64_t bytes)
 {
-    unsigned times = times_as_large(plan, opts, result->to);
+    const unsigned narrow = 1u << CELL_U8 | 1u << CELL_U16;
+    const unsigned times = plan->own     ? 1
+                           : opts->depth ? opts->depth / 8
+                           : result->to->capabilities.cells & narrow ? 1
+                                                                     : 4;
     return times > 1 ? bytes / 2 * (1 + 2 * times) : bytes;
 }

@@ -58,7 +58,7 @@ static int find_format(void *context, struct bytes head, struct err *err)
     return result->from ? 0 : foreign_refuse_input(head, err);
 }
 
-static int read_file(struct job_state *state, struct err *err)
+int job_read_input(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     struct result *result = state->result;
@@ -82,33 +82,21 @@ static int read_file(struct job_state *state, struct err *err)
         result->from = codec_probe(state->input.file);
     result->mtime = state->input.source.st.st_mtim;
     result->bytes_in = state->input.file.size;
-    return result->from ? 0 : fail(err, "the file is empty");
-}
-
-/* A PNG called in.jpg that is to become out.jpg: whoever wrote that believes it
- * to be a JPEG. It stays what it is rather than lose pixels to a conversion
- * that nobody asked for. */
-static void keep_misnamed(struct job_state *state)
-{
-    struct result *result = state->result;
-    const char *suffix = path_suffix(state->job->input);
+    if (!result->from)
+        return fail(err, "the file is empty");
+    result->to = job->format ? job->format : result->from;
+    /* A PNG called in.jpg that is to become out.jpg: whoever wrote that
+     * believes it to be a JPEG. It stays what it is rather than lose pixels to
+     * a conversion that nobody asked for. */
+    const char *suffix = path_suffix(job->input);
     if (result->to == result->from || state->opts->format_name ||
         codec_by_name(suffix) != result->to)
-        return;
+        return 0;
     warn(&result->warnings,
          "its suffix is .%s, but it is a %s and stays one; --format "
          "converts it",
          suffix, result->from->title);
     result->to = result->from;
-}
-
-int job_read_input(struct job_state *state, struct err *err)
-{
-    struct result *result = state->result;
-    if (read_file(state, err))
-        return -1;
-    result->to = state->job->format ? state->job->format : result->from;
-    keep_misnamed(state);
     return 0;
 }
 
@@ -234,12 +222,13 @@ mode_t job_mode_of_new(const struct job_state *state)
                : state->input.source.st.st_mode & 0777;
 }
 
-/* Nothing is written over a file that would become what it is. */
-static enum written write_picture(struct job_state *state, struct err *err)
+static int write_output(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     const struct options *opts = state->opts;
-    bool replaces = replaces_input(job);
+    struct result *result = state->result;
+    const bool replaces = replaces_input(job);
+    const bool unchanged = result->how == HOW_UNCHANGED;
     const struct write_opts write = {
         .root = job->output_root,
         .no_clobber = opts->no_clobber,
@@ -248,48 +237,36 @@ static enum written write_picture(struct job_state *state, struct err *err)
         .to_replace = advise_replacing(job),
         .preserve = opts->preserve,
         .mode = job_mode_of_new(state),
-        .warnings = &state->result->warnings,
+        .warnings = &result->warnings,
         .unnamed = state->scratch.early.made ? &state->scratch.early.fd : NULL,
         .regular = job->regular,
         .stays = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
     };
-    if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
-        return WRITTEN;
-    return file_write(job->output, state->output.file, &write, err);
-}
-
-/* A file of XMP beside a picture, IMG.jpg.xmp or IMG.xmp, may say how it lies,
- * and programs believe it rather than the picture. */
-static void warn_of_sidecars(struct job_state *state)
-{
-    const struct job *job = state->job;
-    const int length = (int)strlen(job->output);
-    const int suffix = (int)strlen(path_suffix(job->output));
-    char name[PATH_MAX];
-    if (state->result->how == HOW_UNCHANGED)
-        return;
-    for (int i = 0; i < (suffix ? 2 : 1); i++) {
-        const int cut = i * (suffix + 1);
-        snprintf(name, sizeof name, "%.*s.xmp", length - cut, job->output);
-        if (file_exists(job->output_root, name))
-            warn(&state->result->warnings,
-                 "%s stays as it is, and may say another orientation", name);
-    }
-}
-
-static int write_output(struct job_state *state, struct err *err)
-{
-    const struct job *job = state->job;
     if (job->taker)
         return job->taker->put(job->taker->context, state->output.file,
-                               &state->result->bytes_out, err);
-    const enum written written = write_picture(state, err);
-    state->result->replaced = written == WRITTEN_OVER;
+                               &result->bytes_out, err);
+    /* Nothing is written over a file that would become what it is. */
+    const enum written written =
+        unchanged && replaces && is_same_file(job)
+            ? WRITTEN
+            : file_write(job->output, state->output.file, &write, err);
+    result->replaced = written == WRITTEN_OVER;
     if (written == WRITTEN_EXISTS)
-        state->result->skipped = SKIPPED_EXISTS;
-    else if (written != WRITTEN_NOT)
-        warn_of_sidecars(state);
+        result->skipped = SKIPPED_EXISTS;
+    /* A file of XMP beside a picture, IMG.jpg.xmp or IMG.xmp, may say how it
+     * lies, and programs believe it rather than the picture. */
+    const int length = (int)strlen(job->output);
+    const int suffix = (int)strlen(path_suffix(job->output));
+    const bool made = written == WRITTEN || written == WRITTEN_OVER;
+    for (int i = 0; made && !unchanged && i < (suffix ? 2 : 1); i++) {
+        char name[PATH_MAX];
+        snprintf(name, sizeof name, "%.*s.xmp", length - i * (suffix + 1),
+                 job->output);
+        if (file_exists(job->output_root, name))
+            warn(&result->warnings,
+                 "%s stays as it is, and may say another orientation", name);
+    }
     return written == WRITTEN_NOT ? -1 : 0;
 }
 
@@ -354,23 +331,16 @@ int job_retry(struct job_state *state, struct err *err)
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
 }
 
-/* Notes how many threads have worked, and warns of those that could not be
- * started: without them it takes longer. */
-static void note_threads(const struct job_state *state)
+int job_finish(struct job_state *state, struct err *err)
 {
+    const int status = run_stages(state, STAGE_TURN, STAGE_ENCODE, err);
     struct thread_pool *pool = state->job->tools.pool;
     const int why = thread_pool_refused(pool);
     state->result->threads = thread_pool_worked(pool);
-    if (why)
+    if (why) /* without them it takes longer */
         warn(&state->result->warnings,
              "not all of %u threads could be started: %s",
              thread_pool_threads(pool), strerror(why));
-}
-
-int job_finish(struct job_state *state, struct err *err)
-{
-    int status = run_stages(state, STAGE_TURN, STAGE_ENCODE, err);
-    note_threads(state);
     return status;
 }
 

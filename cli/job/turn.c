@@ -17,34 +17,25 @@
  * most of it. */
 static const uint64_t memory_least = 16 << 20;
 
+/* A cell of a byte may have been one bit. */
+enum { CELLS_OF_BITS = 8 };
+
 /* The rows that are turned or encoded, while they are in memory, get a quarter
  * of it, so that two such jobs, and the scratch memory of encoders, find room.
  * More than this makes nothing faster. */
 static const uint64_t rows_most = 256 << 20;
-
-static uint64_t rows_memory(uint64_t bytes)
-{
-    return bytes / 4 < rows_most ? bytes / 4 : rows_most;
-}
-
-/* Returns whether a picture can go through a file: between formats that do not
- * turn it as a whole. */
-static bool goes_through(const struct job_state *state)
-{
-    const struct codec *from = state->result->from, *to = state->result->to;
-    return from->stores && to->stores && !state->opts->stack &&
-           (state->plan.own || (!from->turn && !to->turn));
-}
-
-/* A cell of a byte may have been one bit. */
-enum { CELLS_OF_BITS = 8 };
 
 /* Without --max-memory less of a picture that can go through a file is in
  * memory: only what is as sparse as a bomb is more. */
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
-    const uint64_t file = state->result->bytes_in;
+    const struct codec *from = state->result->from, *to = state->result->to;
+    const uint64_t file = state->result->bytes_in, quarter = limits->bytes / 4;
+    /* Formats that do not turn a picture as a whole. */
+    const bool goes_through = from->stores && to->stores &&
+                              !state->opts->stack &&
+                              (state->plan.own || (!from->turn && !to->turn));
     scratch_file_close(&state->scratch.early);
     state->scratch.place = (struct scratch_place){ .beside = job->output,
                                                    .root = job->output_root };
@@ -53,14 +44,14 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
         /* It may be given the name of the output, instead of being copied. */
         .mode = job->opts->preserve ? 0600 : job_mode_of_new(state),
     };
-    if (!goes_through(state) || limits->bytes < memory_least)
+    if (!goes_through || limits->bytes < memory_least)
         return;
-    state->scratch.access =
-        scratch_access(&state->scratch.place, rows_memory(limits->bytes));
+    state->scratch.access = scratch_access(
+        &state->scratch.place, quarter < rows_most ? quarter : rows_most);
     limits->scratch = &state->scratch.access;
     limits->stored =
         account_cells_of(file, CELLS_OF_BITS * ACCOUNT_CELLS_OF_BYTE);
-    if (limits->file && !state->result->from->turn)
+    if (limits->file && !from->turn)
         limits->bytes = account_cells_of(file, ACCOUNT_CELLS_OF_BYTE);
 }
 
@@ -70,18 +61,6 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
  * megapixels on 2 processors: 0.57 s, not 1.05); and a file that is larger is
  * mapped, not read. (One of 18 MB is slower to map: 0.104 s, not 0.099.) */
 static const uint64_t flushed_from = 16 << 20, mapped_from = 64 << 20;
-
-/* Returns whether the output goes to a file while it is encoded, which is made
- * then: where cells go through one; or where there is much of it, and the place
- * of the output can take it at once. */
-static bool flushes_output(struct job_state *state)
-{
-    const struct pixels *pixels = &state->img.pixels;
-    return pixels->kind == PIXELS_BANDS ||
-           (pixels->kind == PIXELS_ROWS && pixels->rows.size >= flushed_from &&
-            state->result->to->stores && !state->job->taker &&
-            scratch_file_make_output(&state->scratch.early));
-}
 
 /* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's
  * picture, and no drawing worth the name, is as sparse as this. */
@@ -268,34 +247,8 @@ static void warn_of_tags(struct job_state *state, struct orientation o)
              o.other, orientation_place(o.other_place));
 }
 
-/* Fails unless the output is read as the input is, but turned. */
-static int check_oriented(const struct job_state *state,
-                          const struct load_opts *load,
-                          const struct stream_info *was, struct err *err)
-{
-    struct warnings unheard = { 0 };
-    struct load_opts again = *load;
-    struct reader reader;
-    struct err why;
-    again.warnings = &unheard;
-    if (codec_open(&reader, state->result->from, state->output.file, &again,
-                   &why))
-        return fail(err,
-                    "what was made cannot be read, so it was not written: %s; "
-                    "this is a fault of gimgxf, please report it",
-                    why.text);
-    const unsigned value = reader.info.orientation.value;
-    const bool right = reader.info.width == was->width &&
-                       reader.info.height == was->height &&
-                       (value ? value : 1) == state->output.outline.orientation;
-    codec_close(&reader);
-    return right ? 0
-                 : fail(err, "what was made is not shown turned, so it was not "
-                             "written; this is a fault of gimgxf, please "
-                             "report it");
-}
-
-/* Makes the file as it is, but for what says how it is shown. */
+/* Makes the file as it is, but for what says how it is shown; and fails unless
+ * what all readers obey is read as that of the input, but turned. */
 static int set_tag(struct job_state *state, const struct load_opts *load,
                    struct err *err)
 {
@@ -305,18 +258,37 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
     struct bytes *input = &state->input.file, *output = &state->output.file;
     if (codec->retag(output, &info, *input, state->opts->op, load, err))
         return -1;
-    bool same = output->size == input->size &&
-                memcmp(output->data, input->data, input->size) == 0;
+    const bool same = output->size == input->size &&
+                      memcmp(output->data, input->data, input->size) == 0;
+    const unsigned tag = xform_retag(info.orientation.value, state->opts->op);
     if (same)
         result->how = HOW_UNCHANGED;
     warn_of_tags(state, info.orientation);
     result->width = info.width;
     result->height = info.height;
-    state->output.outline.orientation =
-        xform_retag(info.orientation.value, state->opts->op);
+    state->output.outline.orientation = tag;
     state->output.made = true;
-    if (!same && codec->oriented && check_oriented(state, load, &info, err))
-        return -1;
+    if (!same && codec->oriented) {
+        struct warnings unheard = { 0 };
+        struct load_opts again = *load;
+        struct reader reader;
+        struct err why;
+        again.warnings = &unheard;
+        if (codec_open(&reader, codec, *output, &again, &why))
+            return fail(err,
+                        "what was made cannot be read, so it was not written: "
+                        "%s; this is a fault of gimgxf, please report it",
+                        why.text);
+        const unsigned value = reader.info.orientation.value;
+        const bool right = reader.info.width == info.width &&
+                           reader.info.height == info.height &&
+                           (value ? value : 1) == tag;
+        codec_close(&reader);
+        if (!right)
+            return fail(err, "what was made is not shown turned, so it was not "
+                             "written; this is a fault of gimgxf, please "
+                             "report it");
+    }
     free_input(state);
     return 0;
 }
@@ -390,15 +362,22 @@ static void plan_samples(const struct job_state *state, const struct image *img,
         plan->cell = cell;
 }
 
-static int decode_by(struct job_state *state, struct reader *reader,
-                     struct turner_context *context, struct err *err)
+/* Decodes, and turns what can be turned meanwhile. */
+static int decode(struct job_state *state, struct reader *reader,
+                  struct err *err)
 {
-    const struct turner turner = turner_of(context);
-    const struct scan_turner *scans = context->job->tools.scan_turner;
+    struct turner_context context = { .job = state->job,
+                                      .account = &state->account };
+    const struct scan_turner *scans = state->job->tools.scan_turner;
+    const enum scan_kind kind = job_device_kind(state->opts, state->result);
     struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
+    if (image_choose_pixels(&reader->img, &reader->opts->limits) ==
+            PIXELS_BANDS &&
+        open_cpu(&context, err))
+        return -1;
+    const struct turner turner = turner_of(&context);
     plan.turner = turner.parallel ? &turner : NULL;
-    const enum scan_kind kind = job_device_kind(state->opts, state->result);
     if (scans && kind != SCAN_KINDS) {
         scan_turner = *scans;
         scan_turner.optimize = state->opts->optimize;
@@ -409,20 +388,7 @@ static int decode_by(struct job_state *state, struct reader *reader,
         if (kind == SCAN_KIND_JPEG || kind == SCAN_KIND_FROM_PNG)
             plan_samples(state, &reader->img, &plan);
     }
-    return codec_decode(reader, &state->img, &plan, err);
-}
-
-/* Decodes, and turns what can be turned meanwhile. */
-static int decode(struct job_state *state, struct reader *reader,
-                  struct err *err)
-{
-    struct turner_context context = { .job = state->job,
-                                      .account = &state->account };
-    if (image_choose_pixels(&reader->img, &reader->opts->limits) ==
-            PIXELS_BANDS &&
-        open_cpu(&context, err))
-        return -1;
-    int status = decode_by(state, reader, &context, err);
+    const int status = codec_decode(reader, &state->img, &plan, err);
     close_cpu(&context);
     return status;
 }
@@ -440,26 +406,6 @@ static int read_picture(struct job_state *state, const struct load_opts *load,
         status = decode(state, &reader, err);
     codec_close(&reader);
     return status;
-}
-
-/* Returns whether the orientation goes with what --strip drops. */
-static bool drops_tag(const struct options *opts, enum tag_place place)
-{
-    return opts->strip || (place == TAG_EXIF && opts->drop & DROP_EXIF) ||
-           (place == TAG_XMP && opts->drop & DROP_XMP);
-}
-
-static int check_orientation(const struct job_state *state, struct err *err)
-{
-    const struct options *opts = state->opts;
-    const struct image *img = &state->img;
-    if (opts->ignore_orientation && img->orientation != 1 &&
-        drops_tag(opts, img->meta->orientation.place))
-        return fail(err,
-                    "--strip would drop the orientation, %u, that "
-                    "--ignore-orientation leaves",
-                    img->orientation);
-    return 0;
 }
 
 static void reserve(void *context, uint64_t bytes)
@@ -504,7 +450,17 @@ int job_decode(struct job_state *state, struct err *err)
     if (!state->plan.own)
         metadata_drop_portable(state->img.meta, opts->drop);
     warn_of_tags(state, state->img.meta->orientation);
-    return check_orientation(state, err);
+    /* The orientation may go with what --strip drops. */
+    const enum tag_place place = state->img.meta->orientation.place;
+    return opts->ignore_orientation && state->img.orientation != 1 &&
+                   (opts->strip ||
+                    (place == TAG_EXIF && opts->drop & DROP_EXIF) ||
+                    (place == TAG_XMP && opts->drop & DROP_XMP))
+               ? fail(err,
+                      "--strip would drop the orientation, %u, that "
+                      "--ignore-orientation leaves",
+                      state->img.orientation)
+               : 0;
 }
 
 /* ---- Turning ------------------------------------------------------------- */
@@ -537,17 +493,6 @@ static bool has_nothing_to_do(const struct job_state *state)
     return plan->own && turn_of(state) == XFORM_NONE && same_tag && same_kind &&
            !lost && !opts->strip && !opts->drop && !opts->quality &&
            !opts->effort && !opts->optimize && !opts->no_restart;
-}
-
-/* Drops all warnings but that it is left by its tag. */
-static void keep_edge_warning(struct result *result)
-{
-    struct warnings *warnings = &result->warnings;
-    if (result->edge_warning > WARNINGS_MAX)
-        return;
-    if (result->edge_warning)
-        warnings->list[0] = warnings->list[result->edge_warning - 1];
-    warnings->count = result->edge_warning = result->edge_warning ? 1 : 0;
 }
 
 struct convert_opts job_convert_opts(const struct job_state *state)
@@ -612,7 +557,14 @@ int job_turn(struct job_state *state, struct err *err)
         return 0;
     enum xform t = turn_of(state);
     if (has_nothing_to_do(state)) {
-        keep_edge_warning(result); /* what else would be lost is not */
+        /* What else would be lost is not: that it is left by its tag stays. */
+        struct warnings *warnings = &result->warnings;
+        const unsigned kept = result->edge_warning;
+        if (kept <= WARNINGS_MAX) {
+            if (kept)
+                warnings->list[0] = warnings->list[kept - 1];
+            warnings->count = result->edge_warning = kept ? 1 : 0;
+        }
         result->width = state->img.width;
         result->height = state->img.height;
         state->output.outline.orientation = state->img.orientation;
@@ -630,14 +582,23 @@ int job_turn(struct job_state *state, struct err *err)
 
 /* ---- Encoding ------------------------------------------------------------ */
 
-static int encode_by(struct job_state *state, const struct turner *turner,
-                     struct err *err)
+/* The output goes to a file while it is encoded, which is made then, where
+ * cells go through one; or where there is much of it, and the place of the
+ * output can take it at once. */
+static int encode(struct job_state *state, const struct turner *turner,
+                  struct err *err)
 {
     struct result *result = state->result;
+    const struct codec *to = result->to;
+    const struct pixels *pixels = &state->img.pixels;
     uint32_t adler = 0;
     bool encoded_anew = false;
     const struct flush to_file = flush_of(state);
-    const bool flushes = flushes_output(state);
+    const bool flushes =
+        pixels->kind == PIXELS_BANDS ||
+        (pixels->kind == PIXELS_ROWS && pixels->rows.size >= flushed_from &&
+         to->stores && !state->job->taker &&
+         scratch_file_make_output(&state->scratch.early));
     struct save_opts save = save_opts_of(state, turner);
     save.adler = &adler;
     save.encoded_anew = &encoded_anew;
@@ -647,8 +608,8 @@ static int encode_by(struct job_state *state, const struct turner *turner,
     state->output.outline = image_kind(&state->img);
     if (save.orientation)
         state->output.outline.orientation = save.orientation;
-    if (metadata_turn(&state->img, result->to, &save, err) ||
-        result->to->encode(&state->output.file, &state->img, &save, err) ||
+    if (metadata_turn(&state->img, to, &save, err) ||
+        to->encode(&state->output.file, &state->img, &save, err) ||
         (flushes && take_flushed(state, err)))
         return -1;
     if (encoded_anew)
@@ -656,22 +617,19 @@ static int encode_by(struct job_state *state, const struct turner *turner,
     return check_output(state, &state->img, &save, err);
 }
 
-static int encode(struct job_state *state, struct err *err)
+int job_encode(struct job_state *state, struct err *err)
 {
     struct turner_context context = { .job = state->job,
                                       .account = &state->account };
     const struct meta *meta = state->img.meta;
-    if (meta && meta->animation.stored && open_cpu(&context, err))
-        return -1;
+    int status = 0;
+    if (!state->output.made && meta && meta->animation.stored)
+        status = open_cpu(&context, err);
     const struct turner turner = turner_of(&context);
-    int status = encode_by(state, &turner, err);
+    if (!state->output.made && status == 0)
+        status = encode(state, &turner, err);
     close_cpu(&context);
-    return status;
-}
-
-int job_encode(struct job_state *state, struct err *err)
-{
-    if (!state->output.made && encode(state, err))
+    if (status)
         return -1;
     image_free(&state->img);
     state->result->scratch = state->scratch.place.mapped;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/job/job.h"
+#include "cli/files/path.h"
 #include "cli/json/json.h"
 #include "codecs/base/clock.h"
 
@@ -69,32 +69,10 @@ bool manifest_time_read(const char *text, struct timespec *time)
 
 /* ---- Opening ----------------------------------------------------------- */
 
-/* Looks at the bytes that are there already: a manifest begins with empty
- * lines, as manifest_index_read() accepts them, then an object. If they cannot
- * be read, they may end within a line, after which an empty line does no harm.
- */
-static int check_contents(struct manifest *m, struct err *err)
-{
-    struct stat st;
-    char head[4096], first = '{', last = '\0';
-    if (fstat(m->fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
-        return 0;
-    int in = open(m->name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = in < 0 ? 0 : pread(in, head, sizeof head, 0);
-    for (ssize_t i = n; i-- > 0;)
-        if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
-            first = head[i];
-    if (in >= 0) {
-        (void)!pread(in, &last, 1, st.st_size - 1);
-        close(in);
-    }
-    m->cut = last != '\n';
-    return first == '{' ? 0 : fail(err, "%s: not a manifest", m->name);
-}
-
 /* Locks an open file: for one that writes, or for any number that read. Pipes
  * and the like need no lock. Locks of flock() stay as long as the file is open
- * in any process: those of fcntl() would end when check_contents() closes it.
+ * in any process: those of fcntl() would end when it is closed that is read
+ * below.
  */
 static int lock(int fd, int how, const char *name, struct warnings *warnings,
                 struct err *err)
@@ -124,6 +102,7 @@ int manifest_open(struct manifest **manifest, const char *name,
                   struct warnings *warnings, struct err *err)
 {
     struct manifest *m = calloc(1, sizeof *m);
+    struct stat st;
     if (!m)
         return fail(err, "no memory");
     if (!(m->cwd = getcwd(NULL, 0))) {
@@ -133,11 +112,27 @@ int manifest_open(struct manifest **manifest, const char *name,
     }
     m->name = name;
     m->fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    int status = m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno)) : 0;
-    if (status == 0)
-        status = lock(m->fd, LOCK_EX, name, warnings, err);
-    if (status == 0)
-        status = check_contents(m, err);
+    int status = m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno))
+                           : lock(m->fd, LOCK_EX, name, warnings, err);
+    if (status == 0 && fstat(m->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        st.st_size) {
+        /* A manifest begins with empty lines, as resume.c accepts them, then an
+         * object. If it cannot be read, it may end within a line, after which
+         * an empty line does no harm. */
+        char head[4096], first = '{', last = '\0';
+        int in = open(name, O_RDONLY | O_CLOEXEC);
+        ssize_t n = in < 0 ? 0 : pread(in, head, sizeof head, 0);
+        for (ssize_t i = n; i-- > 0;)
+            if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
+                first = head[i];
+        if (in >= 0) {
+            (void)!pread(in, &last, 1, st.st_size - 1);
+            close(in);
+        }
+        m->cut = last != '\n';
+        if (first != '{')
+            status = fail(err, "%s: not a manifest", name);
+    }
     if (status) {
         if (m->fd >= 0)
             close(m->fd);
@@ -203,22 +198,6 @@ static void put_record(struct json_writer *json, const struct record *r,
     json_close(json, '}');
 }
 
-/* A new file is safe only when its directory is. Some file systems cannot sync
- * one. */
-static void sync_directory(const char *name)
-{
-    char directory[PATH_MAX];
-    const char *slash = strrchr(name, '/');
-    int n = slash ? (int)(slash - name) + 1 : 0;
-    if (snprintf(directory, sizeof directory, "%.*s.", n, name) >= PATH_MAX)
-        return;
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
 /* A line has a newline before it, too, which ends one that was cut short. It is
  * appended in one write() if the kernel takes it so. Pipes and the like cannot
  * be synced, and need not be. */
@@ -255,10 +234,21 @@ int manifest_note(struct manifest *manifest, const struct record *record,
     if (fdatasync(m->fd) && errno != EINVAL && errno != EROFS &&
         errno != ENOTSUP)
         return fail_system(err, NULL);
+    /* A new file is safe only when its directory is. Some file systems cannot
+     * sync one. */
     pthread_mutex_lock(&m->mutex);
-    if (!m->named)
-        sync_directory(m->name);
+    const struct path path = path_split(m->name, strlen(m->name));
+    struct path_text directory;
+    path_text_set(&directory, path.ndirectory ? "" : ".");
+    path_text_add(&directory, path.directory, path.ndirectory);
+    const int fd =
+        m->named ? -1
+                 : open(directory.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     m->named = true;
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
     pthread_mutex_unlock(&m->mutex);
     return 0;
 }

@@ -2,8 +2,8 @@
  *
  * A file is known by its canonical name: the directory without symbolic links,
  * "." and "..", even where it does not exist yet, and the last component, which
- * is followed if it is a link. The canonical names of directories are kept, so
- * that a file costs one lstat().
+ * is followed if it is a link. The canonical names of the last directories are
+ * kept, so that a file costs one lstat().
  *
  * A file that exists and has one link is known by its inode instead: its names
  * may differ on a file system that ignores case or that is mounted twice. Each
@@ -19,14 +19,21 @@
 #include "cli/files/path.h"
 #include "codecs/base/err.h"
 
+enum { IDENTITY_DIRECTORIES = 8 };
+
 /* {0} is empty. */
 struct file_identities {
     struct string_arena names;
-    void *spelled; /* what is known of directories, as file_identity.c has it */
+    struct spelled_directory {
+        const char *name;
+        size_t length;
+        const char *directory; /* its canonical name */
+    } last[IDENTITY_DIRECTORIES];
+    unsigned next;
 };
 
 struct file_identity {
-    const char *directory; /* canonical; equal names are equal pointers */
+    const char *directory; /* canonical */
     const char *base;      /* not ended by a NUL; "" if it is a directory */
     size_t nbase;
     bool known; /* by the inode below: it has one link */

@@ -42,33 +42,6 @@ struct walked {
  * each file in them. */
 enum { WALKED_KEPT = 16 };
 
-/* Opens a directory that is about to be walked, and to which everything found
- * in it is confined. It is closed with the inputs. On failure it returns NULL,
- * with the reason. */
-static struct root *open_walked(struct inputs *inputs, const char *name,
-                                enum root_links links, struct err *err)
-{
-    bool kept = inputs->nwalked < WALKED_KEPT;
-    struct walked *walked = malloc(sizeof *walked);
-    const char *copy = string_arena_keep(&inputs->names, name, strlen(name));
-    struct err why;
-    if (!walked || !copy) {
-        free(walked);
-        fail(err, "no memory for the names of the inputs");
-        return NULL;
-    }
-    if (root_open_walked(&walked->root, copy, links, kept, &why)) {
-        root_close(&walked->root);
-        free(walked);
-        fail(err, "%s: %s", name, why.text);
-        return NULL;
-    }
-    walked->next = inputs->walked;
-    inputs->walked = walked;
-    inputs->nwalked++;
-    return &walked->root;
-}
-
 void inputs_free(struct inputs *inputs)
 {
     while (inputs->walked) {
@@ -141,20 +114,6 @@ static int by_bytes(const void *a, const void *b)
 
 /* ---- One entry --------------------------------------------------------- */
 
-/* Counts a file of a format, which may be NULL. */
-static void pass_over(struct passed_over *passed, const struct foreign *format)
-{
-    const unsigned most = sizeof passed->kind / sizeof *passed->kind;
-    unsigned i = 0;
-    while (i < passed->kinds && passed->kind[i].format != format)
-        i++;
-    if (!format || i == most)
-        return;
-    passed->kind[i].format = format;
-    passed->kind[i].files++;
-    passed->kinds = i == passed->kinds ? i + 1 : passed->kinds;
-}
-
 /* Takes a file if it is wanted. Temporary files are not, nor backups of earlier
  * runs. One of a format that is not read is counted. Returns 0, or -1 with the
  * reason. */
@@ -179,7 +138,16 @@ static int take_file(struct gather *w, const char *base,
         return 0;
     if (codec_by_name(path_suffix(base)))
         return entries_add(entries, base, w->err);
-    pass_over(&w->inputs->passed, foreign_by_suffix(path_suffix(base)));
+    struct passed_over *passed = &w->inputs->passed;
+    const struct foreign *format = foreign_by_suffix(path_suffix(base));
+    unsigned i = 0;
+    while (i < passed->kinds && passed->kind[i].format != format)
+        i++;
+    if (!format || i == sizeof passed->kind / sizeof *passed->kind)
+        return 0;
+    passed->kind[i].format = format;
+    passed->kind[i].files++;
+    passed->kinds += i == passed->kinds;
     return 0;
 }
 
@@ -228,29 +196,25 @@ static int look(struct gather *w, size_t length, const struct dirent *entry,
         return 0;
     if (enter(w, length, base))
         return -1;
-    switch (kind_of(w, entry)) {
-    case KIND_FILE:
+    const enum entry_kind kind = kind_of(w, entry);
+    if (kind == KIND_FILE)
         return take_file(w, base, entries);
-    case KIND_DIRECTORY:
-        if (*base == '.' || globs_match(&w->opts->exclude, below, 0))
-            return 0;
-        *stpcpy(stpcpy(with_slash, base), "/") = '\0';
-        return entries_add(entries, with_slash, w->err);
-    case KIND_OTHER:
-        break;
-    }
-    return 0;
+    if (kind == KIND_OTHER || *base == '.' ||
+        globs_match(&w->opts->exclude, below, 0))
+        return 0;
+    *stpcpy(stpcpy(with_slash, base), "/") = '\0';
+    return entries_add(entries, with_slash, w->err);
 }
 
 /* ---- A directory ------------------------------------------------------- */
 
-/* Appends the path to the inputs. */
-static int add_input(struct gather *w, bool directory)
+/* Appends the path to the inputs; `named`: as the user gave it. */
+static int add_input(struct gather *w, bool directory, bool named)
 {
     const struct input input = {
         .name = w->path,
-        .root = w->root,
-        .below = (uint16_t)w->below,
+        .root = named ? NULL : w->root,
+        .below = named ? 0 : (uint16_t)w->below,
         .directory = directory,
     };
     return inputs_add(w->inputs, &input, w->err);
@@ -285,10 +249,7 @@ static int read_directory(struct gather *w, size_t length,
     if (!unread || status)
         return status;
     w->path[length > 1 ? length - 1 : 1] = '\0';
-    if (!root)
-        return add_input(w, true);
-    const struct input named = { .name = w->path, .directory = true };
-    return inputs_add(w->inputs, &named, w->err);
+    return add_input(w, true, root);
 }
 
 /* Walks the directory `path`, of `length` bytes with its slash. */
@@ -301,13 +262,10 @@ static int walk_directory(struct gather *w, size_t length)
     if (count)
         qsort(list, count, sizeof *list, by_bytes);
     for (size_t i = 0; i < count && status == 0; i++) {
-        const char *name = list[i];
-        size_t n = strlen(name);
-        status = enter(w, length, name);
-        if (status)
-            break;
-        status = name[n - 1] == '/' ? walk_directory(w, length + n)
-                                    : add_input(w, false);
+        const size_t n = strlen(list[i]);
+        status = enter(w, length, list[i]) ? -1
+                 : list[i][n - 1] == '/'   ? walk_directory(w, length + n)
+                                           : add_input(w, false, false);
     }
     bytes_free(&entries.list);
     string_arena_free(&entries.names);
@@ -325,16 +283,33 @@ static int walk_directory(struct gather *w, size_t length)
  * Left out are names that end as --backup says, what --exclude names, and the
  * directory where outputs go. Everything found is confined to `root`: a
  * directory that becomes a link after it was walked is not followed. */
-static int walk_root(struct gather *w, const char *root)
+static int walk_root(struct gather *w, const char *name)
 {
-    size_t n = strlen(root);
-    if (enter(w, 0, root) || (root[n - 1] != '/' && enter(w, n, "/")))
+    struct inputs *inputs = w->inputs;
+    const bool kept = inputs->nwalked < WALKED_KEPT;
+    const enum root_links links =
+        w->opts->in_place ? ROOT_LINKS_NONE : ROOT_LINKS_TO_FILE;
+    const size_t n = strlen(name);
+    struct err why;
+    if (enter(w, 0, name) || (name[n - 1] != '/' && enter(w, n, "/")))
         return -1;
+    struct walked *walked = malloc(sizeof *walked);
+    const char *copy = string_arena_keep(&inputs->names, name, n);
+    if (!walked || !copy) {
+        free(walked);
+        return fail(w->err, "no memory for the names of the inputs");
+    }
+    if (root_open_walked(&walked->root, copy, links, kept, &why)) {
+        root_close(&walked->root);
+        free(walked);
+        return fail(w->err, "%s: %s", name, why.text);
+    }
+    walked->next = inputs->walked;
+    inputs->walked = walked;
+    inputs->nwalked++;
     w->below = strlen(w->path);
-    w->root = open_walked(
-        w->inputs, root,
-        w->opts->in_place ? ROOT_LINKS_NONE : ROOT_LINKS_TO_FILE, w->err);
-    return w->root ? walk_directory(w, w->below) : -1;
+    w->root = &walked->root;
+    return walk_directory(w, w->below);
 }
 
 /* ---- All inputs --------------------------------------------------------- */
@@ -361,15 +336,20 @@ static int take(struct gather *g, const char *name)
     return inputs_add(g->inputs, &(struct input){ .name = name }, err);
 }
 
-/* Takes the names in a list, each ended by `end`; the last one may lack it. */
-static int take_lines(struct gather *g, int fd, char end)
+/* Takes the names in a list; the last one may lack its end. */
+static int take_list(struct gather *g)
 {
-    const char *file = g->opts->files_from;
     struct err *err = g->err;
-    struct line_reader lines = { .fd = fd, .end = end, .most = PATH_MAX };
-    enum line got = LINE_READ;
+    const char *file = g->opts->files_from;
+    const bool standard = strcmp(file, "-") == 0;
+    struct line_reader lines = {
+        .fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC),
+        .end = g->opts->nul ? '\0' : '\n',
+        .most = PATH_MAX,
+    };
+    enum line got = lines.fd < 0 ? LINE_FAILED : LINE_READ;
     int status = 0;
-    for (size_t n = 1; status == 0; n++) {
+    for (size_t n = 1; status == 0 && got != LINE_FAILED; n++) {
         char *line;
         size_t size;
         got = line_reader_next(&lines, &line, &size);
@@ -390,20 +370,8 @@ static int take_lines(struct gather *g, int fd, char end)
     if (got == LINE_FAILED)
         status = fail(err, "--files-from: %s: %s", file, strerror(errno));
     line_reader_free(&lines);
-    return status;
-}
-
-static int take_list(struct gather *g)
-{
-    struct err *err = g->err;
-    const char *file = g->opts->files_from;
-    bool standard = strcmp(file, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail(err, "--files-from: %s: %s", file, strerror(errno));
-    int status = take_lines(g, fd, g->opts->nul ? '\0' : '\n');
-    if (!standard)
-        close(fd);
+    if (!standard && lines.fd >= 0)
+        close(lines.fd);
     return status;
 }
 

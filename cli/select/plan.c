@@ -41,27 +41,12 @@ struct template_part {
     size_t length;
 };
 
-/* Reads what stands between braces. */
-static int read_field(const char *text, size_t length,
-                      struct template_part *part, struct err *err)
-{
-    static const char *const names[] = { "dir", "stem", "ext", "op" };
-    for (int i = FIELD_DIR; i < FIELD_TEXT; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0) {
-            part->field = (enum template_field)i;
-            return 0;
-        }
-    return fail(err,
-                "--output: {%.*s} is not a field; expected {dir}, {stem}, "
-                "{ext} or {op}",
-                length > 100 ? 100 : (int)length, text);
-}
-
 /* Reads the next part of a template, and moves on behind it. Returns 0, or -1
  * with the reason. */
 static int next_part(const char **template, struct template_part *part,
                      struct err *err)
 {
+    static const char *const names[] = { "dir", "stem", "ext", "op" };
     const char *at = *template;
     const size_t plain = strcspn(at, "{}");
     *part = (struct template_part){ FIELD_TEXT, at, plain };
@@ -78,110 +63,66 @@ static int next_part(const char **template, struct template_part *part,
     if (at[length] != '}')
         return fail(err, "--output: a { without }; write {{ for a plain {");
     *template = at + length + 1;
-    return read_field(at, length, part, err);
+    int i = FIELD_DIR;
+    while (i < FIELD_TEXT &&
+           (strlen(names[i]) != length || memcmp(names[i], at, length) != 0))
+        i++;
+    part->field = (enum template_field)i;
+    return i < FIELD_TEXT
+               ? 0
+               : fail(err,
+                      "--output: {%.*s} is not a field; expected {dir}, "
+                      "{stem}, {ext} or {op}",
+                      length > 100 ? 100 : (int)length, at);
 }
 
-/* Checks a template, and finds the directory that all names are in: the text
- * before the first field up to its last slash; "" if there is none. */
-static int find_folder(const char *template, struct path_text *folder,
-                       struct err *err)
-{
-    struct template_part part;
-    bool before = true;
-    path_text_set(folder, "");
-    while (*template) {
-        if (next_part(&template, &part, err))
-            return -1;
-        before = before && part.field == FIELD_TEXT;
-        if (before)
-            path_text_add(folder, part.text, part.length);
-    }
-    const char *slash = memrchr(folder->text, '/', folder->length);
-    folder->length = !slash                  ? 0
-                     : slash == folder->text ? 1
-                                             : (size_t)(slash - folder->text);
-    folder->text[folder->length] = '\0';
-    return 0;
-}
-
-/* ---- Expanding it -------------------------------------------------------- */
-
-struct suffix {
-    const char *text;
-    size_t length;
-};
-
-/* Adds a suffix, or that of the format unless it names that already. If
- * suffixes choose among kinds of the format, it must be the same suffix. */
-static void add_suffix(struct path_text *name, struct suffix suffix,
-                       const char *format)
-{
-    char text[16] = "";
-    if (suffix.length < sizeof text)
-        memcpy(text, suffix.text, suffix.length);
-    const struct codec *codec = codec_by_name(text);
-    if (!format || (codec && codec == codec_by_name(format) &&
-                    (!codec->kinds || strcasecmp(text, format) == 0))) {
-        path_text_add(name, suffix.text, suffix.length);
-        return;
-    }
-    for (; *format; format++) {
-        char lower = (char)tolower((unsigned char)*format);
-        path_text_add(name, &lower, 1);
-    }
-}
-
-/* Adds the directory; for "/" the slash of the template behind it is enough. */
-static void add_directory(struct path_text *name, const struct path *path,
-                          bool slash)
-{
-    bool root = path->ndirectory == 1 && *path->directory == '/';
-    if (path->ndirectory == 0)
-        path_text_add(name, ".", 1);
-    else if (!root || !slash)
-        path_text_add(name, path->directory, path->ndirectory);
-}
-
-/* Appends the name that an input becomes. If the options name a format, the
- * suffix must name it, too. */
+/* Appends the name that an input becomes. */
 static void expand_template(const char *template, const struct options *opts,
                             const char *input, struct path_text *name)
 {
-    struct path path = path_split(input, strlen(input));
+    const struct path path = path_split(input, strlen(input));
     const char *end = path.base + path.nbase;
     const char *dot = memrchr(path.base, '.', path.nbase);
-    struct suffix suffix = { end, 0 };
-    size_t stem = path.nbase;
+    const bool dotted = dot && dot != path.base && dot + 1 != end;
+    const char *suffix = dotted ? dot + 1 : end, *format = opts->format_name;
+    const size_t length = (size_t)(end - suffix);
+    const size_t stem = path.nbase - length - dotted;
+    const bool root = path.ndirectory == 1 && *path.directory == '/';
+    char text[16] = "";
+    if (length < sizeof text)
+        memcpy(text, suffix, length);
+    /* If the options name a format, the suffix must name it, too. If suffixes
+     * choose among kinds of the format, it must be the same suffix. */
+    const struct codec *codec = codec_by_name(text);
+    const bool named =
+        !format || (codec && codec == codec_by_name(format) &&
+                    (!codec->kinds || strcasecmp(text, format) == 0));
     struct template_part part = { .field = FIELD_OP };
     struct err unheard; /* the template was checked */
-    if (dot && dot != path.base && dot + 1 != end) {
-        stem = (size_t)(dot - path.base);
-        suffix = (struct suffix){ dot + 1, (size_t)(end - dot) - 1 };
-    }
     while (*template) {
         const bool behind_text = part.field == FIELD_TEXT;
         if (next_part(&template, &part, &unheard))
             return;
-        switch (part.field) {
-        case FIELD_TEXT:
+        if (part.field == FIELD_TEXT)
             path_text_add(name, part.text, part.length);
-            break;
-        case FIELD_DIR:
-            add_directory(name, &path, *template == '/');
-            break;
-        case FIELD_STEM:
+        else if (part.field == FIELD_STEM)
             path_text_add(name, path.base, stem);
-            break;
-        case FIELD_EXT:
-            if (suffix.length || opts->format_name)
-                add_suffix(name, suffix, opts->format_name);
-            else if (behind_text && name->text[name->length - 1] == '.')
-                name->text[--name->length] = '\0'; /* "photo-r." */
-            break;
-        case FIELD_OP:
+        else if (part.field == FIELD_OP)
             path_text_add(name, opts->op_name, strlen(opts->op_name));
-            break;
-        }
+        else if (part.field == FIELD_DIR && path.ndirectory == 0)
+            path_text_add(name, ".", 1);
+        else if (part.field == FIELD_DIR && (!root || *template != '/'))
+            path_text_add(name, path.directory, path.ndirectory);
+        else if (part.field == FIELD_EXT && length && named)
+            path_text_add(name, suffix, length);
+        else if (part.field == FIELD_EXT && format)
+            for (const char *c = format; *c; c++) {
+                const char lower = (char)tolower((unsigned char)*c);
+                path_text_add(name, &lower, 1);
+            }
+        else if (part.field == FIELD_EXT && behind_text &&
+                 name->text[name->length - 1] == '.')
+            name->text[--name->length] = '\0'; /* "photo-r." */
     }
 }
 
@@ -211,8 +152,21 @@ static int read_options(struct outputs *outputs, const struct options *opts,
             err,
             "--output: %s must be a relative name, since --directory is given",
             text);
-    if (find_folder(text, folder, err))
-        return -1;
+    /* The folder is the text before the first field up to its last slash. */
+    path_text_set(folder, "");
+    for (bool before = true; *text;) {
+        struct template_part part;
+        if (next_part(&text, &part, err))
+            return -1;
+        before = before && part.field == FIELD_TEXT;
+        if (before)
+            path_text_add(folder, part.text, part.length);
+    }
+    const char *slash = memrchr(folder->text, '/', folder->length);
+    folder->length = !slash                  ? 0
+                     : slash == folder->text ? 1
+                                             : (size_t)(slash - folder->text);
+    folder->text[folder->length] = '\0';
     if (opts->directory)
         path_text_set(folder, opts->directory);
     if (!folder->length)
@@ -329,27 +283,10 @@ static int by_identity(const void *a, const void *b)
                                  &((const struct known_output *)b)->identity);
 }
 
-static int fail_twice(const struct output_check *c, uint32_t i, uint32_t k,
-                      struct err *err)
-{
-    const char *a = c->plan->inputs.list[i].name;
-    const char *b = c->plan->inputs.list[k].name;
-    if (strcmp(a, b) == 0)
-        return fail(err, "%s is named twice", a);
-    if (c->opts->in_place)
-        return fail(err,
-                    "%s and %s are the same file, which cannot be replaced "
-                    "twice",
-                    a, b);
-    return fail(err,
-                "%s and %s would both become %s; {dir} in --output (-o) keeps "
-                "them apart",
-                a, b, c->plan->output[i]);
-}
-
 static int check_output(struct output_check *c, uint32_t i, struct err *err)
 {
     const char *output = c->plan->output[i];
+    const char *input = c->plan->inputs.list[i].name;
     struct known_output *own = &c->known[i];
     own->number = i;
     if (file_identity_find(&c->identities, output, &own->identity, err))
@@ -358,12 +295,24 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
         return fail(err,
                     "%s, what %s becomes, would leave %s by a link that leads "
                     "out of it",
-                    output, c->plan->inputs.list[i].name,
-                    c->outputs->folder.text);
+                    output, input, c->outputs->folder.text);
     struct known_output **found = tsearch(own, &c->by_identity, by_identity);
     if (!found)
         return fail(err, "no memory to compare names");
-    return *found == own ? 0 : fail_twice(c, (*found)->number, i, err);
+    if (*found == own)
+        return 0;
+    const char *first = c->plan->inputs.list[(*found)->number].name;
+    if (strcmp(first, input) == 0)
+        return fail(err, "%s is named twice", first);
+    if (c->opts->in_place)
+        return fail(err,
+                    "%s and %s are the same file, which cannot be replaced "
+                    "twice",
+                    first, input);
+    return fail(err,
+                "%s and %s would both become %s; {dir} in --output (-o) keeps "
+                "them apart",
+                first, input, c->plan->output[(*found)->number]);
 }
 
 /* ---- Inputs that would be lost ------------------------------------------- */
@@ -453,13 +402,6 @@ static void keep(void *known)
     (void)known;
 }
 
-/* ---- Shards ------------------------------------------------------------ */
-
-static bool is_of_shard(const char *name, const struct options *opts)
-{
-    return hash_bytes(name, strlen(name)) % opts->shards == opts->shard - 1;
-}
-
 /* ---- The plan ---------------------------------------------------------- */
 
 int plan_make(struct file_plan *plan, const struct options *opts,
@@ -490,7 +432,8 @@ int plan_make(struct file_plan *plan, const struct options *opts,
         uint32_t kept = 0;
         for (uint32_t i = 0; i < inputs->count; i++) {
             const char *name = inputs->list[i].name + inputs->list[i].below;
-            if (!is_of_shard(name, opts))
+            if (hash_bytes(name, strlen(name)) % opts->shards !=
+                opts->shard - 1)
                 continue;
             inputs->list[kept] = inputs->list[i];
             plan->output[kept++] = plan->output[i];
