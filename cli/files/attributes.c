@@ -1,5 +1,5 @@
 /* Permissions and extended attributes of files. */
-#include "cli/files/attributes.h"
+#include "cli/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/files/temporary.h"
 
@@ -46,13 +45,6 @@ static bool is_source(const struct stat *old, const struct permissions *source)
 {
     return source && S_ISREG(old->st_mode) &&
            source->st.st_dev == old->st_dev && source->st.st_ino == old->st_ino;
-}
-
-/* Returns the mode that a file is made with. One that is about to get another
- * mode may be read by nobody else until then. */
-static mode_t first_mode(const struct file_draft *w)
-{
-    return w->place.exists || w->opts.preserve ? 0600 : w->opts.mode;
 }
 
 /* Gives a file that nobody sees yet its permissions and attributes, those of
@@ -159,11 +151,14 @@ static int rename_to_place(struct file_draft *w)
 
 /* ---- A file in its place ------------------------------------------------ */
 
-/* Makes a temporary file, or makes one of a file without a name. */
+/* Makes a temporary file, or makes one of a file without a name. One that is
+ * about to get another mode may be read by nobody else until then. */
 static bool open_beside(struct file_draft *w, int unnamed)
 {
+    const mode_t mode =
+        w->place.exists || w->opts.preserve ? 0600 : w->opts.mode;
     w->temporary = temporary_open(w->place.directory, w->place.base, unnamed,
-                                  O_WRONLY, first_mode(w), &w->fd);
+                                  O_WRONLY, mode, &w->fd);
     return w->temporary;
 }
 

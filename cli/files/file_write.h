@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "cli/files/attributes.h"
+#include "cli/files/files.h"
 #include "cli/files/resolve.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
@@ -44,7 +44,7 @@ enum written {
  * old file or the new one. Directories that are missing are made, unless it
  * stays. Symbolic
  * links are followed to the file that is replaced, which passes on its
- * permissions and attributes, as attributes.h says. What is not a regular file,
+ * permissions and attributes, as files.h says. What is not a regular file,
  * and "-", standard output, is written to. Returns WRITTEN_NOT with the reason,
  * or one of the others. */
 enum written file_write(const char *name, struct bytes file,

@@ -131,17 +131,6 @@ int job_verify(struct job_state *state, struct err *err)
                 why.text);
 }
 
-/* Returns how the input, which has been read, is decoded, within the limits of
- * a file of its size. */
-static struct load_opts limit(struct job_state *state)
-{
-    account_set_time(&state->account, state->opts->max_seconds);
-    struct load_opts load =
-        job_load_opts(state, state->result->bytes_in, &state->result->warnings);
-    job_limit_memory(state, &load.limits);
-    return load;
-}
-
 /* ---- What a file holds --------------------------------------------------- */
 
 int job_describe(const char *input, struct root *root,
@@ -155,7 +144,7 @@ int job_describe(const char *input, struct root *root,
     struct reader reader = { 0 };
     struct account *before = account_enter(&state.account);
     int status = job_read_input(&state, err);
-    struct load_opts load = limit(&state);
+    struct load_opts load = job_load_input(&state);
     /* There is no limit to what can be described: it takes no memory. */
     load.limits.pixels = load.limits.bytes = UINT64_MAX;
     load.portable = true;
@@ -213,7 +202,7 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     }
     if (status == 0) {
         result.bytes_in = pair[0].file.size + pair[1].file.size;
-        struct load_opts load = limit(&state);
+        struct load_opts load = job_load_input(&state);
         load.warnings = warnings;
         job_limit_compared(&load.limits, opts, result.bytes_in);
         job_limit_memory(&state, &load.limits);
@@ -287,7 +276,7 @@ enum soundness job_check_sound(const char *input, struct root *root,
         *digest = '\0';
     struct account *before = account_enter(&state.account);
     int status = job_read_input(&state, err);
-    struct load_opts load = limit(&state);
+    struct load_opts load = job_load_input(&state);
     if (status == 0 && result->from->turn)
         job_limit_sparse(&state, &load.limits);
     load.limits.reserve = reserve;

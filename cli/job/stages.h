@@ -3,8 +3,8 @@
 #ifndef CLI_JOB_STAGES_H
 #define CLI_JOB_STAGES_H
 
-#include "cli/files/attributes.h"
 #include "cli/files/file_write.h"
+#include "cli/files/files.h"
 #include "cli/files/scratch_file.h"
 #include "cli/job/job.h"
 #include "codecs/base/account.h"
@@ -103,8 +103,9 @@ void job_offer_scratch(struct job_state *state, struct limits *limits);
  * unless the user has set them. */
 void job_limit_sparse(const struct job_state *state, struct limits *limits);
 
-/* Returns from how many bytes on an input is mapped and not read. */
-uint64_t job_map_from(const struct options *opts);
+/* With less memory the program itself, and what threads encode with, would be
+ * most of it. */
+enum { JOB_MEMORY_LEAST = 16 << 20 };
 
 /* Limits the memory that a file, which has been read, may take in all. */
 void job_limit_memory(struct job_state *state, const struct limits *limits);
@@ -121,6 +122,9 @@ void job_explain_memory(const struct job_state *state, struct err *err);
  * decoded, and allows the work for them. */
 struct load_opts job_load_opts(struct job_state *state, uint64_t files,
                                struct warnings *warnings);
+
+/* The same for the input alone, within the limits of a file of its size. */
+struct load_opts job_load_input(struct job_state *state);
 
 /* Reads the input, and finds its format and that of the output. */
 int job_read_input(struct job_state *state, struct err *err);

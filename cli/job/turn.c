@@ -13,10 +13,6 @@
  *
  * When they go through a file, and how much memory they get. */
 
-/* With less memory the program itself, and what threads encode with, would be
- * most of it. */
-static const uint64_t memory_least = 16 << 20;
-
 /* A cell of a byte may have been one bit. */
 enum { CELLS_OF_BITS = 8 };
 
@@ -44,7 +40,7 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
         /* It may be given the name of the output, instead of being copied. */
         .mode = job->opts->preserve ? 0600 : job_mode_of_new(state),
     };
-    if (!goes_through || limits->bytes < memory_least)
+    if (!goes_through || limits->bytes < JOB_MEMORY_LEAST)
         return;
     state->scratch.access = scratch_access(
         &state->scratch.place, quarter < rows_most ? quarter : rows_most);
@@ -58,9 +54,8 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
 /* New memory is dear: each of its pages is cleared first, and on a virtual
  * machine the host may have to provide it. So samples that are more than this
  * go to the output while they are encoded, instead of being copied to it (100
- * megapixels on 2 processors: 0.57 s, not 1.05); and a file that is larger is
- * mapped, not read. (One of 18 MB is slower to map: 0.104 s, not 0.099.) */
-static const uint64_t flushed_from = 16 << 20, mapped_from = 64 << 20;
+ * megapixels on 2 processors: 0.57 s, not 1.05). */
+static const uint64_t flushed_from = 16 << 20;
 
 /* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's
  * picture, and no drawing worth the name, is as sparse as this. */
@@ -71,14 +66,6 @@ void job_limit_sparse(const struct job_state *state, struct limits *limits)
     uint64_t size = state->input.file.size;
     if (!option_table_given(state->opts, "max-memory"))
         limits->sparse_from = SPARSE * size;
-}
-
-uint64_t job_map_from(const struct options *opts)
-{
-    const uint64_t share = opts->limits.bytes / 8;
-    return opts->limits.bytes < memory_least ? 0
-           : share < mapped_from             ? share
-                                             : mapped_from;
 }
 
 /* ---- Output that goes to a file ------------------------------------------ */
@@ -421,13 +408,9 @@ int job_decode(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     const struct options *opts = state->opts;
-    struct load_opts load;
-    account_set_time(&state->account, opts->max_seconds);
-    load =
-        job_load_opts(state, state->result->bytes_in, &state->result->warnings);
+    struct load_opts load = job_load_input(state);
     load.mem = job->tools.backend->memory(job->tools.lane);
     load.pool = job->tools.pool;
-    job_limit_memory(state, &load.limits);
     if (job_plan_formats(&state->plan, opts, state->result, err))
         return -1;
     if (state->plan.tags && state->result->how == HOW_UNCHANGED &&

@@ -35,15 +35,10 @@ static void note_fault(struct json_parser *p, const char *at, const char *what)
         fail(&p->fault, "%s at byte %zu", what, (size_t)(at - p->start) + 1);
 }
 
-static bool next_is(const struct json_parser *p, char c)
-{
-    return p->at < p->end && *p->at == c;
-}
-
 /* Goes behind this character if it is next. */
 static bool take(struct json_parser *p, char c)
 {
-    const bool is_next = next_is(p, c);
+    const bool is_next = p->at < p->end && *p->at == c;
     p->at += is_next;
     return is_next;
 }
@@ -195,7 +190,7 @@ static int read_within(struct json_parser *p, unsigned i, bool object)
         if (!first)
             skip_space(p);
         const char *start = p->at;
-        if (object && !next_is(p, '"'))
+        if (object && (p->at == p->end || *p->at != '"'))
             return fail_at(p, p->at, "expected the name of a member");
         if (object && read_string(p, &key))
             return -1;
