@@ -376,21 +376,6 @@ static void put_block(struct optimal *o, size_t begin, size_t end,
                       o->sequence, n, final);
 }
 
-static void put_portion(struct optimal *o, bool final)
-{
-    struct deflate_counts counts;
-    settle_best(o, &counts);
-    find_path(o, 0, o->size, SOME_LENGTHS);
-    block_merge(&o->merge, o->data, o->sequence, follow_path(o, 0, o->size));
-    size_t begin = 0;
-    for (size_t i = 0; i < o->merge.n; i++) {
-        const struct merged_block *block = &o->merge.block[i];
-        put_block(o, begin, begin + block->size, block->counts,
-                  final && i + 1 == o->merge.n);
-        begin += block->size;
-    }
-}
-
 /* ---- The whole ---------------------------------------------------------- */
 
 /* Begins with `size` bytes at `data`, with `before` bytes before them. */
@@ -410,11 +395,22 @@ size_t optimal_deflate(struct optimal *o, uint8_t *out, const uint8_t *data,
                        size_t before, size_t size, bool final)
 {
     const uint8_t *end = data + size;
+    struct deflate_counts counts;
     begin(o, data, before, size, DEPTH);
     o->bits = (struct bit_writer){ .out = out };
     for (; o->data < end; o->data += o->size) {
         find_matches(o, (size_t)(end - o->data));
-        put_portion(o, final && o->data + o->size == end);
+        settle_best(o, &counts);
+        find_path(o, 0, o->size, SOME_LENGTHS);
+        block_merge(&o->merge, o->data, o->sequence,
+                    follow_path(o, 0, o->size));
+        size_t at = 0;
+        for (size_t i = 0; i < o->merge.n; i++) {
+            const struct merged_block *block = &o->merge.block[i];
+            put_block(o, at, at + block->size, block->counts,
+                      final && o->data + o->size == end && i + 1 == o->merge.n);
+            at += block->size;
+        }
     }
     if (!final || size == 0)
         deflate_block_put_stored(&o->bits, NULL, 0, final);

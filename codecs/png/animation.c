@@ -228,30 +228,25 @@ static bool add_head(struct bytes *file, const struct image *img,
             add_chunk(file, "PLTE", colors, 3 * meta->ncolors));
 }
 
-/* Appends a tRNS of what the meta says: to look for that of the picture, among
- * many blocks, for each of many frames would take long. */
-static bool add_transparency(struct bytes *file, const struct image *img)
-{
-    const struct meta *meta = img->meta;
-    uint8_t alphas[256], key[3 * 2];
-    for (unsigned i = 0; i < meta->nalphas; i++)
-        alphas[i] = meta->palette[i][3];
-    for (unsigned i = 0; meta->keyed && i < img->nplanes; i++)
-        write_be16(key + 2 * i, meta->key[i]);
-    return (meta->nalphas == 0 ||
-            add_chunk(file, "tRNS", alphas, meta->nalphas)) &&
-           (!meta->keyed || add_chunk(file, "tRNS", key, 2 * img->nplanes));
-}
-
 /* Appends a file of the frame: IHDR, PLTE, tRNS, IDAT and IEND. Returns false
  * without memory; then the caller frees what is there. */
 static bool make_file(struct bytes *file, const struct image *img,
                       struct frame_blocks frame)
 {
     const struct metadata_block *block = img->meta->block;
+    const struct meta *meta = img->meta;
+    uint8_t alphas[256], key[3 * 2];
+    for (unsigned i = 0; i < meta->nalphas; i++)
+        alphas[i] = meta->palette[i][3];
+    for (unsigned i = 0; meta->keyed && i < img->nplanes; i++)
+        write_be16(key + 2 * i, meta->key[i]);
+    /* The tRNS is of what the meta says: to look for that of the picture, among
+     * many blocks, for each of many frames would take long. */
     bool made =
         add_head(file, img, frame_place_read(block[frame.begin].data)) &&
-        add_transparency(file, img);
+        (meta->nalphas == 0 ||
+         add_chunk(file, "tRNS", alphas, meta->nalphas)) &&
+        (!meta->keyed || add_chunk(file, "tRNS", key, 2 * img->nplanes));
     for (size_t i = frame.begin; i < frame.end && made; i++)
         if (is_frame_block(&block[i], "fdAT"))
             made = add_chunk(file, "IDAT", block[i].data + SEQUENCE,

@@ -361,19 +361,6 @@ static bool is_complete(const struct idat_writer *w, uint32_t *adler)
     return true;
 }
 
-static int write_bands(struct idat_writer *w, struct err *err)
-{
-    struct idat_bands *bands = &w->bands;
-    if (idat_choice_make(bands, err) ||
-        idat_bands_run(bands, write_band, w, err))
-        return -1;
-    if (w->refused || account_check_time(w->opts->account, err))
-        return -1;
-    return is_complete(w, w->opts->adler)
-               ? 0
-               : fail_memory(err, "no memory for the encoded picture");
-}
-
 int idat_write(struct bytes *file, const struct image *img, int level,
                const struct save_opts *opts, struct err *err)
 {
@@ -390,10 +377,14 @@ int idat_write(struct bytes *file, const struct image *img, int level,
     if (!opts->flush)
         (void)bytes_reserve(file, w.bands.row * img->height / 8 * 7);
     w.chunk = memory_alloc_zeroed(w.bands.count, sizeof *w.chunk);
-    if (open && w.chunk)
-        status = write_bands(&w, err);
-    else
+    if (!open || !w.chunk)
         fail_memory(err, "no memory for the encoded picture");
+    else if (idat_choice_make(&w.bands, err) == 0 &&
+             idat_bands_run(&w.bands, write_band, &w, err) == 0 && !w.refused &&
+             account_check_time(opts->account, err) == 0)
+        status = is_complete(&w, opts->adler)
+                     ? 0
+                     : fail_memory(err, "no memory for the encoded picture");
     for (uint32_t i = 0; w.chunk && i < w.bands.count; i++)
         memory_free(w.chunk[i].kept);
     memory_free(w.chunk);

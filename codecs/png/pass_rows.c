@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "codecs/base/memory.h"
 #include "codecs/base/bytes.h"
+#include "codecs/base/memory.h"
 #include "codecs/png/scanline.h"
 
 /* Bytes of rows that are written at a time, if a row is not longer. */
@@ -32,15 +32,6 @@ static bool is_whole(const struct adam7_pass *pass)
 }
 
 /* ---- Opening ------------------------------------------------------------- */
-
-static int open_line(struct pass_rows *p, const struct image *img,
-                     struct err *err)
-{
-    p->line = image_kind(img);
-    p->line.width = img->width / 2 + 1;
-    p->line.height = 1;
-    return image_alloc(&p->line, mem_plain, err);
-}
 
 static int open_waiting(struct pass_rows *p, const struct image *img,
                         struct err *err)
@@ -83,7 +74,10 @@ int pass_rows_open(struct pass_rows *p, struct row_sink *rows, bool interlaced,
     if (!interlaced)
         return 0;
     p->passes = adam7_passes(p->pass, img->width, rows->height);
-    return open_line(p, img, err) ||
+    p->line = image_kind(img);
+    p->line.width = img->width / 2 + 1;
+    p->line.height = 1;
+    return image_alloc(&p->line, mem_plain, err) ||
                    (image_has_bands(rows->img) && open_waiting(p, img, err))
                ? -1
                : 0;

@@ -409,17 +409,6 @@ static int check_size(const struct reader *reader, struct err *err)
                        &limits, err);
 }
 
-/* Reserves memory for a picture that is decoded here, and for its frames. */
-static int reserve_memory(const struct reader *reader, struct err *err)
-{
-    const struct image *img = &reader->img;
-    return image_check(img->width, img->height, img->nplanes, img->cell,
-                       &reader->opts->limits, err) ||
-                   frames_check_size(img, reader->opts, err)
-               ? -1
-               : 0;
-}
-
 /* ---- Elsewhere ----------------------------------------------------------- */
 
 /* Returns whether the plan lets a device turn this picture, and it is of a kind
@@ -452,17 +441,6 @@ static bool join_idats(struct bytes *to, struct bytes idats)
            read_be16(to->data) % 31 == 0;
 }
 
-/* Sets the colors of a palette, as codecs/convert has them: what is behind it
- * is opaque black. */
-static void set_palette(struct idat_turn *idat, const struct meta *meta)
-{
-    for (unsigned i = 0; i < 256; i++) {
-        const bool there = i < meta->ncolors;
-        for (unsigned c = 0; c < 4; c++)
-            idat->palette[i][c] = there ? meta->palette[i][c] : 255 * (c == 3);
-    }
-}
-
 /* Has the picture turned by a device, to image data or to samples of colors and
  * alpha. Returns false if none does: then all is as it was. */
 static bool offer_idats(struct reader *reader)
@@ -487,7 +465,11 @@ static bool offer_idats(struct reader *reader)
         .keyed = meta->keyed,
     };
     struct scan_turn picture = { .idat = &idat, .turn = plan->turn };
-    set_palette(&idat, meta);
+    /* As codecs/convert has it: behind the palette is opaque black. */
+    for (unsigned i = 0; i < 256; i++)
+        for (unsigned c = 0; c < 4; c++)
+            idat.palette[i][c] =
+                i < meta->ncolors ? meta->palette[i][c] : 255 * (c == 3);
     for (unsigned c = 0; meta->keyed && c < img->nplanes; c++) {
         if (idat.wide)
             write_be16(idat.key + 2 * c, meta->key[c]);
@@ -536,7 +518,10 @@ int decode_png(struct reader *reader, struct err *err)
     if (check_size(reader, err))
         return -1;
     const bool taken = suits_device(reader) && offer_idats(reader);
-    if (!taken && (reserve_memory(reader, err) ||
+    const struct image *img = &reader->img;
+    if (!taken && (image_check(img->width, img->height, img->nplanes, img->cell,
+                               &reader->opts->limits, err) ||
+                   frames_check_size(img, reader->opts, err) ||
                    ((!state->idats.size || read_idats(reader, err)) &&
                     start_again(reader, read_whole, err)) ||
                    decode_frames(reader, err)))

@@ -137,31 +137,26 @@ static void write_rows(struct png_writer *w, bool interlaced)
             write_row(w, &pass[i], pass[i].y + n * pass[i].dy);
 }
 
-/* Writes what a device has made. */
-static void write_coded(struct png_writer *w)
-{
-    const struct bytes *coded = w->img->pixels.coded;
-    const struct metadata_block block = { .name = "IDAT",
-                                          .data = coded->data,
-                                          .size = coded->size };
-    w->starved = !chunks_frame(w->file, &block);
-    if (w->starved)
-        png_error(w->png, "no memory for the encoded picture");
-    if (flush_file(w->opts->flush, w->file, w->err))
-        png_longjmp(w->png, 1);
-}
-
 static void write_samples(struct png_writer *w)
 {
     int level = w->opts->effort ? w->opts->effort - 1 : LEVEL_DEFAULT;
     bool interlaced =
         codec_is_own(&codec_png, w->img) && w->img->meta->interlaced;
-    if (w->img->pixels.kind == PIXELS_CODED)
-        write_coded(w);
-    else if (interlaced || scanline_size(w->img) >= (size_t)1 << 30)
+    if (w->img->pixels.kind == PIXELS_CODED) { /* a device has made it */
+        const struct bytes *coded = w->img->pixels.coded;
+        const struct metadata_block block = { .name = "IDAT",
+                                              .data = coded->data,
+                                              .size = coded->size };
+        w->starved = !chunks_frame(w->file, &block);
+        if (w->starved)
+            png_error(w->png, "no memory for the encoded picture");
+        if (flush_file(w->opts->flush, w->file, w->err))
+            png_longjmp(w->png, 1);
+    } else if (interlaced || scanline_size(w->img) >= (size_t)1 << 30) {
         write_rows(w, interlaced);
-    else if (idat_write(w->file, w->img, level, w->opts, w->err))
+    } else if (idat_write(w->file, w->img, level, w->opts, w->err)) {
         png_longjmp(w->png, 1);
+    }
 }
 
 static int write_guarded(struct png_writer *w)
