@@ -224,7 +224,8 @@ static void shape(struct jpeg_reader *r)
 
 /* Refuses a picture that is beyond the limits. Blocks of which samples are made
  * take more memory than these. libjpeg keeps the coefficients of several scans
- * beside the samples. */
+ * beside the samples. Scans that are too many are refused before the first of
+ * them is read. */
 static void check_limits(struct jpeg_reader *r)
 {
     struct limits limits = r->of->opts->limits;
@@ -243,6 +244,21 @@ static void check_limits(struct jpeg_reader *r)
         if (all > limits.bytes)
             check(r, limit_refuse_memory(what, all, &limits, r->err));
     }
+    const uint8_t *p = marker_first(r->of->file),
+                  *end = r->of->file.data + r->of->file.size;
+    uint64_t blocks = 0;
+    struct marker m;
+    while (p && marker_read(&m, p, end)) {
+        const bool scan = m.code == MARKER_SOS;
+        for (size_t at = 1;
+             scan && at < m.size && at < 1 + 2 * (size_t)m.data[0]; at += 2)
+            for (int i = 0; i < r->d.num_components; i++)
+                if (r->d.comp_info[i].component_id == m.data[at])
+                    blocks += blocks_of(&r->d.comp_info[i]);
+        p = scan ? marker_find(m.behind, end) : m.behind;
+    }
+    check(r,
+          account_check_work(limits.account, WORK_OF_BLOCK * blocks, r->err));
 }
 
 /* Finds the end of the picture without decoding it. */
