@@ -74,11 +74,10 @@ struct load_opts {
     enum layout layout; /* how the axes of arrays are read */
     struct thread_pool *pool;     /* threads that may be kept busy; NULL: the
                                      caller's */
-    const struct turner *turner;  /* that struct codec.turn turns with */
-    const struct save_opts *save; /* how that writes; NULL without a turner */
-    bool all;       /* `retag` turns all pictures of a file, also those that are
-                       not shown with the first one */
-    bool as_stored; /* it leaves orientation tags, and turns what is stored */
+    const struct save_opts *save; /* how struct codec.turn turns and writes;
+                                     NULL: it only reads */
+    bool all; /* `retag` turns all pictures of a file, also those that are not
+                 shown with the first one */
     const struct flush *flush; /* of what it makes of a picture that goes
                                   through limits.scratch */
     struct warnings *warnings;
@@ -262,11 +261,11 @@ struct codec {
     int (*retag)(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err);
     /* Turns all pictures that a file holds, whatever their cells are, within
-     * its format, with the turner of the options; each by its own orientation
-     * tag first, which then says 1, unless they are to stay `as_stored`.
+     * its format, with the turner of opts->save; each by its own orientation
+     * tag first, which then says 1, unless that is to leave tags.
      * Appends the file to `out`, which is empty, and stays empty if nothing
      * changes. img is {0}, and gets only the size of the first picture, as
-     * turned, and what its tag says then. Without a turner it turns by nothing:
+     * turned, and what its tag says then. Without `save` it turns by nothing:
      * it reads all pictures, and fails if one is damaged. On failure `out` may
      * hold a part, which the caller frees. NULL: pictures are decoded, turned
      * and encoded. */

@@ -297,9 +297,7 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
     bool encoded_anew = false;
     struct save_opts save = save_opts_of(state, &turner);
     save.encoded_anew = &encoded_anew;
-    load.turner = &turner;
     load.save = &save;
-    load.as_stored = state->opts->ignore_orientation;
     load.flush = &to_file;
     if (result->from->turn(&state->output.file, img, state->input.file, t,
                            &load, err) ||

@@ -121,7 +121,7 @@ struct gif_work {
     const struct gif *gif;
     enum xform t;
     uint32_t width, height;       /* of the turned screen */
-    const struct load_opts *opts; /* without a turner nothing is written */
+    const struct load_opts *opts; /* without `save` nothing is written */
     struct bytes *out;
     size_t at;         /* in the file: what comes next */
     struct meta *meta; /* its blocks are written, but for what is dropped, */
@@ -143,10 +143,10 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
     if (empty && work->t != XFORM_NONE)
         warn(warnings, "it has no pixels, and its codes stay");
     int status =
-        gif_read_frame(opts.turner && (anew || opts.tolerant) ? &img : NULL,
+        gif_read_frame(opts.save && (anew || opts.tolerant) ? &img : NULL,
                        &anew, work->gif, frame, &opts, err);
     if (status == 0 && anew && img.nplanes)
-        status = frame_turn(&img, opts.turner, work->t, err);
+        status = frame_turn(&img, opts.save->turner, work->t, err);
     if (status == 0 && anew && img.nplanes &&
         !gif_write_frame(made, &img.plane[0], is_interlaced(work->gif, frame)))
         status = fail_memory(err, "no memory for the coded frame");
@@ -185,7 +185,7 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
     struct gif_work *work = context;
     const struct gif_part *frame = &work->gif->frame[i];
     struct bytes *out = work->out;
-    if (!work->opts->turner)
+    if (!work->opts->save)
         return 0;
     bool put = put_until(work, frame->begin);
     const size_t at = out->size;
@@ -206,28 +206,28 @@ static int take_frame(void *context, uint32_t i, struct bytes *made,
                : fail_memory(err, "no memory for the file");
 }
 
-/* Writes all, but without a turner. What is behind the end stays where nothing
+/* Writes all, but without `save`. What is behind the end stays where nothing
  * is stripped. */
 static int turn_frames(struct gif_work *work, struct err *err)
 {
     const struct gif *gif = work->gif;
     const struct load_opts *opts = work->opts;
     struct thread_pool *pool =
-        !opts->turner || opts->turner->parallel ? opts->pool : NULL;
+        !opts->save || opts->save->turner->parallel ? opts->pool : NULL;
     struct frames_size size = gif->size;
     const struct frame_maker maker = { .make = make_frame,
                                        .take = take_frame,
                                        .context = work,
                                        .account = opts->limits.account };
-    if (opts->turner && size.most > opts->limits.bytes)
+    if (opts->save && size.most > opts->limits.bytes)
         return limit_refuse_memory("its largest frame needs", size.most,
                                    &opts->limits, err);
     if (frames_check(&size, &opts->limits, pool, err))
         return -1;
     work->at = gif->begin;
-    if (opts->turner && !bytes_append(work->out, gif->file.data, gif->begin))
+    if (opts->save && !bytes_append(work->out, gif->file.data, gif->begin))
         return fail_memory(err, "no memory for the file");
-    if (opts->turner && work->t != XFORM_NONE) {
+    if (opts->save && work->t != XFORM_NONE) {
         uint8_t *p = work->out->data;
         write_le16(p + 6, work->width);
         write_le16(p + 8, work->height);
@@ -239,7 +239,7 @@ static int turn_frames(struct gif_work *work, struct err *err)
     if (frames_make(&maker, &size, pool, opts->warnings, err))
         return -1;
     const size_t left = gif->file.size - gif->end;
-    return !opts->turner ||
+    return !opts->save ||
                    (put_until(work, gif->end) &&
                     (gif->cut
                          ? bytes_append(work->out, ";", 1)

@@ -240,7 +240,7 @@ static int turn_tile(const struct tile_turn *w, struct image *from,
         for (uint32_t y = 0; y < one.height; y++)
             interleave_split_row(&one, y, at + y * stride);
     }
-    const struct turner *turner = w->opts->turner;
+    const struct turner *turner = w->opts->save->turner;
     if (turner->turn(turner->context, to, from, w->t, err))
         return -1;
     stride = (columns ? grid->rows : grid->columns) * grid->pixel;
@@ -317,7 +317,7 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
      * about the number of bytes that suits the turner. It is square where rows
      * become columns, else as wide as the picture. */
     const size_t pixel = whole.pixel;
-    uint64_t pixels = opts->turner->tile / pixel + 1;
+    uint64_t pixels = opts->save->turner->tile / pixel + 1;
     uint32_t side = 64, rows = 1, columns, pictures = 1;
     w.cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
     size_t cells = pixel / cell_size(w.cell);
@@ -338,7 +338,7 @@ static int turn_tiles(uint8_t *to, const uint8_t *from,
         .down = (whole.rows - 1) / rows + 1,
         .across = (whole.columns - 1) / columns + 1,
     };
-    struct thread_pool *pool = opts->turner->parallel ? opts->pool : NULL;
+    struct thread_pool *pool = opts->save->turner->parallel ? opts->pool : NULL;
     w.tiles = (size_t)((grid->pictures - 1) / w.tiling.pictures + 1) *
               w.tiling.down * w.tiling.across;
     w.share =

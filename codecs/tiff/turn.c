@@ -21,7 +21,7 @@ struct tiff_turning {
 static int plan(struct tiff_turning *w, enum xform t, struct err *err)
 {
     enum { SMALLER = 1, MASK = 4 };
-    const bool as_stored = w->opts->as_stored;
+    const bool as_stored = w->opts->save && !w->opts->save->orientation;
     for (struct directory *dir = w->all.first; dir; dir = dir->then) {
         const unsigned tag = directory_orientation(dir);
         const bool alone =
@@ -168,7 +168,7 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
 {
     const struct load_opts *opts = w->opts;
     const struct row_sink_opts how = { .t = dir->turn,
-                                       .turner = opts->turner,
+                                       .turner = opts->save->turner,
                                        .limits = &opts->limits,
                                        .mem = opts->mem };
     struct tiff_strips in, out;
@@ -277,21 +277,19 @@ int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
         img->height = (uint32_t)directory_number(
             dir, flip ? TAG_WIDTH : TAG_HEIGHT, 0, 0);
         img->orientation =
-            opts->as_stored
+            save && !save->orientation
                 ? (unsigned)directory_number(dir, TAG_ORIENTATION, 0, 1)
                 : 1;
     }
-    /* Without a turner all pictures are read, and nothing is made of them. */
-    for (dir = w.all.first; dir && status == 0 && !opts->turner;
-         dir = dir->then) {
+    /* Without `save` all pictures are read, and nothing is made of them. */
+    for (dir = w.all.first; dir && status == 0 && !save; dir = dir->then) {
         struct tiff_strips in;
         struct image kind = { 0 };
         if (directory_is_picture(dir))
             status = strips_open(&in, &kind, &w.all, dir, err) ||
                      strips_read(&in, NULL, err);
     }
-    if (status == 0 && opts->turner &&
-        (w.changes || save->strip || save->drop)) {
+    if (status == 0 && save && (w.changes || save->strip || save->drop)) {
         w.writer =
             (struct tiff_writer){ .form = w.all.form, .out = out, .err = err };
         status = write_file(&w, err);

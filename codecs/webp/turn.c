@@ -196,7 +196,7 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
             frame_place_turn(frame->place, work->t, work->width, work->height);
         if (!save->quality)
             least = pixels->nplanes == 1 ? LEAST_OF_PIXELS : LEAST_PSNR;
-        status = frame_turn(pixels, load.turner, work->t, err) ||
+        status = frame_turn(pixels, save->turner, work->t, err) ||
                  webp_encode(made, frame, pixels, quality, least, err);
     }
     image_free(pixels);
@@ -247,7 +247,7 @@ static int turn_frames(struct webp_work *work, struct err *err)
     const struct image bytes = { .cell = CELL_U8, .nplanes = 1 };
     struct webp_file *webp = work->webp;
     struct limits limits = work->opts->limits;
-    const struct turner *turner = work->opts->turner;
+    const struct turner *turner = work->save ? work->save->turner : NULL;
     struct thread_pool *pool =
         !turner || turner->parallel ? work->opts->pool : NULL;
     struct frames_size size = { .frames = 0 };
@@ -291,7 +291,8 @@ static int turn_frames(struct webp_work *work, struct err *err)
 int webp_turn(struct bytes *out, struct image *img, struct bytes file,
               enum xform t, const struct load_opts *opts, struct err *err)
 {
-    const struct save_opts *save = opts->turner ? opts->save : NULL;
+    const struct save_opts *save = opts->save;
+    const bool as_stored = save && !save->orientation;
     struct webp_file webp = { .frame = NULL };
     struct webp_work work = { .opts = opts, .save = save, .webp = &webp };
     struct image whole = { .meta = codec_new_meta(&codec_webp), .nplanes = 4 };
@@ -302,17 +303,17 @@ int webp_turn(struct bytes *out, struct image *img, struct bytes file,
     if (webp_load(err) || webp_read(&webp, whole.meta, file, opts, err) ||
         metadata_read_orientation(&whole, &webp_blocks, err))
         goto out;
-    if (!opts->as_stored)
+    if (!as_stored)
         t = xform_then(xform_from_exif(whole.orientation), t);
     work.t = whole.turned = save ? t : XFORM_NONE;
     const bool exchanged = xform_transposes(work.t),
-               tags = !opts->as_stored &&
+               tags = !as_stored &&
                       (whole.orientation != 1 || whole.meta->orientation.other);
     work.width = exchanged ? webp.height : webp.width;
     work.height = exchanged ? webp.width : webp.height;
     img->width = whole.width = work.width;
     img->height = whole.height = work.height;
-    img->orientation = opts->as_stored ? whole.orientation : 1;
+    img->orientation = as_stored ? whole.orientation : 1;
     const bool anew = save && tell_of_loss(&work),
                changes = anew || (save && (save->strip || save->drop || tags));
     status = changes && metadata_turn(&whole, &codec_webp, save, err);

@@ -39,9 +39,7 @@ static struct load_opts load_opts(int how)
         .mem = mem_plain,
         .tolerant = how & TOLERANT,
         .portable = !is_tiff || !(how & TOLERANT),
-        .as_stored = how & AS_STORED,
-        .turner = how & NO_TURNER ? NULL : &turner,
-        .save = &saves[how & AS_STORED ? 1 : 0],
+        .save = how & NO_TURNER ? NULL : &saves[how & AS_STORED ? 1 : 0],
         .warnings = &warnings,
     };
 }
@@ -112,7 +110,7 @@ static void turn_around(struct bytes file, struct load_opts load)
     must(turns < 9 || same_bytes(made[4], made[8]));
     if (webp && turns)
         check_cells(made[0], made[1], turns == 9);
-    if (is_tiff && load.turner && !tolerant)
+    if (is_tiff && load.save && !tolerant)
         (void)turn(&made[1], made[0], XFORM_ROTATE_270, load);
     for (unsigned i = 0; i < 9; i++)
         bytes_free(&made[i]);
@@ -126,13 +124,13 @@ static void turn_whole(struct bytes file)
         struct load_opts load = load_opts(how);
         const int layouts = codec->arrays ? LAYOUT_HW : LAYOUT_AUTO + 1;
         struct bytes made;
-        for (int k = LAYOUT_AUTO; load.turner && k < layouts; k++) {
+        for (int k = LAYOUT_AUTO; load.save && k < layouts; k++) {
             load.layout = (enum layout)k;
             turn_around(file, load);
         }
         load.layout = LAYOUT_AUTO;
         /* Without a turner it is said what a turn would be. */
-        const unsigned n = load.turner || is_tiff           ? COUNT(others)
+        const unsigned n = load.save || is_tiff             ? COUNT(others)
                            : codec == codec_by_name("webp") ? 1
                                                             : 0;
         for (unsigned i = 0; i < n; i++)

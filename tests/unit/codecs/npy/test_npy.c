@@ -312,10 +312,11 @@ TEST(turn_fails)
     struct image img = { 0 };
     struct err err;
     const struct turner turner = { .turn = turn_not, .tile = 1 };
+    const struct save_opts save = { .turner = &turner };
     struct load_opts opts = { .limits = { .pixels = LIMIT_PIXELS,
                                           .bytes = LIMIT_BYTES },
                               .mem = mem_plain,
-                              .turner = &turner };
+                              .save = &save };
     CHECK(codec_npy.turn(&out, &img, file, XFORM_ROTATE_90, &opts, &err) ==
                   -1 &&
               !strcmp(err.text, "no turn"),

@@ -44,7 +44,6 @@ static int turn(struct account *account, const struct codec *webp,
     const struct load_opts load = {
         .limits = { .pixels = 1 << 20, .bytes = 1 << 30, .account = account },
         .mem = mem_plain,
-        .turner = &turner,
         .save = &save,
         .warnings = &warnings,
     };
