@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/files/path.h"
@@ -114,8 +115,17 @@ static int open_named(int directory, const char *name, int unnamed, int access,
     return -1;
 }
 
+static bool is_named(int directory, const char *name, int fd)
+{
+    struct stat one, two;
+    return fstat(fd, &one) == 0 &&
+           fstatat(directory, name, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 /* A name that is taken is that of a file which an earlier run has left, or else
- * the next one is any. */
+ * the next one is any. Until a file is locked another run may take it for one
+ * that was left: whoever lost it must not rename what has its name now. */
 struct temporary *temporary_open(int directory, const char *base, int unnamed,
                                  int access, mode_t mode, int *fd)
 {
@@ -135,14 +145,22 @@ struct temporary *temporary_open(int directory, const char *base, int unnamed,
         struct temporary_place *place = temporary_lock(temporary);
         *fd = open_named(directory, name, unnamed, access, mode);
         why = errno;
-        if (*fd >= 0) {
-            (void)flock(*fd, LOCK_EX | LOCK_NB); /* some file systems cannot */
+        const bool own =
+            *fd >= 0 && /* not all file systems have locks */
+            (flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+            is_named(directory, name, *fd);
+        if (own) {
             place->directory = directory;
             strcpy(place->name, name);
         }
         temporary_unlock(temporary);
-        if (*fd >= 0)
+        if (own)
             return temporary;
+        if (*fd >= 0) {
+            close(*fd);
+            why = EEXIST;
+            continue;
+        }
         if (why != EEXIST)
             break;
         if (!base)
@@ -151,7 +169,7 @@ struct temporary *temporary_open(int directory, const char *base, int unnamed,
         const int left = openat(directory, name,
                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (left < 0 || flock(left, LOCK_EX | LOCK_NB) ||
-            unlinkat(directory, name, 0))
+            !is_named(directory, name, left) || unlinkat(directory, name, 0))
             base = NULL;
         if (left >= 0)
             close(left);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/test.h"
@@ -95,6 +97,42 @@ TEST(left)
     close(second);
     CHECK(count_files() == 0, "%zu files are left", count_files());
     temporary_end(one);
+}
+
+/* Makes files for one name, as other processes do at the same time. Returns how
+ * often what had the name then was the file of another one. */
+static int make_beside_others(void)
+{
+    int lost = 0;
+    for (int i = 0; i < 3000; i++) {
+        int fd = -1;
+        struct stat one, two;
+        struct temporary *temporary =
+            temporary_open(directory, "a", -1, O_WRONLY, 0600, &fd);
+        if (!temporary)
+            return 100;
+        const char *name = temporary_lock(temporary)->name;
+        lost += fstatat(directory, name, &two, 0) || fstat(fd, &one) ||
+                one.st_ino != two.st_ino;
+        temporary_unlock(temporary);
+        temporary_end(temporary);
+        close(fd);
+    }
+    return lost < 100 ? lost : 100;
+}
+
+TEST(one_name_for_many)
+{
+    enum { PROCESSES = 4 };
+    pid_t process[PROCESSES];
+    int status;
+    for (int i = 0; i < PROCESSES; i++)
+        if ((process[i] = fork()) == 0)
+            _exit(make_beside_others());
+    for (int i = 0; i < PROCESSES; i++)
+        CHECK(waitpid(process[i], &status, 0) == process[i] && status == 0,
+              "%d files were lost to others", status >> 8);
+    CHECK(count_files() == 0, "%zu files are left", count_files());
 }
 
 TEST_TEAR_DOWN()
