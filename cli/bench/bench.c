@@ -22,7 +22,7 @@ enum {
 };
 
 struct bench_opts {
-    bool help, cpu, sweep, profile, json;
+    bool help, cpu, profile, json;
     const char *only;        /* NULL: not asked for */
     struct suite_shape size; /* {0}: each its own */
     int device;              /* of a GPU; -1: not asked for */
@@ -78,9 +78,8 @@ static int set_size(const struct parser_option *option, void *field,
 /* As --only may name them; other parts of a name may be given, too. */
 static const struct parser_choice sections[] = {
     { "nvidia", 0 }, { "book", 0 },      { "mat_transpose", 0 },
-    { "others", 0 }, { "libraries", 0 }, { "sweep", 0 },
-    { "gimgxf", 0 }, { "jpeg", 0 },      { "png", 0 },
-    { "loops", 0 },  { NULL, 0 }
+    { "others", 0 }, { "libraries", 0 }, { "gimgxf", 0 },
+    { "jpeg", 0 },   { "png", 0 },       { NULL, 0 }
 };
 
 #define AT(member) .offset = offsetof(struct bench_opts, member)
@@ -90,8 +89,6 @@ static const struct parser_option options[] = {
     { 0, "size", "WxH", 1, "run at this size, in pixels", set_size, AT(size) },
     { 0, "cpu", NULL, 1, "run the CPU beside memcpy, and no GPU", setters_true,
       AT(cpu) },
-    { 0, "sweep", NULL, 1, "try shapes of blocks as well", setters_true,
-      AT(sweep) },
     { 0, "rounds", "N", 1, "time each N times; default 31, of the CPU 11",
       setters_number, AT(rounds), .least = 1, .most = SUITE_ROUNDS },
     { 0, "profile", NULL, 1, "launch each once and time none", setters_true,
@@ -268,10 +265,9 @@ static void show_json(const struct bench *bench)
 
 static void describe_row(struct bench_row *row)
 {
-    static const char *const cells[] = { [CELL_U8] = "u8",
-                                         [CELL_U16] = "u16",
-                                         [CELL_F32] = "f32",
-                                         [CELL_DCT] = "dct" };
+    static const char *const cells[] = {
+        [CELL_U8] = "u8", [CELL_U16] = "u16", [CELL_F32] = "f32"
+    };
     const struct suite_entry *e = &row->entry;
     const struct suite_result *r = &row->result;
     const struct suite_times *t = &r->times;
@@ -288,8 +284,6 @@ static void describe_row(struct bench_row *row)
     snprintf(row->size, sizeof row->size, "%s %u x %u", row->cell,
              row->shape.width, row->shape.height);
     end += sprintf(end, "%.60s", row->name);
-    if (e->sweep)
-        end += sprintf(end, ", %u x %u", e->by.block_x, e->by.block_y);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].n >= counts[i].least && end < last - 24)
             end += snprintf(end, 24, ", %u %s%s", counts[i].n, counts[i].what,
@@ -406,9 +400,8 @@ static bool is_wanted(struct bench *bench, const struct suite_entry *e,
     if (!strstr(bench->sections, section))
         snprintf(bench->sections + n, sizeof bench->sections - n, "%s%s",
                  n ? ", " : "", section);
-    return (bench->opts.sweep || !e->sweep) &&
-           (!only || strcasestr(name, only) || strcasestr(section, only) ||
-            strcasestr(e->section->source, only));
+    return !only || strcasestr(name, only) || strcasestr(section, only) ||
+           strcasestr(e->section->source, only);
 }
 
 /* Runs all cases of a bed. */
@@ -420,10 +413,6 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
         .timed = !bench->opts.profile,
     };
     const struct suite_shape size = bench->opts.size;
-    /* Of DCT coefficients the blocks of such a picture. */
-    const struct suite_shape blocks = { size.width / 8 + (size.width % 8 != 0),
-                                        size.height / 8 +
-                                            (size.height % 8 != 0) };
     struct suite_entry e;
     void *bed = type->begin(&place, err);
     int status = bed ? 0 : -1;
@@ -434,9 +423,7 @@ static int run_bed(struct bench *bench, const struct suite_bed_type *type,
             continue;
         do { /* with --size all would be the same */
             struct bench_row row = { .entry = e, .name = name };
-            row.shape = size.width == 0           ? *shape
-                        : e.work.cell == CELL_DCT ? blocks
-                                                  : size;
+            row.shape = size.width ? size : *shape;
             status = run_case(bench, type, bed, i, &row, err);
         } while (status == 0 && !size.width && (++shape)->width);
         if (status == 0 && e.note && !bench->opts.json)
@@ -497,10 +484,6 @@ static int run_all(struct bench *bench)
     if (!failed && !o->cpu && !o->profile)
         failed = run_bed(bench, &bench_jpeg_bed, &err) ||
                  run_bed(bench, &bench_png_bed, &err);
-    if (!failed && suite && bench->nrows == 0 && !o->sweep) {
-        o->sweep = true; /* which alone may have the name asked for */
-        failed = run_bed(bench, &suite->bed, &err);
-    }
     if (failed) {
         report_error(NULL, err.text);
     } else if (bench->nrows == 0 && o->only) {

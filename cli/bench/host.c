@@ -1,5 +1,5 @@
 /* The bed of the CPU: planes in the host's memory that gimgxf turns, beside
- * memcpy; and the two loops with which every text on the transpose begins. */
+ * memcpy. */
 #include "cli/bench/bench.h"
 
 #include <stdio.h>
@@ -29,32 +29,26 @@ static const struct suite_shape kinds[][2] = {
     [CELL_U8] = { { 8209, 8191 } },
     [CELL_U16] = { { 5801, 5791 } },
     [CELL_F32] = { { 4099, 4111 } },
-    [CELL_DCT] = { { 725, 727 } },
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0], LOOPS = CELL_F32 + 1 };
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static const struct suite_section loops = { "loops", "Two loops, on the CPU",
-                                            NULL },
-                                  gimgxf = { "gimgxf", "gimgxf, on the CPU",
+static const struct suite_section gimgxf = { "gimgxf", "gimgxf, on the CPU",
                                              NULL };
 
-/* A loop for each kind, then every turn of every kind by one thread, then by
- * one for each processor. */
+/* Every turn of every kind by one thread, then by one for each processor. */
 static bool host_entry(const void *bed, size_t i, struct suite_entry *e)
 {
     const unsigned all = bench_processors();
-    const bool loop = i < LOOPS;
-    const size_t n = loop ? i * XFORM_COUNT + XFORM_TRANSPOSE : i - LOOPS;
-    const bool alone = n < KINDS * XFORM_COUNT;
-    const enum cell cell = (enum cell)(n / XFORM_COUNT % KINDS);
+    const bool alone = i < KINDS * XFORM_COUNT;
+    const enum cell cell = (enum cell)(i / XFORM_COUNT % KINDS);
     (void)bed;
-    *e = (struct suite_entry){ .section = loop ? &loops : &gimgxf,
-                               .origin = loop ? SUITE_MEANT : SUITE_OURS,
-                               .work = { cell, (enum xform)(n % XFORM_COUNT),
+    *e = (struct suite_entry){ .section = &gimgxf,
+                               .origin = SUITE_OURS,
+                               .work = { cell, (enum xform)(i % XFORM_COUNT),
                                          1 },
                                .by = { .threads = alone ? 1 : all },
                                .shapes = kinds[cell] };
-    return alone || (all > 1 && n < 2 * KINDS * XFORM_COUNT);
+    return alone || (all > 1 && i < 2 * KINDS * XFORM_COUNT);
 }
 
 unsigned bench_processors(void)
@@ -65,30 +59,10 @@ unsigned bench_processors(void)
 
 /* ---- Rounds -------------------------------------------------------------- */
 
-/* Inlined where `size` is a constant, so that a cell is one load and one store.
- */
-static inline __attribute__((always_inline)) void
-transpose_by_cells(const struct plane *d, const struct plane *s, size_t size)
-{
-    for (size_t y = 0; y < s->height; y++)
-        for (size_t x = 0; x < s->width; x++)
-            memcpy(d->data + x * d->stride + y * size,
-                   s->data + y * s->stride + x * size, size);
-}
-
 static int turn_once(struct host_bed *bed, struct err *err)
 {
-    const struct plane *d = &bed->dst.plane[0], *s = &bed->src.plane[0];
-    if (bed->entry.section != &loops)
-        return backend_cpu.apply(bed->lane, &bed->dst, &bed->src,
-                                 bed->entry.work.turn, bed->pool, err);
-    if (bed->src.cell == CELL_U8)
-        transpose_by_cells(d, s, sizeof(uint8_t));
-    else if (bed->src.cell == CELL_U16)
-        transpose_by_cells(d, s, sizeof(uint16_t));
-    else
-        transpose_by_cells(d, s, sizeof(float));
-    return 0;
+    return backend_cpu.apply(bed->lane, &bed->dst, &bed->src,
+                             bed->entry.work.turn, bed->pool, err);
 }
 
 static void copy_part(void *context, size_t i)

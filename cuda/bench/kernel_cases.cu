@@ -28,14 +28,12 @@ static const struct suite_shape
                  { 4096, 4096 },
                  { 16384, 16384 },
                  {} },
-    dct_blocks[] = { { 1447, 1453 }, {} }, camera[] = { { 6000, 4000 }, {} };
+    camera[] = { { 6000, 4000 }, {} };
 
 static const struct suite_section
     nvidia = { "nvidia", "NVIDIA: An Efficient Matrix Transpose in CUDA C/C++",
                article },
     book = { "book", "Professional CUDA C Programming, chapter 5", chapter },
-    sweep = { "sweep", "Professional CUDA C Programming: shapes of blocks",
-              chapter },
     mat = { "mat_transpose", "mat_transpose, v0 to v3", both },
     others = { "others", "Re-indexed rectangles", blocks },
     long_rows = { "others", "One block a row", rows },
@@ -134,12 +132,6 @@ static const struct {
     { "NPP, nppiTranspose_32f_C1R", libraries_npp, CELL_F32 },
 };
 
-/* The sweep: the book's kernels as they are meant, each with these blocks. */
-static const struct case_extent sweep_blocks[] = {
-    { 8, 8 },   { 16, 8 },  { 8, 16 },  { 16, 16 }, { 32, 8 },  { 8, 32 },
-    { 32, 16 }, { 16, 32 }, { 32, 32 }, { 64, 4 },  { 64, 16 }, { 128, 2 },
-};
-
 /* Our pictures, each with every turn: planes of 256 MiB and more whose sides
  * are multiples of nothing, and a picture as cameras make it. Copies and
  * transposes of samples, which others do as well, are run at their sizes. */
@@ -148,51 +140,34 @@ static const struct {
     unsigned nplanes;
     const struct suite_shape *shapes, *shapes_of_others;
 } ours[] = {
-    { CELL_U8, 1, odd, theirs },    { CELL_U16, 1, odd, theirs },
-    { CELL_F32, 1, odd, theirs },   { CELL_DCT, 1, dct_blocks, dct_blocks },
+    { CELL_U8, 1, odd, theirs },
+    { CELL_U16, 1, odd, theirs },
+    { CELL_F32, 1, odd, theirs },
     { CELL_U8, 3, camera, camera },
 };
 
 enum {
     LISTED = sizeof table / sizeof table[0],
     THEIRS = sizeof of_libraries / sizeof of_libraries[0],
-    STEPS = 7, /* of the book's in the table */
-    SWEPT = STEPS * sizeof sweep_blocks / sizeof sweep_blocks[0],
     OURS = sizeof ours / sizeof ours[0] * XFORM_COUNT,
 };
-
-static void get_swept(size_t i, struct kernel_case *kcase)
-{
-    const struct case_extent block = sweep_blocks[i / STEPS];
-    const struct kernel_case *row = table;
-    for (size_t n = i % STEPS; row->section != &book || row->note || n--;)
-        row++;
-    *kcase = *row;
-    kcase->section = &sweep;
-    kcase->block = block;
-    kcase->tile = { row->tile.x / row->block.x * block.x, block.y };
-    kcase->banks = {};
-    kcase->entry.sweep = true;
-}
 
 bool kernel_cases_get(size_t i, struct kernel_case *kcase)
 {
     struct suite_entry *e = &kcase->entry;
     *kcase = i < LISTED ? table[i] : kernel_case{};
-    if (i >= LISTED + THEIRS + SWEPT + OURS)
+    if (i >= LISTED + THEIRS + OURS)
         return false;
-    if (i >= LISTED + THEIRS + SWEPT) {
-        const auto &our = ours[(i - LISTED - THEIRS - SWEPT) / XFORM_COUNT];
-        const auto turn = static_cast<enum xform>(
-            (i - LISTED - THEIRS - SWEPT) % XFORM_COUNT);
+    if (i >= LISTED + THEIRS) {
+        const auto &our = ours[(i - LISTED - THEIRS) / XFORM_COUNT];
+        const auto turn =
+            static_cast<enum xform>((i - LISTED - THEIRS) % XFORM_COUNT);
         const bool others_do = turn == XFORM_NONE || turn == XFORM_TRANSPOSE;
         kcase->section = &gimgxf;
         kcase->launch = launch_ours;
         e->origin = SUITE_OURS;
         e->work = { our.cell, turn, our.nplanes };
         e->shapes = others_do ? our.shapes_of_others : our.shapes;
-    } else if (i >= LISTED + THEIRS) {
-        get_swept(i - LISTED - THEIRS, kcase);
     } else if (i >= LISTED) {
         const auto &its = of_libraries[i - LISTED];
         kcase->section = &toolkit;

@@ -45,7 +45,7 @@ struct kernel_case {
     struct case_extent block;     /* threads; 0: one a cell of a row */
     struct case_extent tile = {}; /* cells; 0: a block a row */
     unsigned traits = 0;
-    struct suite_banks banks = {}; /* not of a step of the sweep */
+    struct suite_banks banks = {};
     unsigned pad = 0; /* words behind each row of its tile in shared memory */
     const char *note = NULL;       /* of a kernel as published; else NULL */
     case_launcher *launch = NULL;  /* NULL: the kernel's */

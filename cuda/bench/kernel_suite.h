@@ -62,7 +62,6 @@ struct suite_entry {
     const char *note; /* what one has to know about it; may be NULL */
     enum suite_origin origin;
     bool wrong; /* it is known not to do its work, as the note says */
-    bool sweep; /* a step of the sweep over shapes of blocks */
     struct suite_work work;
     struct suite_workers by;
     const struct suite_shape *shapes; /* as of a section */

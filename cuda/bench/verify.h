@@ -32,76 +32,46 @@ VERIFY_INLINE uint64_t verify_mix(uint64_t n)
     return n ^ n >> 33;
 }
 
-/* Returns the parts of a cell: a DCT block has 64, its coefficients. */
-VERIFY_INLINE unsigned verify_parts(enum cell cell)
-{
-    return cell == CELL_DCT ? 64 : 1;
-}
-
-/* Returns the bits of part k of cell (x, y) of a source. A float is a whole
- * number below 2^24, which arithmetic leaves as it is; a coefficient has 12
- * bits. */
+/* Returns the bits of cell (x, y) of a source. A float is a whole number below
+ * 2^24, which arithmetic leaves as it is. */
 VERIFY_INLINE uint32_t verify_source(struct verify_plane what, uint32_t x,
-                                     uint32_t y, unsigned k)
+                                     uint32_t y)
 {
     uint64_t place = verify_mix((uint64_t)y << 32 | x);
-    uint32_t bits = (uint32_t)verify_mix(place + what.number * 64 + k);
+    uint32_t bits = (uint32_t)verify_mix(place + what.number);
     if (what.cell == CELL_F32) {
         float number = (float)(bits >> 8);
         memcpy(&bits, &number, sizeof bits);
         return bits;
     }
-    if (what.cell == CELL_DCT)
-        return (uint16_t)((bits & 4095) - 2048);
     return what.cell == CELL_U8 ? bits & 255 : bits & 65535;
 }
 
-/* Returns the bits of part k of cell (x, y) of a result of width x height
- * cells, by the definition in codecs/image/xform.h, and for DCT blocks that in
- * codecs/image/image.h. */
-VERIFY_INLINE uint32_t verify_result(struct verify_plane what, uint32_t width,
-                                     uint32_t height, uint32_t x, uint32_t y,
-                                     unsigned k)
+/* Returns where cell (x, y) is. */
+VERIFY_INLINE uint8_t *verify_at(struct verify_plane what, uint32_t x,
+                                 uint32_t y)
 {
-    bool mirror_x = (what.t & XFORM_MIRROR_X) != 0;
-    bool mirror_y = (what.t & XFORM_MIRROR_Y) != 0;
-    uint32_t x1 = mirror_x ? width - 1 - x : x;
-    uint32_t y1 = mirror_y ? height - 1 - y : y;
-    unsigned row = k / 8, column = k % 8;
-    bool negative = (mirror_x && column % 2) != (mirror_y && row % 2);
-    uint32_t bits = what.t & XFORM_TRANSPOSE
-                        ? verify_source(what, y1, x1, column * 8 + row)
-                        : verify_source(what, x1, y1, k);
-    return what.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
+    return what.plane.data + y * what.plane.stride + (size_t)x * what.size;
 }
 
 /* Writes cell (x, y) of a source. */
 VERIFY_INLINE void verify_put(struct verify_plane what, uint32_t x, uint32_t y)
 {
-    uint8_t *at =
-        what.plane.data + y * what.plane.stride + (size_t)x * what.size;
-    const unsigned parts = verify_parts(what.cell);
-    for (unsigned k = 0; k < parts; k++) {
-        uint32_t bits = verify_source(what, x, y, k);
-        memcpy(at + k * (what.size / parts), &bits, what.size / parts);
-    }
+    const uint32_t bits = verify_source(what, x, y);
+    memcpy(verify_at(what, x, y), &bits, what.size);
 }
 
-/* Returns whether cell (x, y) of a result is the right one. */
+/* Returns whether cell (x, y) of a result is the right one, by the definition
+ * in codecs/image/xform.h. */
 VERIFY_INLINE bool verify_right(struct verify_plane what, uint32_t x,
                                 uint32_t y)
 {
-    const uint8_t *at =
-        what.plane.data + y * what.plane.stride + (size_t)x * what.size;
-    const unsigned parts = verify_parts(what.cell);
-    for (unsigned k = 0; k < parts; k++) {
-        uint32_t bits = 0;
-        memcpy(&bits, at + k * (what.size / parts), what.size / parts);
-        if (bits !=
-            verify_result(what, what.plane.width, what.plane.height, x, y, k))
-            return false;
-    }
-    return true;
+    uint32_t x1 = what.t & XFORM_MIRROR_X ? what.plane.width - 1 - x : x;
+    uint32_t y1 = what.t & XFORM_MIRROR_Y ? what.plane.height - 1 - y : y;
+    uint32_t bits = 0;
+    memcpy(&bits, verify_at(what, x, y), what.size);
+    return bits == (what.t & XFORM_TRANSPOSE ? verify_source(what, y1, x1)
+                                             : verify_source(what, x1, y1));
 }
 
 /* Returns plane p of a picture. */

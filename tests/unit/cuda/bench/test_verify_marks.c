@@ -5,7 +5,7 @@
 #include "cuda/backend.h"
 #include "tests/support/test.h"
 
-static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
+static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32 };
 enum { CELLS = COUNT(cells) };
 
 static void check_turn(enum cell cell, enum xform t)
@@ -42,25 +42,6 @@ static void check_turn(enum cell cell, enum xform t)
     CHECK(verify_count_wrong(&dst, t) == 1, "cell %d, turn %d", cell, t);
     backend_cpu.close(lane);
     image_free(&dst);
-}
-
-/* As codecs/image/image.h has it: transposed inside, odd columns negated where
- * columns run backwards. */
-TEST(dct)
-{
-    struct verify_plane none = { .cell = CELL_DCT, .size = 128 };
-    struct verify_plane turned = { .cell = CELL_DCT,
-                                   .t = XFORM_ROTATE_90,
-                                   .size = 128 };
-    for (unsigned row = 0; row < 8; row++)
-        for (unsigned column = 0; column < 8; column++) {
-            /* Of 5 x 3 blocks to 3 x 5: (2, 4) is what (4, 0) was. */
-            int16_t was = (int16_t)verify_source(none, 4, 0, column * 8 + row);
-            int16_t is =
-                (int16_t)verify_result(turned, 3, 5, 2, 4, row * 8 + column);
-            CHECK(is == (column % 2 ? -was : was), "row %u, column %u", row,
-                  column);
-        }
 }
 
 TEST(turns)
