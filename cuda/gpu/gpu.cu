@@ -7,7 +7,9 @@
  * A picture that a slot holds is one load: one copy in, one launch for all its
  * planes, one copy out. A larger one is cut into rectangles; the turn of a
  * rectangle is a rectangle of the turned plane, so each is a load of its own.
- */
+ *
+ * Blocks of coefficients, which a GPU turns in coded data alone
+ * (cuda/jpeg), are left to the CPU: to send them takes longer. */
 #include "cuda/backend.h"
 
 #include <stdio.h>
@@ -217,6 +219,7 @@ struct gpu_lane {
     uint64_t allowed; /* and that all lanes of a device may; 0: most of it */
     unsigned sharers; /* lanes that share the devices, with this one */
     struct gpu_pool pool;
+    struct lane *cpu; /* of backend_cpu, which turns coefficients */
 };
 
 /* The lanes that this backend is given are those that it opened. */
@@ -284,9 +287,11 @@ static int apply_pieces(struct gpu_lane *lane, struct image *dst,
 
 static int cuda_apply(struct lane *opened, struct image *dst,
                       const struct image *src, enum xform t,
-                      struct thread_pool *, struct err *err)
+                      struct thread_pool *threads, struct err *err)
 {
     struct gpu_lane *lane = gpu_lane_of(opened);
+    if (src->cell == CELL_DCT)
+        return backend_cpu.apply(lane->cpu, dst, src, t, threads, err);
     size_t both = src->pixels.rows.size + dst->pixels.rows.size;
     if (lane->vram == 0) {
         /* A slot's share of the memory that was allowed, or else of most of
@@ -318,6 +323,8 @@ static void cuda_close(struct lane *opened)
     if (!lane)
         return;
     gpu_memory_close_pool(&lane->pool);
+    if (lane->cpu)
+        backend_cpu.close(lane->cpu);
     for (unsigned i = 0; i < lane->nslots; i++) {
         struct gpu_slot *slot = &lane->slot[i];
         struct err ignored;
@@ -384,7 +391,8 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
     if (opts->workers && together / opts->workers < locked_bytes)
         made->pool.most = together / opts->workers;
     made->allowed = opts->vram;
-    if (open_devices(made, opts, err)) {
+    if (backend_cpu.open(&made->cpu, opts, err) ||
+        open_devices(made, opts, err)) {
         cuda_close(reinterpret_cast<struct lane *>(made));
         return -1;
     }

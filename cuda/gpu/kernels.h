@@ -2,9 +2,9 @@
  * a picture in planes, in the host's memory, and one of the eight turns; out
  * goes the turned picture. gpu.cu is the backend: lanes (streams and memory),
  * whole pictures and pieces of large ones (pieces.h). kernels.cu has the
- * kernels, tiles.h and its neighbours their index arithmetic, tiles_plan.h the
- * plan of a launch. The room knows nothing of files and formats, nor of what a
- * cell means, but that DCT blocks are turned inside as well.
+ * kernels, tiles.h what their threads do. The room knows nothing of files and
+ * formats, nor of what a cell means; blocks of coefficients it leaves to the
+ * CPU.
  *
  * This header has the launchers. They enqueue and do not wait. */
 #ifndef CUDA_GPU_KERNELS_H
@@ -23,9 +23,9 @@ extern "C" {
 cudaError_t kernels_usable(void);
 
 /* Enqueues on `stream`, a stream of the current device, the turn of every
- * plane of src into dst, in one launch. dst has the shape that image_like()
- * gave for t; the planes of both are in that device's memory. Cells beyond
- * the end of a row of dst, in its padding, may be written. */
+ * plane of src, of samples, into dst, in one launch. dst has the shape that
+ * image_like() gave for t; the planes of both are in that device's memory.
+ * Cells beyond the end of a row of dst, in its padding, may be written. */
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream);
 

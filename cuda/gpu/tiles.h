@@ -9,11 +9,12 @@
  * whole multiples of IMAGE_STRIDE, so the vector that holds any cell of a row
  * lies within that row and its padding, which may be read and written.
  *
- * This is index arithmetic alone: which bytes each thread of a kernel moves,
- * the same on the GPU and in tests on the host. */
+ * What each thread of a kernel does is the same on the GPU and in tests on the
+ * host. */
 #ifndef CUDA_GPU_TILES_H
 #define CUDA_GPU_TILES_H
 
+#include "codecs/base/byte_order.h"
 #include "codecs/image/image.h"
 #include "cuda/gpu/phases.h"
 
@@ -115,13 +116,36 @@ PHASE_FN uint32_t word_reverse(uint32_t w, unsigned size)
                        : w;
 }
 
-/* Negates the halves of a word that `marked` has bits of. -32768 stays what
- * it is. */
-PHASE_FN uint32_t word_negate(uint32_t w, uint32_t marked)
+/* A vector is four words. */
+PHASE_FN void tiles_load(uint32_t w[4], const uint8_t *at)
 {
-    w ^= marked;
-    uint32_t sum = (w & 0x7fff7fff) + (marked & 0x00010001);
-    return sum ^ (w & 0x80008000);
+#ifdef __CUDA_ARCH__
+    const uint4 v = *reinterpret_cast<const uint4 *>(at);
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
+#else
+    for (unsigned i = 0; i < 4; i++)
+        w[i] = read_le32(at + i * TILES_WORD);
+#endif
+}
+
+PHASE_FN void tiles_load_if(bool there, uint32_t w[4], const uint8_t *at)
+{
+    w[0] = w[1] = w[2] = w[3] = 0;
+    if (there)
+        tiles_load(w, at);
+}
+
+PHASE_FN void tiles_store(uint8_t *at, const uint32_t w[4])
+{
+#ifdef __CUDA_ARCH__
+    *reinterpret_cast<uint4 *>(at) = make_uint4(w[0], w[1], w[2], w[3]);
+#else
+    for (unsigned i = 0; i < 4; i++)
+        write_le32(at + i * TILES_WORD, w[i]);
+#endif
 }
 
 /* ---- Rows stay rows ------------------------------------------------------ */
@@ -138,21 +162,6 @@ struct rows_part {
     bool low;       /* there is a vector before high in the row */
 };
 
-/* Sets the source of a vector in a mirrored row of `length` bytes. DCT
- * blocks are whole vectors, which change places whole. */
-PHASE_FN void rows_mirror_part(struct rows_part *part, uint64_t length,
-                               uint64_t at, unsigned size)
-{
-    uint64_t end = length - at; /* where the cells end in the row of src */
-    if (size > TILES_VECTOR) {
-        part->from += end - size + at % size * 2;
-    } else {
-        part->shift = (unsigned)(end % TILES_VECTOR);
-        part->low = end >= TILES_VECTOR;
-        part->from += end - part->shift;
-    }
-}
-
 PHASE_FN struct rows_part rows_find_part(const struct tiles_plane *p,
                                          uint32_t tile, unsigned thread,
                                          unsigned size)
@@ -168,10 +177,13 @@ PHASE_FN struct rows_part rows_find_part(const struct tiles_plane *p,
     part.inside = true;
     part.to = tiles_row(y, p->height, p->dst_stride, 0) + at;
     part.from = tiles_row(y, p->height, p->src_stride, p->t & XFORM_MIRROR_Y);
-    if (p->t & XFORM_MIRROR_X)
-        rows_mirror_part(&part, length, at, size);
-    else
-        part.from += at;
+    if (p->t & XFORM_MIRROR_X) {
+        const uint64_t end = length - at; /* of the cells in the row of src */
+        part.shift = (unsigned)(end % TILES_VECTOR);
+        part.low = end >= TILES_VECTOR;
+        at = end - part.shift;
+    }
+    part.from += at;
     return part;
 }
 
@@ -194,32 +206,39 @@ PHASE_FN void rows_mirror(uint32_t w[8], unsigned shift, unsigned size)
     }
 }
 
+/* What a thread of the kernel does. */
+PHASE_FN void rows_turn(const struct tiles_plane *p, uint32_t tile,
+                        unsigned thread, unsigned size)
+{
+    struct rows_part part = rows_find_part(p, tile, thread, size);
+    const uint8_t *from = p->src + part.from;
+    uint32_t w[8];
+    if (!part.inside)
+        return;
+    if (p->t & XFORM_MIRROR_X) {
+        tiles_load_if(part.low, w, from - TILES_VECTOR);
+        tiles_load_if(part.shift != 0, w + 4, from);
+        rows_mirror(w, part.shift, size);
+    } else {
+        tiles_load(w, from);
+    }
+    tiles_store(p->dst + part.to, w);
+}
+
 /* ---- Rows become columns ------------------------------------------------- */
 
-enum {
-    /* Vectors in a row of a tile; threads of a block that moves a wide tile,
-     * and how many vectors a thread that moves a narrow one has. */
-    COLUMNS_WIDE = 16,
-    COLUMNS_WIDE_THREADS = 512,
-    COLUMNS_NARROW = 8,
-    COLUMNS_NARROW_EACH = 4,
-    /* How many wide tiles a multiprocessor must get for them to be worth it. On
-     * an H200 wide and narrow are equal at 8.5 (bytes, 24 megapixels by 3), and
-     * from 1 to 24 megapixels the rule costs at most 2 %. */
-    COLUMNS_ENOUGH = 8,
-};
+enum { COLUMNS_VECTORS = 16 }; /* in a row of a tile, of src and of dst */
 
-/* Threads of a block, bytes of shared memory, and vectors of a thread. They are
+/* Bytes of a tile, vectors of a thread, and threads of a block. They are
  * constants in a kernel. */
-#define COLUMNS_THREADS(size, vectors, each)                                   \
-    ((vectors) * (vectors)*TILES_VECTOR / (size) / (each))
-#define COLUMNS_BYTES(size, vectors)                                           \
-    ((vectors) * (vectors)*TILES_VECTOR * TILES_VECTOR / (size))
-#define COLUMNS_WIDE_EACH(size)                                                \
-    (COLUMNS_BYTES(size, COLUMNS_WIDE) / TILES_VECTOR / COLUMNS_WIDE_THREADS)
+#define COLUMNS_BYTES(size)                                                    \
+    (COLUMNS_VECTORS * COLUMNS_VECTORS * TILES_VECTOR * TILES_VECTOR / (size))
+#define COLUMNS_EACH(size) ((size) == 1 ? 8u : 4u)
+#define COLUMNS_THREADS(size)                                                  \
+    (COLUMNS_BYTES(size) / TILES_VECTOR / COLUMNS_EACH(size))
 
 /* A tile is columns c and following of src and columns x and following of dst,
- * both `vectors` vectors wide. A mirror exchanges whole rows, of src and of
+ * both COLUMNS_VECTORS wide. A mirror exchanges whole rows, of src and of
  * dst, and moves no cell within a tile, so vectors are always aligned on both
  * sides. Tiles are numbered along the rows of dst: the tiles that are under way
  * at a time write whole rows.
@@ -229,18 +248,16 @@ enum {
  * `step` pieces of four words. A piece has one word of each of four rows of
  * dst, so four pieces, one below the other in src, make four vectors of dst.
  * Shared memory keeps pieces: piece (g, h) comes from the g-th `step` rows
- * of src and goes to the h-th four rows of dst. A thread that moves only two
- * vectors gets half of each of its pieces. */
+ * of src and goes to the h-th four rows of dst. */
 struct columns_tile {
     uint32_t c, x;
 };
 
 PHASE_FN struct columns_tile columns_find_tile(const struct tiles_plane *p,
-                                               uint32_t tile, unsigned size,
-                                               unsigned vectors)
+                                               uint32_t tile, unsigned size)
 {
     struct tiles_place place = tiles_place(p, tile);
-    uint32_t side = vectors * TILES_VECTOR / size;
+    uint32_t side = COLUMNS_VECTORS * TILES_VECTOR / size;
     struct columns_tile at = { place.y * side, place.x * side };
     return at;
 }
@@ -277,10 +294,9 @@ PHASE_FN bool columns_write(const struct tiles_plane *p,
  * read them have one h and every fourth g. So the bits of h above the last
  * three, and the bits of g above the last two, are folded into them: there
  * is no padding, and no conflict on either side. */
-PHASE_FN unsigned columns_place(unsigned g, unsigned h, unsigned size,
-                                unsigned vectors)
+PHASE_FN unsigned columns_place(unsigned g, unsigned h, unsigned size)
 {
-    unsigned across = vectors * (TILES_WORD / size);
+    unsigned across = COLUMNS_VECTORS * (TILES_WORD / size);
     return g * across + (h ^ (h >> 3 & 7) ^ (g >> 2 & 7));
 }
 
@@ -303,86 +319,120 @@ PHASE_FN void columns_transpose_square(uint32_t *w, unsigned step)
     }
 }
 
-/* ---- DCT blocks ---------------------------------------------------------- */
-
-/* A tile of DCT blocks that are transposed: blocks along the rows of dst and of
- * src. A thread moves one row of as many blocks as are along src. */
-enum {
-    DCT_ROW = 8, /* coefficients, and rows: a vector is a row */
-    DCT_ACROSS = 8,
-    DCT_DOWN = 2,
-    DCT_THREADS = DCT_ACROSS * DCT_ROW,
-};
-
-/* Returns what is negated in row `row` of a turned block, as a mask of its
- * words: odd columns, in the upper half of a word, if columns are mirrored;
- * and odd rows if rows are. */
-PHASE_FN uint32_t dct_signs(unsigned t, unsigned row)
+/* What a thread of the kernel does before all wait, and afterwards, with the
+ * bytes of a tile. It reads column v of the tile in src, in every `abreast`-th
+ * group of `step` rows, and writes column v of the tile in dst, in every
+ * `abreast`-th group of four rows. All reads are under way before the first is
+ * waited for. */
+PHASE_FN void columns_put(const struct tiles_plane *p, uint32_t block,
+                          unsigned thread, uint8_t *shared, unsigned size)
 {
-    uint32_t columns = t & XFORM_MIRROR_X ? 0xffff0000 : 0;
-    uint32_t rows = (t & XFORM_MIRROR_Y) && row % 2 ? 0xffffffff : 0;
-    return columns ^ rows;
-}
-
-/* A tile of blocks that are transposed is DCT_DOWN rows of DCT_ACROSS blocks of
- * dst. Eight threads, `lane` by `lane`, move the rows of a block. */
-PHASE_FN struct columns_tile dct_find_tile(const struct tiles_plane *p,
-                                           uint32_t tile)
-{
-    struct tiles_place place = tiles_place(p, tile);
-    struct columns_tile at = { place.y * DCT_DOWN, place.x * DCT_ACROSS };
-    return at;
-}
-
-/* Finds where row `lane` is of the block that becomes block (x, c) of dst,
- * and of that block itself, in bytes. Returns whether that block exists. */
-PHASE_FN bool dct_find(const struct tiles_plane *p, uint32_t x, uint32_t c,
-                       unsigned lane, uint64_t *from, uint64_t *to)
-{
-    uint64_t block = DCT_ROW * TILES_VECTOR;
-    *from = tiles_row(x, p->width, p->src_stride, p->t & XFORM_MIRROR_X) +
-            c * block + lane * TILES_VECTOR;
-    *to = tiles_row(c, p->height, p->dst_stride, p->t & XFORM_MIRROR_Y) +
-          x * block + lane * TILES_VECTOR;
-    return x < p->width && c < p->height;
-}
-
-/* A block is transposed in three steps, for bit = 1, 2, 4 of the numbers of
- * rows and columns. Cells whose row number has the bit and whose column
- * number does not have it change places with their mirror images: each lane
- * gives half of its row to the lane whose number differs in that bit, and
- * takes as much. */
-PHASE_FN void dct_give(const uint32_t w[4], unsigned lane, unsigned bit,
-                       uint32_t give[2])
-{
-    bool has = (lane & bit) != 0;
-    if (bit == 1) {
-        give[0] = word_pick(w[0], w[1], has ? 0x5410 : 0x7632);
-        give[1] = word_pick(w[2], w[3], has ? 0x5410 : 0x7632);
-    } else {
-        give[0] = has ? w[0] : w[bit / 2];
-        give[1] = has ? w[3 - bit / 2] : w[3];
+    const struct columns_tile tile = columns_find_tile(p, block, size);
+    const unsigned step = TILES_WORD / size, each = COLUMNS_EACH(size),
+                   abreast = COLUMNS_THREADS(size) / COLUMNS_VECTORS,
+                   v = thread % COLUMNS_VECTORS,
+                   first = thread / COLUMNS_VECTORS;
+    uint32_t w[8][4], columns[16];
+    uint64_t at;
+    PHASE_UNROLL
+    for (unsigned n = 0; n < each; n++) {
+        const unsigned g = first + n / step * abreast;
+        bool live = columns_read(p, tile, g * step + n % step, v, size, &at);
+        tiles_load_if(live, w[n], p->src + at);
     }
-}
-
-PHASE_FN void dct_take(uint32_t w[4], unsigned lane, unsigned bit,
-                       const uint32_t got[2])
-{
-    bool has = (lane & bit) != 0;
-    if (bit == 1) {
-        for (unsigned i = 0; i < 2; i++) {
-            uint32_t *a = &w[2 * i], *b = &w[2 * i + 1];
-            *a = has ? word_pick(got[i], *a, 0x7610)
-                     : word_pick(*a, got[i], 0x5410);
-            *b = has ? word_pick(got[i], *b, 0x7632)
-                     : word_pick(*b, got[i], 0x7610);
+    PHASE_UNROLL
+    for (unsigned n = 0; n < each; n += step) {
+        const unsigned g = first + n / step * abreast;
+        PHASE_UNROLL
+        for (unsigned j = 0; j < 4; j++) {
+            PHASE_UNROLL
+            for (unsigned i = 0; i < step; i++)
+                columns[j * step + i] = w[n + i][j];
+            columns_transpose_square(columns + j * step, step);
         }
-    } else {
-        w[0] = has ? got[0] : w[0];
-        w[bit / 2] = has ? w[bit / 2] : got[0];
-        w[3 - bit / 2] = has ? got[1] : w[3 - bit / 2];
-        w[3] = has ? w[3] : got[1];
+        PHASE_UNROLL
+        for (unsigned i = 0; i < step; i++)
+            tiles_store(shared +
+                            TILES_VECTOR * columns_place(g, v * step + i, size),
+                        columns + 4 * i);
     }
+}
+
+PHASE_FN void columns_get(const struct tiles_plane *p, uint32_t block,
+                          unsigned thread, const uint8_t *shared, unsigned size)
+{
+    const struct columns_tile tile = columns_find_tile(p, block, size);
+    const unsigned abreast = COLUMNS_THREADS(size) / COLUMNS_VECTORS,
+                   v = thread % COLUMNS_VECTORS,
+                   first = thread / COLUMNS_VECTORS;
+    uint32_t w[4][4], piece[4];
+    uint64_t at;
+    PHASE_UNROLL
+    for (unsigned n = 0; n < COLUMNS_EACH(size) / 4; n++) {
+        const unsigned h = first + n * abreast;
+        PHASE_UNROLL
+        for (unsigned j = 0; j < 4; j++) {
+            tiles_load(piece, shared + TILES_VECTOR *
+                                           columns_place(4 * v + j, h, size));
+            PHASE_UNROLL
+            for (unsigned i = 0; i < 4; i++)
+                w[i][j] = piece[i];
+        }
+        PHASE_UNROLL
+        for (unsigned i = 0; i < 4; i++)
+            if (columns_write(p, tile, 4 * h + i, v, size, &at))
+                tiles_store(p->dst + at, w[i]);
+    }
+}
+
+/* ---- The plan of a launch, made on the host ------------------------------ */
+
+/* Returns the log2 of the vectors side by side in a tile of rows that stay
+ * rows: as many as a block has threads, or fewer if a third of the threads had
+ * no work. */
+static inline uint16_t tiles_lanes(uint64_t vectors)
+{
+    uint16_t lanes = 7; /* ROWS_THREADS */
+    for (; lanes > 0; lanes--) {
+        const uint64_t idle =
+            (uint64_t) - (int64_t)vectors & ((1u << lanes) - 1);
+        if (idle <= vectors / 3)
+            break;
+    }
+    return lanes;
+}
+
+/* Cuts the planes of a picture, or of what has its planes alone, into tiles.
+ * Returns how many there are; more than TILES_MAX are too many for a launch. */
+static inline uint64_t tiles_cut(struct tiles *tiles, const struct image *dst,
+                                 const struct image *src, enum xform t)
+{
+    const uint64_t size = cell_size(src->cell);
+    uint64_t n = 0;
+    tiles->nplanes = src->nplanes;
+    for (unsigned i = 0; i < src->nplanes; i++) {
+        struct tiles_plane *p = &tiles->plane[i];
+        const struct plane *from = &src->plane[i], *to = &dst->plane[i];
+        const uint64_t length = to->width * size;
+        uint64_t wide = COLUMNS_VECTORS * TILES_VECTOR, high = wide / size;
+        p->src = from->data;
+        p->dst = to->data;
+        p->src_stride = (uint32_t)(from->stride / IMAGE_STRIDE);
+        p->dst_stride = (uint32_t)(to->stride / IMAGE_STRIDE);
+        p->width = to->width;
+        p->height = to->height;
+        p->t = (uint16_t)t;
+        p->lanes = tiles_lanes((length + TILES_VECTOR - 1) / TILES_VECTOR);
+        if (!xform_transposes(t)) {
+            wide = (uint64_t)TILES_VECTOR << p->lanes;
+            high = ROWS_THREADS >> p->lanes;
+        }
+        p->first = (uint32_t)n;
+        p->across = (uint32_t)((length + wide - 1) / wide);
+        p->inverse = UINT64_MAX / p->across + 1;
+        n += p->across * ((p->height + high - 1) / high);
+    }
+    return n;
 }
 
 #endif
