@@ -7,8 +7,8 @@
  * makes what it says of them true, tiff.c is the codec.
  *
  * Samples are bits that are moved: a pixel is a few cells of a picture
- * (codecs/image), whatever its samples mean. Only JPEG in the old style and
- * subsampled chroma are read as libtiff shows them. */
+ * (codecs/image), whatever its samples mean. JPEG in the old style and
+ * subsampled chroma are read as libtiff shows them, for other formats alone. */
 #ifndef CODECS_TIFF_TIFF_H
 #define CODECS_TIFF_TIFF_H
 
@@ -82,7 +82,7 @@ int strips_open(struct tiff_strips *s, struct image *img,
                 struct err *err);
 
 /* Lets the samples be read as libtiff shows them, as 8 bits of gray or of red,
- * green and blue, which are coded by Deflate then. */
+ * green and blue. */
 int strips_show(struct tiff_strips *s, struct err *err);
 
 /* Returns how many rows of so many bytes make a strip of ours. */
