@@ -31,15 +31,6 @@ static void remove_place(void)
     rmdir(place);
 }
 
-/* A folder in memory, if there is one. */
-static void make_place(void)
-{
-    const char *root = access("/dev/shm", W_OK) ? getenv("TMPDIR") : "/dev/shm";
-    snprintf(place, sizeof place, "%s/fuzz-job-XXXXXX", root ? root : "/tmp");
-    must(mkdtemp(place) != NULL);
-    atexit(remove_place);
-}
-
 /* ---- The command line --------------------------------------------------- */
 
 struct job_input {
@@ -397,8 +388,15 @@ static void run(const struct job_input *c, bool existed)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct job_input c = { .words = 0 };
-    if (!*place)
-        make_place();
+    if (!*place) {
+        /* A folder in memory, if there is one. */
+        const char *root =
+            access("/dev/shm", W_OK) ? getenv("TMPDIR") : "/dev/shm";
+        snprintf(place, sizeof place, "%s/fuzz-job-XXXXXX",
+                 root ? root : "/tmp");
+        must(mkdtemp(place) != NULL);
+        atexit(remove_place);
+    }
     if (!read_line(&c, (struct bytes){ (uint8_t *)(uintptr_t)data, size, 0 }) ||
         !understand(&c))
         return 0;

@@ -87,24 +87,6 @@ static void write_again(struct image *img, const struct load_opts *load,
     }
 }
 
-static void check_same_warnings(const struct warnings *a,
-                                const struct warnings *b)
-{
-    must(a->count == b->count);
-    for (unsigned i = 0; i < a->count && i < WARNINGS_MAX; i++)
-        must(!strcmp(a->list[i].text, b->list[i].text));
-}
-
-static void check_same_blocks(const struct meta *a, const struct meta *b)
-{
-    must(a->nblocks == b->nblocks);
-    for (size_t i = 0; i < a->nblocks; i++)
-        must(a->block[i].where == b->block[i].where &&
-             a->block[i].size == b->block[i].size &&
-             (!a->block[i].size ||
-              !memcmp(a->block[i].data, b->block[i].data, a->block[i].size)));
-}
-
 /* A file with restart markers that two threads might read is read by them as by
  * one: to the same planes, with the same words. */
 static void side_by_side(struct bytes file, unsigned way)
@@ -127,10 +109,18 @@ static void side_by_side(struct bytes file, unsigned way)
     load.warnings = &warnings[1];
     must(codec_decode_file(&codec_jpeg, &two, file, &load, &plan, &err[1]) ==
          status);
-    check_same_warnings(&warnings[0], &warnings[1]);
+    must(warnings[0].count == warnings[1].count);
+    for (unsigned i = 0; i < warnings[0].count && i < WARNINGS_MAX; i++)
+        must(!strcmp(warnings[0].list[i].text, warnings[1].list[i].text));
     if (status == 0) {
         must(same_cells(&one, &two));
-        check_same_blocks(one.meta, two.meta);
+        must(one.meta->nblocks == two.meta->nblocks);
+        for (size_t i = 0; i < one.meta->nblocks; i++)
+            must(one.meta->block[i].where == two.meta->block[i].where &&
+                 one.meta->block[i].size == two.meta->block[i].size &&
+                 (!one.meta->block[i].size ||
+                  !memcmp(one.meta->block[i].data, two.meta->block[i].data,
+                          one.meta->block[i].size)));
     } else {
         must(!strcmp(err[0].text, err[1].text));
     }

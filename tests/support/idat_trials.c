@@ -129,33 +129,6 @@ static void make_array(struct picture *p)
     }
 }
 
-/* Has it become an array, with colors of a palette or with a key, that of one
- * of its pixels. */
-static void want_array(struct picture *p)
-{
-    static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32 };
-    const bool exchanges = xform_transposes(p->turn);
-    const unsigned samples = p->of.pixel / (1 + p->of.wide);
-    p->of.indexed = p->of.pixel == 1 && below(2);
-    p->of.keyed = !p->of.indexed && samples % 2 && below(2);
-    for (unsigned i = 0; i < sizeof p->of.palette; i++)
-        p->of.palette[i / 4][i % 4] = (uint8_t)below(256);
-    memcpy(p->of.key,
-           p->pixels + p->of.pixel * below(p->of.width * p->of.height),
-           p->of.pixel);
-    p->made = (struct scan_pixels){
-        .channels = p->of.indexed ? 3 + below(2) : samples + p->of.keyed,
-        .joined = below(2),
-        .cell = cells[below(3)],
-        .width = exchanges ? p->of.height : p->of.width,
-        .height = exchanges ? p->of.width : p->of.height,
-    };
-    const unsigned channels = p->made.channels;
-    const size_t across = p->made.joined ? channels : 1;
-    p->made.stride = across * p->made.width * cell_size(p->made.cell);
-    p->made.size = p->made.stride * p->made.height * (channels / across);
-}
-
 static void free_picture(struct picture *p)
 {
     free(p->pixels);
@@ -331,8 +304,31 @@ static void make(struct picture *p, uint32_t most)
     const bool narrow = below(8) == 0, flat = below(8) == 0;
     fill(p, narrow ? 1 + below(3) : 1 + below(most),
          flat ? 1 + below(3) : 1 + below(most));
-    if (below(4) == 0)
-        want_array(p);
+    if (below(4) == 0) {
+        /* Has it become an array, with colors of a palette or with a key, that
+         * of one of its pixels. */
+        static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32 };
+        const bool exchanges = xform_transposes(p->turn);
+        const unsigned samples = p->of.pixel / (1 + p->of.wide);
+        p->of.indexed = p->of.pixel == 1 && below(2);
+        p->of.keyed = !p->of.indexed && samples % 2 && below(2);
+        for (unsigned i = 0; i < sizeof p->of.palette; i++)
+            p->of.palette[i / 4][i % 4] = (uint8_t)below(256);
+        memcpy(p->of.key,
+               p->pixels + p->of.pixel * below(p->of.width * p->of.height),
+               p->of.pixel);
+        p->made = (struct scan_pixels){
+            .channels = p->of.indexed ? 3 + below(2) : samples + p->of.keyed,
+            .joined = below(2),
+            .cell = cells[below(3)],
+            .width = exchanges ? p->of.height : p->of.width,
+            .height = exchanges ? p->of.width : p->of.height,
+        };
+        const unsigned channels = p->made.channels;
+        const size_t across = p->made.joined ? channels : 1;
+        p->made.stride = across * p->made.width * cell_size(p->made.cell);
+        p->made.size = p->made.stride * p->made.height * (channels / across);
+    }
 }
 
 void idat_try_pictures(const struct scan_engine_type *engine, unsigned batches)

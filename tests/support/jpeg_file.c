@@ -54,48 +54,6 @@ unsigned jpeg_sample(unsigned c, uint32_t x, uint32_t y, uint32_t w, uint32_t h)
     return samples[c];
 }
 
-/* What libjpeg converts into that space. */
-static J_COLOR_SPACE space_made_of(J_COLOR_SPACE space)
-{
-    return space == JCS_YCbCr ? JCS_RGB : space == JCS_YCCK ? JCS_CMYK : space;
-}
-
-static void set_coding(struct jpeg_compress_struct *c,
-                       const struct coding *coding)
-{
-    c->image_width = coding->width;
-    c->image_height = coding->height;
-    c->input_components = (int)space_channels(coding->space);
-    c->in_color_space = space_made_of(coding->space);
-    jpeg_set_defaults(c);
-    jpeg_set_colorspace(c, coding->space);
-    jpeg_set_quality(c, coding->quality ? coding->quality : 95, TRUE);
-    for (int i = 0; i < c->num_components; i++) {
-        c->comp_info[i].h_samp_factor = c->comp_info[i].v_samp_factor = 1;
-        if (coding->ids[i])
-            c->comp_info[i].component_id = coding->ids[i];
-    }
-    for (int i = 1; i < c->num_components; i++)
-        if (coding->others[i - 1][0]) {
-            c->comp_info[i].h_samp_factor = coding->others[i - 1][0];
-            c->comp_info[i].v_samp_factor = coding->others[i - 1][1];
-        }
-    if (coding->h)
-        c->comp_info[0].h_samp_factor = coding->h;
-    if (coding->v)
-        c->comp_info[0].v_samp_factor = coding->v;
-    c->write_JFIF_header = c->write_Adobe_marker = FALSE;
-    c->optimize_coding = !coding->arithmetic && !coding->standard;
-    c->arith_code = coding->arithmetic;
-    c->restart_interval = coding->restart;
-    if (coding->progressive)
-        jpeg_simple_progression(c);
-    if (coding->scans) {
-        c->scan_info = coding->scan;
-        c->num_scans = coding->scans;
-    }
-}
-
 static void smooth_row(uint8_t *row, uint32_t y, const struct coding *coding,
                        const void *context)
 {
@@ -117,7 +75,39 @@ struct bytes make_jpeg_of(const struct coding *coding, jpeg_row *make_row,
     c.err = jpeg_std_error(&mgr);
     jpeg_create_compress(&c);
     jpeg_mem_dest(&c, &data, &size);
-    set_coding(&c, coding);
+    c.image_width = coding->width;
+    c.image_height = coding->height;
+    c.input_components = (int)space_channels(coding->space);
+    c.in_color_space = coding->space == JCS_YCbCr  ? JCS_RGB
+                       : coding->space == JCS_YCCK ? JCS_CMYK
+                                                   : coding->space;
+    jpeg_set_defaults(&c);
+    jpeg_set_colorspace(&c, coding->space);
+    jpeg_set_quality(&c, coding->quality ? coding->quality : 95, TRUE);
+    for (int i = 0; i < c.num_components; i++) {
+        c.comp_info[i].h_samp_factor = c.comp_info[i].v_samp_factor = 1;
+        if (coding->ids[i])
+            c.comp_info[i].component_id = coding->ids[i];
+    }
+    for (int i = 1; i < c.num_components; i++)
+        if (coding->others[i - 1][0]) {
+            c.comp_info[i].h_samp_factor = coding->others[i - 1][0];
+            c.comp_info[i].v_samp_factor = coding->others[i - 1][1];
+        }
+    if (coding->h)
+        c.comp_info[0].h_samp_factor = coding->h;
+    if (coding->v)
+        c.comp_info[0].v_samp_factor = coding->v;
+    c.write_JFIF_header = c.write_Adobe_marker = FALSE;
+    c.optimize_coding = !coding->arithmetic && !coding->standard;
+    c.arith_code = coding->arithmetic;
+    c.restart_interval = coding->restart;
+    if (coding->progressive)
+        jpeg_simple_progression(&c);
+    if (coding->scans) {
+        c.scan_info = coding->scan;
+        c.num_scans = coding->scans;
+    }
     jpeg_start_compress(&c, TRUE);
     owned_memory uint8_t *row =
         malloc((size_t)c.input_components * coding->width);

@@ -87,21 +87,17 @@ static bool next_of_pairs(struct pairwise *p)
     return true;
 }
 
-static void open_first(struct pairwise *p)
-{
-    for (; p->parameters < PAIRWISE_PARAMETERS && p->counts[p->parameters];
-         p->parameters++) {
-        p->number[p->parameters] = p->values;
-        p->values += p->counts[p->parameters];
-    }
-    p->met = calloc((size_t)p->values * p->values, sizeof *p->met);
-    must(p->met != NULL);
-}
-
 bool pairwise_next(struct pairwise *p)
 {
-    if (p->given == 0)
-        open_first(p);
+    if (p->given == 0) {
+        for (; p->parameters < PAIRWISE_PARAMETERS && p->counts[p->parameters];
+             p->parameters++) {
+            p->number[p->parameters] = p->values;
+            p->values += p->counts[p->parameters];
+        }
+        p->met = calloc((size_t)p->values * p->values, sizeof *p->met);
+        must(p->met != NULL);
+    }
     bool found = tests_are_whole() ? next_of_all(p) : next_of_pairs(p);
     p->given++;
     if (!found)

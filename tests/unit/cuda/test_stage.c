@@ -214,20 +214,6 @@ static void test_pieces(const struct backend *backend, struct lane *lane)
         check_shape(backend, lane, shapes[i]);
 }
 
-/* Many planes of all sizes; and what is so large that a backend turns it on
- * several threads, and, the third one, with stores that bypass the cache. */
-static void test_large(const struct backend *backend, struct lane *lane)
-{
-    static const struct shape shapes[] = {
-        { CELL_U8, 3, 1021, 769, 1 },   { CELL_DCT, 3, 161, 97, 1 },
-        { CELL_F32, 1, 1153, 1027, 2 }, { CELL_U8, 60, 0, 0, 0 },
-        { CELL_U16, 60, 0, 0, 0 },      { CELL_F32, 60, 0, 0, 0 },
-        { CELL_DCT, 60, 0, 0, 0 },
-    };
-    for (size_t i = 0; i < COUNT(shapes); i++)
-        check_shape(backend, lane, shapes[i]);
-}
-
 /* Pictures as the program makes them: in the lane's own memory, with the shape
  * that image_like() gives. Four quarter turns are nothing. */
 static void test_program(const struct backend *backend, struct lane *lane)
@@ -417,7 +403,17 @@ static void check_backend(const char *name)
     test_sides(backend, lane);
     test_planes(backend, lane);
     test_pieces(backend, lane);
-    test_large(backend, lane);
+    /* Many planes of all sizes; and what is so large that a backend turns it on
+     * several threads, and, the third one, with stores that bypass the cache.
+     */
+    static const struct shape shapes[] = {
+        { CELL_U8, 3, 1021, 769, 1 },   { CELL_DCT, 3, 161, 97, 1 },
+        { CELL_F32, 1, 1153, 1027, 2 }, { CELL_U8, 60, 0, 0, 0 },
+        { CELL_U16, 60, 0, 0, 0 },      { CELL_F32, 60, 0, 0, 0 },
+        { CELL_DCT, 60, 0, 0, 0 },
+    };
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        check_shape(backend, lane, shapes[i]);
     test_program(backend, lane);
     backend->close(lane);
     test_lanes(backend);

@@ -214,17 +214,6 @@ static const struct found {
     { "a/../a/b/x", "top/a/b", "x", false },
 };
 
-/* Closes the place, which has to be in this directory. */
-static void check_within(const struct location *place, const char *name,
-                         const char *directory)
-{
-    struct stat one, two;
-    CHECK(fstat(place->directory, &one) == 0 && stat(directory, &two) == 0 &&
-              one.st_ino == two.st_ino,
-          "%s: not in %s", name, directory);
-    close(place->directory);
-}
-
 static void check_found(struct root *root, const struct found *f,
                         const char *name)
 {
@@ -234,7 +223,12 @@ static void check_found(struct root *root, const struct found *f,
           name, err.text);
     CHECK(strcmp(place.base, f->base) == 0, "%s: %s", name, place.base);
     CHECK(place.exists == f->exists, "%s", name);
-    check_within(&place, name, f->directory);
+    /* Closes the place, which has to be in this directory. */
+    struct stat one, two;
+    CHECK(fstat(place.directory, &one) == 0 && stat(f->directory, &two) == 0 &&
+              one.st_ino == two.st_ino,
+          "%s: not in %s", name, f->directory);
+    close(place.directory);
 }
 
 TEST(file)

@@ -35,31 +35,6 @@ static bool passes(const struct codec *codec, struct bytes file,
     return passed;
 }
 
-/* Each in memory that ends where it does, for the sanitizer to see. */
-static void check_damaged(const struct codec *codec, struct bytes file,
-                          const struct image *img, const struct save_opts *opts)
-{
-    struct image other = *img;
-    for (size_t size = 0; size < file.size; size++) {
-        struct bytes cut = { malloc(size + !size), size, 0 };
-        memcpy(cut.data, file.data, size);
-        CHECK(!passes(codec, cut, img, opts), "%s cut to %zu of %zu",
-              codec->name, size, file.size);
-        free(cut.data);
-    }
-    uint8_t *more = calloc(1, file.size + 1);
-    memcpy(more, file.data, file.size);
-    CHECK(!passes(codec, (struct bytes){ more, file.size + 1, 0 }, img, opts),
-          "%s with a byte more", codec->name);
-    free(more);
-    other.width++;
-    CHECK(!passes(codec, file, &other, opts), "%s, another width", codec->name);
-    other = *img;
-    other.height--;
-    CHECK(!passes(codec, file, &other, opts), "%s, another height",
-          codec->name);
-}
-
 static void check_codec(const struct codec *codec, enum cell cell,
                         uint32_t maxval, unsigned nplanes, uint32_t width,
                         uint32_t height)
@@ -73,7 +48,27 @@ static void check_codec(const struct codec *codec, enum cell cell,
                               .warnings = &unheard };
     owned_bytes file = encoded(codec, &img, &opts);
     CHECK(passes(codec, file, &img, &opts), "%s, whole", codec->name);
-    check_damaged(codec, file, &img, &opts);
+    /* Each in memory that ends where it does, for the sanitizer to see. */
+    struct image other = img;
+    for (size_t size = 0; size < file.size; size++) {
+        struct bytes cut = { malloc(size + !size), size, 0 };
+        memcpy(cut.data, file.data, size);
+        CHECK(!passes(codec, cut, &img, &opts), "%s cut to %zu of %zu",
+              codec->name, size, file.size);
+        free(cut.data);
+    }
+    uint8_t *more = calloc(1, file.size + 1);
+    memcpy(more, file.data, file.size);
+    CHECK(!passes(codec, (struct bytes){ more, file.size + 1, 0 }, &img, &opts),
+          "%s with a byte more", codec->name);
+    free(more);
+    other.width++;
+    CHECK(!passes(codec, file, &other, &opts), "%s, another width",
+          codec->name);
+    other = img;
+    other.height--;
+    CHECK(!passes(codec, file, &other, &opts), "%s, another height",
+          codec->name);
 }
 
 /* The chunks IDAT, put together and inflated, sum up to what is said. */

@@ -36,11 +36,6 @@ static struct image read_as(struct bytes file,
     return fixture_take_img(f);
 }
 
-static const int16_t *block_at(const struct plane *plane, size_t x, size_t y)
-{
-    return (const int16_t *)plane_row(plane, y) + 64 * x;
-}
-
 /* Both ways are libjpeg's, bit for bit. */
 static void check_transform(int quality, unsigned contrast)
 {
@@ -53,7 +48,8 @@ static void check_transform(int quality, unsigned contrast)
     jpeg_steps(file, rounding.step);
     for (uint32_t y = 0; y < 8; y++)
         for (uint32_t x = 0; x < 32; x++) {
-            const int16_t *want = block_at(&img.plane[0], x, y);
+            const int16_t *want =
+                (const int16_t *)plane_row(&img.plane[0], y) + 64 * x;
             uint8_t from[64], to[64];
             int16_t coefficient[64];
             for (uint32_t i = 0; i < 64; i++)

@@ -26,20 +26,17 @@ static void case_of(const struct shape *s, unsigned filter, enum xform t)
 
 /* ---- All kinds ------------------------------------------------------------*/
 
-static enum color color_of(unsigned type)
-{
-    return type == PALETTE ? COLOR_INDEXED : type & 2 ? COLOR_RGB : COLOR_GRAY;
-}
-
 static bool is_shaped(const struct image *img, const struct shape *s)
 {
     return img->width == s->width && img->height == s->height &&
            img->cell == (s->depth == 16 ? CELL_U16 : CELL_U8) &&
            img->maxval == (1u << s->depth) - 1 &&
            img->nplanes == shape_channels(s) &&
-           img->color == color_of(s->type) && img->alpha == !!(s->type & 4) &&
-           img->meta->interlaced == s->adam7 && img->orientation == 1 &&
-           img->turned == XFORM_NONE;
+           img->color == (s->type == PALETTE ? COLOR_INDEXED
+                          : s->type & 2      ? COLOR_RGB
+                                             : COLOR_GRAY) &&
+           img->alpha == !!(s->type & 4) && img->meta->interlaced == s->adam7 &&
+           img->orientation == 1 && img->turned == XFORM_NONE;
 }
 
 /* The rows of img from `from` up to `to`. */

@@ -148,11 +148,6 @@ static const struct kind {
 };
 enum { KINDS = COUNT(kinds) };
 
-static bool is_tied(const struct kind *kind)
-{
-    return strcmp(kind->name, "abCD") == 0;
-}
-
 static struct bytes make_chunk(const struct kind *kind, struct says s)
 {
     struct bytes data = { 0 };
@@ -208,7 +203,7 @@ struct given {
 static bool is_kept(const struct kind *kind, struct given given)
 {
     if (given.strip == STRIP_NOTHING)
-        return !is_tied(kind) || given.turned == XFORM_NONE;
+        return strcmp(kind->name, "abCD") != 0 || given.turned == XFORM_NONE;
     return given.strip == STRIP_METADATA && kind->color;
 }
 
@@ -251,23 +246,6 @@ static const struct chunk *check_named(const struct chunk *at, const char *name)
     return at + 1;
 }
 
-static void check_chunks(struct bytes file, struct given given)
-{
-    struct chunks list = { 0 };
-    CHECK(read_chunks(&list, file), "no PNG");
-    const struct chunk *at = check_named(list.chunk, "IHDR");
-    at = check_all(at, given);
-    CHECK(at->size == 15, "the palette has %zu bytes", at->size);
-    at = check_named(at, "PLTE");
-    CHECK(at->size == 6 && !memcmp(at->data, key, 6), "the transparent color");
-    at = check_named(at, "tRNS");
-    at = check_all(at, given);
-    while (strcmp(at->name, "IDAT") == 0)
-        at++;
-    at = check_all(at, given);
-    CHECK(at == &list.chunk[list.count - 1], "more chunks than were there");
-}
-
 static void check_given(struct given given)
 {
     owned_bytes file = make_full();
@@ -280,7 +258,19 @@ static void check_given(struct given given)
     CHECK(f->img.orientation == 6, "is %u", f->img.orientation);
     turn_image(&f->img, given.turned);
     fixture_write(f);
-    check_chunks(f->made, given);
+    struct chunks list = { 0 };
+    CHECK(read_chunks(&list, f->made), "no PNG");
+    const struct chunk *at = check_named(list.chunk, "IHDR");
+    at = check_all(at, given);
+    CHECK(at->size == 15, "the palette has %zu bytes", at->size);
+    at = check_named(at, "PLTE");
+    CHECK(at->size == 6 && !memcmp(at->data, key, 6), "the transparent color");
+    at = check_named(at, "tRNS");
+    at = check_all(at, given);
+    while (strcmp(at->name, "IDAT") == 0)
+        at++;
+    at = check_all(at, given);
+    CHECK(at == &list.chunk[list.count - 1], "more chunks than were there");
     bool lost = given.strip == STRIP_NOTHING && given.turned != XFORM_NONE;
     CHECK(is_warned(&f->warnings, "abCD") == lost, "of what is lost");
     CHECK(f->warnings.count == 3 * lost, "%u warnings", f->warnings.count);

@@ -26,16 +26,6 @@ static struct plane plane_of(uint32_t width, uint32_t height, size_t size)
     return p;
 }
 
-/* Numbers each cell by its place. */
-static void fill(struct plane *p, size_t size)
-{
-    for (size_t y = 0; y < p->height; y++)
-        for (size_t x = 0; x < p->width; x++) {
-            uint32_t n = (uint32_t)(y * p->width + x) * 2654435761u;
-            memcpy(p->data + y * p->stride + x * size, &n, size < 4 ? size : 4);
-        }
-}
-
 static void turn_alone(uint8_t *to, const uint8_t *cells,
                        const struct plane_piece *piece, enum xform t,
                        size_t size)
@@ -61,7 +51,13 @@ static void check_plane(uint32_t width, uint32_t height, size_t size,
     struct pieces pieces = pieces_cut(width, height, size, most);
     size_t room = most > 65536 * 4 ? most : 65536 * 4, wrong = 0, large = 0;
     owned_memory uint8_t *in = malloc(room), *out = malloc(room);
-    fill(&src, size);
+    /* Numbers each cell by its place. */
+    for (size_t y = 0; y < src.height; y++)
+        for (size_t x = 0; x < src.width; x++) {
+            uint32_t n = (uint32_t)(y * src.width + x) * 2654435761u;
+            memcpy(src.data + y * src.stride + x * size, &n,
+                   size < 4 ? size : 4);
+        }
     for (uint64_t i = 0; i < pieces.count; i++) {
         struct plane_piece p = pieces_get(&pieces, width, height, i, t);
         large += pieces_stride(p.width, size) * p.height > room ||
