@@ -312,25 +312,6 @@ TEST(alike)
     }
 }
 
-/* Those of the standard stay, unless the smallest file is asked for. */
-TEST(optimize)
-{
-    owned_fixture *f = fixture_new(&codec_jpeg);
-    f->plan.representation = REPRESENTATION_COEFFICIENTS;
-    struct coding coding = coding_of(3, 0, WIDE, HIGH);
-    owned_bytes file = make_jpeg(&coding);
-    size_t size[2];
-    for (int i = 0; i < 2; i++) {
-        fixture_read(f, file);
-        f->save.optimize = i;
-        fixture_write(f);
-        check_turned(file, f->made, XFORM_NONE);
-        CHECK(i || same_bytes(f->made, file), "as it was");
-        size[i] = f->made.size;
-    }
-    CHECK(size[1] < size[0], "%zu bytes", size[1]);
-}
-
 /* ---- Trimmed --------------------------------------------------------------*/
 
 /* What is left are the blocks at the top left. */

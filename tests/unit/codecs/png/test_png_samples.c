@@ -122,13 +122,17 @@ static void check_stream(const struct shape *s, struct bytes z, bool sure)
     bytes_free(&file);
 }
 
-/* The stream of a picture, of so many rows more or less, and so many zeros. */
-static struct bytes stream_of(const struct shape *s, int rows, size_t more)
+/* The stream of a picture, of so many rows more or less, and so many zeros,
+ * with a filter that there is or not. */
+static struct bytes stream_of(const struct shape *s, int rows, size_t more,
+                              bool filter)
 {
     struct shape other = *s;
     struct bytes raw = { 0 }, z = { 0 };
     other.height += (uint32_t)rows;
     add_rows(&raw, &other, FILTER_ALL);
+    if (filter)
+        raw.data[0] = 5;
     must(bytes_reserve(&raw, more));
     memset(raw.data + raw.size, 0, more);
     add_deflated(&z, raw.data, raw.size + more);
@@ -138,7 +142,7 @@ static struct bytes stream_of(const struct shape *s, int rows, size_t more)
 
 static void check_damage(const struct shape *s)
 {
-    owned_bytes z = stream_of(s, 0, 0);
+    owned_bytes z = stream_of(s, 0, 0, false);
     for (size_t size = 1; size <= z.size; size++) {
         test_case("cut to %zu of %zu", size, z.size);
         check_stream(s, (struct bytes){ z.data, size, 0 }, size == z.size);
@@ -163,13 +167,18 @@ TEST(lengths)
         const char *name;
         int rows;
         size_t more, junk; /* zeros; bytes behind the stream */
+        bool filter;       /* one that there is not */
     } cases[] = {
-        { "a byte too many", 0, 1, 0 },     { "far too many", 0, 100000, 0 },
-        { "a row too few", -1, 0, 0 },      { "4 behind the stream", 0, 0, 4 },
-        { "1 behind the stream", 0, 0, 1 },
+        { "a byte too many", 0, 1, 0, false },
+        { "far too many", 0, 100000, 0, false },
+        { "a row too few", -1, 0, 0, false },
+        { "4 behind the stream", 0, 0, 4, false },
+        { "1 behind the stream", 0, 0, 1, false },
+        { "filter 5", 0, 0, 0, true },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        owned_bytes z = stream_of(&small, cases[i].rows, cases[i].more);
+        owned_bytes z =
+            stream_of(&small, cases[i].rows, cases[i].more, cases[i].filter);
         must(bytes_append(&z, "junk", cases[i].junk));
         test_case("%s", cases[i].name);
         check_stream(&small, z, false);
@@ -228,7 +237,7 @@ static void check_distance(unsigned before, unsigned far, bool sure)
 TEST(window)
 {
     struct shape s = { 3000, 9, 8, GRAY, false };
-    owned_bytes z = stream_of(&s, 0, 0);
+    owned_bytes z = stream_of(&s, 0, 0, false);
     for (unsigned bits = 8; bits <= 16; bits++) {
         unsigned head = (bits - 8) << 12 | 8 << 8;
         head += 31 - head % 31;
@@ -242,7 +251,7 @@ TEST(window)
 /* Chunks: a wrong CRC, empty ones, one that stands apart. */
 TEST(chunks)
 {
-    owned_bytes z = stream_of(&small, 0, 0);
+    owned_bytes z = stream_of(&small, 0, 0, false);
     struct bytes file = wrap(&small, z.data, z.size, 50);
     const struct bytes idats = idats_of(file);
     size_t first = (size_t)(idats.data - file.data);
@@ -347,24 +356,35 @@ static void check_levels(enum kind kind, double most)
           "%s: %zu, %zu, %zu", kinds[kind], size[1], size[2], size[3]);
 }
 
-/* Noise that repeats after 60 rows, which are 21660 bytes: more than what is
- * sampled to find out, and less than matches reach. */
+/* Noise that repeats after some rows: more bytes than are sampled to find out,
+ * and less than matches reach; or in one band with noise that does not, which
+ * is in the middle, and tells little. */
 TEST(repeats)
 {
-    static const struct shape s = { 120, 600, 8, RGB, false };
-    size_t raw = (size_t)s.width * s.height * 3;
-    owned_image img = shape_image(&s);
-    for (unsigned c = 0; c < 3; c++)
-        for (uint32_t y = 0; y < s.height; y++) {
-            uint64_t state = 1 + c + y % 60 * 3;
-            for (uint32_t x = 0; x < s.width; x++)
-                image_set_sample(&img, c, x, y,
-                                 (unsigned)(test_random(&state) >> 40) & 255);
-        }
-    for (int level = 3; level <= 9; level += 3) {
-        owned_bytes file = write_file(&img, &s, level, NULL);
-        CHECK(file.size < raw / 8, "level %d: %zu of %zu", level, file.size,
-              raw);
+    static const struct {
+        struct shape shape;
+        unsigned period, from, to; /* rows; those that do not repeat */
+        int level;
+        size_t most;
+    } cases[] = {
+        { { 120, 600, 8, RGB, false }, 60, 0, 0, 3, 120 * 600 * 3 / 8 },
+        { { 120, 600, 8, RGB, false }, 60, 0, 0, 6, 120 * 600 * 3 / 8 },
+        { { 120, 600, 8, RGB, false }, 60, 0, 0, 9, 120 * 600 * 3 / 8 },
+        { { 400, 1000, 8, GRAY, false }, 7, 333, 666, 6, 333 * 400 * 6 / 5 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        owned_image img = shape_image(&cases[i].shape);
+        for (unsigned c = 0; c < img.nplanes; c++)
+            for (uint32_t y = 0; y < img.height; y++) {
+                const bool alone = y >= cases[i].from && y < cases[i].to;
+                uint64_t state = 1 + c + 3 * (alone ? y : y % cases[i].period);
+                for (uint32_t x = 0; x < img.width; x++)
+                    image_set_sample(&img, c, x, y,
+                                     test_random(&state) >> 40 & 255);
+            }
+        owned_bytes file =
+            write_file(&img, &cases[i].shape, cases[i].level, NULL);
+        CHECK(file.size < cases[i].most, "%zu: %zu", i, file.size);
     }
 }
 
@@ -391,22 +411,6 @@ TEST(words)
     }
     owned_bytes file = write_file(&img, &s, 6, NULL);
     CHECK(file.size < 140000, "%zu of %zu", file.size, raw);
-}
-
-/* Noise, above and below which noise repeats after 7 rows: one band, of which
- * the middle tells little. */
-TEST(two_kinds)
-{
-    static const struct shape s = { 400, 1000, 8, GRAY, false };
-    owned_image img = shape_image(&s);
-    for (uint32_t y = 0; y < s.height; y++) {
-        uint64_t state = 1 + (y / 333 == 1 ? y : y % 7);
-        for (uint32_t x = 0; x < s.width; x++)
-            image_set_sample(&img, 0, x, y,
-                             (unsigned)(test_random(&state) >> 40) & 255);
-    }
-    owned_bytes file = write_file(&img, &s, 6, NULL);
-    CHECK(file.size < 333 * s.width * 6 / 5, "%zu", file.size);
 }
 
 TEST_SET_UP()
