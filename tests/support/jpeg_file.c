@@ -2,6 +2,7 @@
 #include "tests/support/jpeg_file.h"
 
 #include "tests/support/fixture.h"
+#include "tests/support/plain_jpeg.h"
 
 const struct jpeg_sampling jpeg_samplings[JPEG_SAMPLINGS] = {
     { "4:4:4", 1, 1, { { 1, 1 }, { 1, 1 } } },
@@ -320,14 +321,8 @@ struct decoded libjpeg_decode(struct bytes file, J_COLOR_SPACE out)
 
 void jpeg_steps(struct bytes file, uint16_t step[64])
 {
-    struct jpeg_decompress_struct d = { 0 };
-    struct jpeg_error_mgr mgr;
-    d.err = jpeg_std_error(&mgr);
-    jpeg_create_decompress(&d);
-    jpeg_mem_src(&d, file.data, file.size);
-    jpeg_read_header(&d, TRUE);
-    memcpy(step, d.quant_tbl_ptrs[0]->quantval, 64 * sizeof *step);
-    jpeg_destroy_decompress(&d);
+    owned_plain_jpeg *jpeg = plain_jpeg_read(file, 0);
+    memcpy(step, jpeg->d.quant_tbl_ptrs[0]->quantval, 64 * sizeof *step);
 }
 
 unsigned decoded_at(const struct decoded *d, unsigned c, uint32_t x, uint32_t y)

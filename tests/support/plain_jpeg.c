@@ -23,22 +23,7 @@ static void on_message(j_common_ptr cinfo, int level)
         cinfo->err->num_warnings++;
 }
 
-static void read_file(struct plain_jpeg *j, struct bytes file,
-                      uint64_t pixels_max)
-{
-    if (setjmp(j->out))
-        return;
-    jpeg_mem_src(&j->d, file.data, file.size);
-    jpeg_read_header(&j->d, TRUE);
-    j->too_large = pixels_max &&
-                   (uint64_t)j->d.image_width * j->d.image_height > pixels_max;
-    if (j->too_large)
-        return;
-    j->array = jpeg_read_coefficients(&j->d);
-    j->sound = j->mgr.num_warnings == 0;
-}
-
-struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max)
+struct plain_jpeg *plain_jpeg_begin(struct bytes file)
 {
     struct plain_jpeg *j = calloc(1, sizeof *j);
     must(j);
@@ -47,7 +32,22 @@ struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max)
     j->mgr.emit_message = on_message;
     j->d.client_data = j;
     jpeg_create_decompress(&j->d);
-    read_file(j, file, pixels_max);
+    jpeg_mem_src(&j->d, file.data, file.size);
+    return j;
+}
+
+struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max)
+{
+    struct plain_jpeg *j = plain_jpeg_begin(file);
+    if (setjmp(j->out))
+        return j;
+    jpeg_read_header(&j->d, TRUE);
+    j->too_large = pixels_max &&
+                   (uint64_t)j->d.image_width * j->d.image_height > pixels_max;
+    if (j->too_large)
+        return j;
+    j->array = jpeg_read_coefficients(&j->d);
+    j->sound = j->mgr.num_warnings == 0;
     return j;
 }
 

@@ -20,8 +20,13 @@ struct plain_jpeg {
     jvirt_barray_ptr *array;
 };
 
-/* Reads a file of at most so many pixels; 0: any. It must live as long as the
- * result, which the caller frees. Ends the program without memory. */
+/* Begins with a file; an error of libjpeg is a jump to `out`. It must live as
+ * long as the result, which the caller frees. Ends the program without memory.
+ */
+struct plain_jpeg *plain_jpeg_begin(struct bytes file);
+
+/* Reads a file of at most so many pixels; 0: any. As with plain_jpeg_begin()
+ * it lives on. */
 struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max);
 
 /* Frees it. Fine on NULL. */

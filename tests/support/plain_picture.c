@@ -1,16 +1,15 @@
 /* Pictures as libraries decode them; see plain_picture.h. */
 #include "tests/support/plain_picture.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h> /* after FILE */
 #include <png.h>
 
 #include "tests/support/must.h"
 #include "tests/support/oracle.h"
+#include "tests/support/plain_jpeg.h"
 
 /* Makes room for the samples of a picture whose shape is known, unless it is
  * too large. */
@@ -126,27 +125,10 @@ static void read_png(struct plain_picture *p, struct bytes file,
 
 /* ---- JPEG --------------------------------------------------------------- */
 
-struct jpeg_input {
-    struct jpeg_decompress_struct d;
-    struct jpeg_error_mgr mgr;
-    jmp_buf out;
-};
-
-static void on_jpeg_error(j_common_ptr cinfo)
-{
-    longjmp(((struct jpeg_input *)cinfo->client_data)->out, 1);
-}
-
-static void on_jpeg_message(j_common_ptr cinfo, int level)
-{
-    if (level < 0)
-        cinfo->err->num_warnings++;
-}
-
-static void read_jpeg_rows(struct plain_picture *p, struct jpeg_input *in,
+static void read_jpeg_rows(struct plain_picture *p, struct plain_jpeg *jpeg,
                            uint64_t pixels_max)
 {
-    struct jpeg_decompress_struct *d = &in->d;
+    struct jpeg_decompress_struct *d = &jpeg->d;
     if (d->num_components == 3)
         d->out_color_space = JCS_RGB;
     jpeg_start_decompress(d);
@@ -163,28 +145,23 @@ static void read_jpeg_rows(struct plain_picture *p, struct jpeg_input *in,
         take(p, y, row[0]);
     }
     jpeg_finish_decompress(d);
-    p->sound = in->mgr.num_warnings == 0;
+    p->sound = jpeg->mgr.num_warnings == 0;
 }
 
 static void read_jpeg(struct plain_picture *p, struct bytes file,
                       uint64_t pixels_max)
 {
-    struct jpeg_input in = { .d.client_data = &in };
-    in.d.err = jpeg_std_error(&in.mgr);
-    in.mgr.error_exit = on_jpeg_error;
-    in.mgr.emit_message = on_jpeg_message;
-    jpeg_create_decompress(&in.d);
-    in.d.client_data = &in;
-    if (setjmp(in.out) == 0) {
-        jpeg_mem_src(&in.d, file.data, file.size);
-        jpeg_read_header(&in.d, TRUE);
-        if ((uint64_t)in.d.image_width * in.d.image_height <= pixels_max &&
-            (in.d.num_components == 1 || in.d.num_components == 3))
-            read_jpeg_rows(p, &in, pixels_max);
+    struct plain_jpeg *jpeg = plain_jpeg_begin(file);
+    struct jpeg_decompress_struct *d = &jpeg->d;
+    if (setjmp(jpeg->out) == 0) {
+        jpeg_read_header(d, TRUE);
+        if ((uint64_t)d->image_width * d->image_height <= pixels_max &&
+            (d->num_components == 1 || d->num_components == 3))
+            read_jpeg_rows(p, jpeg, pixels_max);
     } else {
         plain_picture_free(p);
     }
-    jpeg_destroy_decompress(&in.d);
+    plain_jpeg_free(jpeg);
 }
 
 /* ---- PNM and PAM, of 8 or 16 bits, with a head as we write it --------------

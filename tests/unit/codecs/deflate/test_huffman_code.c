@@ -41,38 +41,16 @@ static size_t check_round(const char *name, const uint8_t *data, size_t n,
                      final);
 }
 
-enum kind { CONSTANT, TWO, NOISE, PHOTO, STEEP, KINDS };
-static const char *const names[KINDS] = { "constant", "two", "noise", "photo",
-                                          "steep" };
-
-/* PHOTO is about a Laplace distribution around 0, as filtered rows are. STEEP
- * has counts like Fibonacci numbers, whose tree is as deep as trees get. */
-static void fill(uint8_t *data, size_t n, enum kind kind)
-{
-    uint64_t state = n + 1;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t r = test_random(&state);
-        unsigned zeros = r ? (unsigned)__builtin_ctzll(r) : 63;
-        data[i] = kind == CONSTANT ? 7
-                  : kind == TWO    ? (r >> 40 & 63 ? 0 : 255)
-                  : kind == NOISE  ? (uint8_t)(r >> 32)
-                  : kind == PHOTO
-                      ? (uint8_t)((int)(r >> 20 & 7) - (int)(r >> 30 & 7) +
-                                  (int)(zeros * zeros))
-                      : (uint8_t)zeros;
-    }
-}
-
-static void check_sizes(enum kind kind)
+static void check_sizes(enum data_kind kind)
 {
     static const size_t sizes[] = { 0,     1,     2,      3,      4,     5,
                                     100,   257,   1000,   65534,  65535, 65536,
                                     65537, 98304, 131070, 131071, 524288 };
     for (size_t i = 0; i < COUNT(sizes); i++) {
         owned_memory uint8_t *data = malloc(sizes[i] + 1);
-        fill(data, sizes[i], kind);
-        check_round(names[kind], data, sizes[i], true);
-        check_round(names[kind], data, sizes[i], false);
+        data_fill(data, sizes[i], kind);
+        check_round(data_names[kind], data, sizes[i], true);
+        check_round(data_names[kind], data, sizes[i], false);
     }
 }
 
@@ -142,7 +120,7 @@ TEST(quickly)
 {
     enum { N = 1 << 19 };
     owned_memory uint8_t *data = malloc(N);
-    fill(data, N, PHOTO);
+    data_fill(data, N, PHOTO);
     size_t usual = check_round("photo", data, N, true);
     size_t quick = check_way("photo", literal_block_deflate_quickly,
                              literal_block_quick_room(N), data, N, true);
@@ -175,36 +153,36 @@ TEST(codes)
 
 /* Without matches the output is larger than that of zlib without matches at
  * most by the cost of shorter codes. */
-static void check_against_zlib(enum kind kind)
+static void check_against_zlib(enum data_kind kind)
 {
     enum { N = 600000 };
     owned_memory uint8_t *data = malloc(N), *out = malloc(2 * N);
     z_stream z = { 0 };
-    fill(data, N, kind);
+    data_fill(data, N, kind);
     deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_HUFFMAN_ONLY);
     z.next_in = data;
     z.avail_in = N;
     z.next_out = out;
     z.avail_out = 2 * N;
     deflate(&z, Z_FINISH);
-    size_t size = check_round(names[kind], data, N, true);
+    size_t size = check_round(data_names[kind], data, N, true);
     CHECK(size <= z.total_out + z.total_out / 200, "%s: %zu, zlib %lu",
-          names[kind], size, z.total_out);
+          data_names[kind], size, z.total_out);
     size_t estimate = literal_block_estimate(data, N) / 8;
     CHECK(kind == NOISE || (estimate <= size && size - estimate < size / 20),
-          "%s: %zu, estimated %zu", names[kind], size, estimate);
+          "%s: %zu, estimated %zu", data_names[kind], size, estimate);
     deflateEnd(&z);
 }
 
 TEST(sizes)
 {
-    for (enum kind kind = 0; kind < KINDS; kind++)
+    for (enum data_kind kind = 0; kind <= STEEP; kind++)
         check_sizes(kind);
 }
 
 TEST(against_zlib)
 {
-    for (enum kind kind = 0; kind < KINDS; kind++)
+    for (enum data_kind kind = 0; kind <= STEEP; kind++)
         check_against_zlib(kind);
 }
 

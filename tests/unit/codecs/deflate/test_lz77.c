@@ -88,63 +88,17 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
 
 /* ---- Kinds of data --------------------------------------------------------*/
 
-enum kind { CONSTANT, TWO, NOISE, PHOTO, STEEP, WORDS, MIXED, ECHO, KINDS };
-static const char *const names[KINDS] = {
-    "constant", "two", "noise", "photo", "steep", "words", "mixed", "echo"
-};
-
-static uint8_t laplace(uint64_t r)
-{
-    return (uint8_t)((int)(r >> 20 & 7) - (int)(r >> 30 & 7) +
-                     (int)(r >> 40 & 3) * (int)(r >> 50 & 3));
-}
-
-/* WORDS are of a small vocabulary; MIXED is now this, now that; ECHO is noise
- * in which a little comes again, among positions that are passed over. */
-static uint8_t byte_of(enum kind kind, size_t i, uint64_t r)
-{
-    switch (kind) {
-    case CONSTANT:
-        return 7;
-    case TWO:
-        return r >> 40 & 63 ? 0 : 255;
-    case NOISE:
-    case ECHO:
-        return (uint8_t)(r >> 32);
-    case PHOTO:
-        return laplace(r);
-    case STEEP:
-        return (uint8_t)(r ? __builtin_ctzll(r) : 63);
-    default:
-        return (uint8_t)("etaoinsh"[i * i / 7 % 8]);
-    }
-}
-
-static void fill(uint8_t *data, size_t n, enum kind kind)
-{
-    uint64_t state = n + 1;
-    for (size_t i = 0, word = 0; i < n; i++) {
-        uint64_t r = test_random(&state);
-        if (r >> 58 == 0)
-            word = r >> 20 & 255;
-        enum kind now = kind == MIXED ? (enum kind)(i / 20000 % MIXED) : kind;
-        data[i] = byte_of(now, i + word, r);
-        if (kind == ECHO && i % 1000 < 40 && i >= 1000)
-            data[i] = data[i - 500];
-    }
-}
-
-static void check_size(enum kind kind, size_t n, bool final)
+static void check_size(enum data_kind kind, size_t n, bool final)
 {
     owned_memory uint8_t *data = malloc(n + 1);
-    fill(data, n, kind);
-    check_round(names[kind], data, 0, n, final);
+    data_fill(data, n, kind);
+    check_round(data_names[kind], data, 0, n, final);
 }
 
 /* The large ones take long: once each, and the largest only of all kinds, which
  * MIXED has in turns. If not WHOLE=1, each kind has some of the sizes, and only
  * MIXED a large one. */
-static void check_sizes(enum kind kind)
+static void check_sizes(enum data_kind kind)
 {
     static const size_t sizes[] = { 1000,  4095,  4096,  4097,  8192,
                                     65534, 65535, 65536, 65537, 98304 };
@@ -164,16 +118,16 @@ static void check_sizes(enum kind kind)
             check_size(kind, large[i], true);
 }
 
-static void check_before(enum kind kind)
+static void check_before(enum data_kind kind)
 {
     static const size_t befores[] = { 0, 1, 100, WINDOW - 1, WINDOW, 50000 };
     static const size_t sizes[] = { 0, 1, 5, 300, 70000 };
     for (size_t i = 0; i < COUNT(befores); i++)
         for (size_t k = 0; k < COUNT(sizes); k++) {
             owned_memory uint8_t *all = malloc(befores[i] + sizes[k] + 1);
-            fill(all, befores[i] + sizes[k], kind);
-            check_round(names[kind], all + befores[i], befores[i], sizes[k],
-                        k % 2);
+            data_fill(all, befores[i] + sizes[k], kind);
+            check_round(data_names[kind], all + befores[i], befores[i],
+                        sizes[k], k % 2);
         }
 }
 
@@ -183,7 +137,7 @@ TEST(periods)
 {
     enum { N = 4000, HEADER = 160 };
     uint8_t noise[300], data[N];
-    fill(noise, sizeof noise, NOISE);
+    data_fill(noise, sizeof noise, NOISE);
     for (size_t period = 1; period <= sizeof noise; period++) {
         for (size_t i = 0; i < N; i++)
             data[i] = noise[i % period];
@@ -198,7 +152,7 @@ static void check_distance(size_t distance, size_t length, bool apart)
 {
     size_t n = distance + length, before = apart ? length : 0;
     owned_memory uint8_t *data = calloc(n, 1);
-    fill(data, length, NOISE);
+    data_fill(data, length, NOISE);
     memcpy(data + distance, data, length);
     size_t size =
         check_search("far", data + before, before, n - before, true, LZ77_LONG);
@@ -271,12 +225,12 @@ TEST(rows)
     for (size_t i = 0; i < COUNT(shapes); i++) {
         used = lz77_new(shapes[i].row, shapes[i].pixel);
         confused = lz77_new(shapes[i].row, shapes[i].pixel);
-        for (int k = 0; k < KINDS * 8 * 4; k++) {
+        for (int k = 0; k < DATA_KINDS * 8 * 4; k++) {
             size_t before = befores[k % 4], n = sizes[k / 4 % 8];
-            enum kind kind = (enum kind)(k / 32);
+            enum data_kind kind = (enum data_kind)(k / 32);
             owned_memory uint8_t *all = malloc(before + n + 1);
-            fill(all, before + n, kind);
-            check_search(names[kind], all + before, before, n, k % 2,
+            data_fill(all, before + n, kind);
+            check_search(data_names[kind], all + before, before, n, k % 2,
                          LZ77_PIXELS);
         }
         lz77_free(used);
@@ -313,20 +267,21 @@ TEST(few)
  * that may be worth. */
 TEST(against_zlib)
 {
-    static const enum kind kinds[] = { CONSTANT, TWO, PHOTO, STEEP, WORDS };
+    static const enum data_kind kinds[] = { CONSTANT, TWO, PHOTO, STEEP,
+                                            WORDS };
     enum { N = 900000 };
     owned_memory uint8_t *data = malloc(N), *out = malloc(2 * N);
     for (unsigned i = 0; i < COUNT(kinds); i++) {
-        fill(data, N, kinds[i]);
+        data_fill(data, N, kinds[i]);
         z_stream z = { .next_in = data, .avail_in = N };
         deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY);
         z.next_out = out;
         z.avail_out = 2 * N;
         deflate(&z, Z_FINISH);
         deflateEnd(&z);
-        size_t size = check_round(names[kinds[i]], data, 0, N, true);
+        size_t size = check_round(data_names[kinds[i]], data, 0, N, true);
         CHECK(size <= z.total_out + z.total_out / 20, "%s: %zu, zlib %lu",
-              names[kinds[i]], size, z.total_out);
+              data_names[kinds[i]], size, z.total_out);
     }
 }
 
@@ -348,12 +303,12 @@ TEST_TEAR_DOWN()
 
 TEST(sizes)
 {
-    for (enum kind kind = 0; kind < KINDS; kind++)
+    for (enum data_kind kind = 0; kind < DATA_KINDS; kind++)
         check_sizes(kind);
 }
 
 TEST(before)
 {
-    for (enum kind kind = 0; kind < KINDS; kind++)
+    for (enum data_kind kind = 0; kind < DATA_KINDS; kind++)
         check_before(kind);
 }

@@ -128,41 +128,6 @@ TEST(colors)
     TAKEN(HWC, 1, BYTES("(1, 1, 5)"), "abcde", 1, 1, 5, letters);
 }
 
-/* Arrays of numpy are written again unchanged, in every byte order, layout and
- * order of axes. */
-static void check_kept(const char *dictionary, enum layout layout)
-{
-    char head[118 + 1]; /* so that the data begins at 128 */
-    snprintf(head, sizeof head, "%-117.*s\n", (int)strlen(dictionary) - 1,
-             dictionary);
-    owned_bytes file = npy(1, head, TEXT("abcdefgh"));
-    struct opened o =
-        open_file(&codec_npy, file.data, file.size, LAYOUT * (int)layout);
-    owned_bytes again = { 0 };
-    CHECK(o.status == 0, "%s: %s", dictionary, o.err.text);
-    if (o.status == 0)
-        again = written(&codec_npy, &o.img, "npy", &o.warnings);
-    CHECK(again.size == file.size && !memcmp(again.data, file.data, file.size),
-          "%s, %s: %.*s", dictionary, layout_name(layout), (int)again.size,
-          (const char *)again.data);
-    close_file(&o);
-}
-
-TEST(kept)
-{
-    static const char *const dictionaries[] = {
-        DICTIONARY("|u1", "(4, 2)"),       DICTIONARY("|u1", "(1, 4, 2)"),
-        DICTIONARY("<u2", "(2, 2)"),       DICTIONARY(">u2", "(2, 1, 2)"),
-        DICTIONARY("<f4", "(1, 1, 2)"),    DICTIONARY(">f4", "(2, 1)"),
-        DICTIONARY("|u1", "(1, 1, 8, 1)"), FORTRAN("<u2", "(2, 2)"),
-        FORTRAN("|u1", "(2, 2, 2)"),       FORTRAN("|u1", "(1, 2, 4, 1)"),
-        FORTRAN(">u2", "(1, 2, 1, 2)"),    FORTRAN(">f4", "(2, 1)"),
-    };
-    for (size_t i = 0; i < COUNT(dictionaries); i++)
-        for (int layout = LAYOUT_HWC; layout <= LAYOUT_CHW; layout++)
-            check_kept(dictionaries[i], (enum layout)layout);
-}
-
 TEST(types_refused)
 {
     static const char *const types[] = { "<f8", "<i2", "|b1",     "<u4",
