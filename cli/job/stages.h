@@ -56,7 +56,7 @@ uint64_t job_plan_memory(const struct job_plan *plan,
 
 /* What reading hands over. */
 struct job_input {
-    struct bytes file;         /* which stays as job_free_input() says */
+    struct bytes file;         /* which stays as free_input() in turn.c says */
     struct permissions source; /* what it was when it was read */
     unsigned warned;           /* warnings so far */
 };
