@@ -240,4 +240,12 @@ EOF
 2 gimgxf: standard input is a terminal; a picture comes from a file or a pipe
 END
 fi
+
+# Options stand anywhere, whatever the environment says; behind -- there are none.
+export POSIXLY_CORRECT=1
+gives 0 'gimgxf: a.jpg: would be left alone: it exists' \
+    rotate90 -n in.png a.jpg --dry-run
+cp in.png ./-n.png
+gives 0 '' rotate90 -o '{stem}-r.{ext}' -q -- -n.png
+check 'a name with a dash' [ -s ./-n-r.png ]
 finish
