@@ -426,14 +426,6 @@ size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
     return (size_t)(b.out - out);
 }
 
-size_t literal_block_store(uint8_t *out, const uint8_t *data, size_t size,
-                           bool final)
-{
-    struct bit_writer b = { .out = out };
-    put_all_stored(&b, data, size, final);
-    return (size_t)(b.out - out);
-}
-
 size_t literal_block_estimate(const uint8_t *data, size_t size)
 {
     size_t bits = 0;

@@ -111,11 +111,7 @@ size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
 size_t literal_block_deflate_quickly(uint8_t *out, const uint8_t *data,
                                      size_t size, bool final);
 
-/* Stores them. */
-size_t literal_block_store(uint8_t *out, const uint8_t *data, size_t size,
-                           bool final);
-
-/* Returns how many bytes of room literal_block_deflate_quickly() needs: bytes that were not counted may
+/* Returns how many bytes of room that needs: bytes that were not counted may
  * all have the longest codes. */
 static inline size_t literal_block_quick_room(size_t size)
 {

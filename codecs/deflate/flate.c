@@ -74,6 +74,45 @@ static void zlib_inflate_close(void *inflater)
     memory_free(inflater);
 }
 
+/* Z_FILTERED ignores matches below 6 bytes: in filtered rows, Huffman codes
+ * save as much as such short matches do. */
+static void *zlib_deflate_open(int level)
+{
+    z_stream *z = new_stream();
+    if (z && deflateInit2(z, level, Z_DEFLATED, -15, 9, Z_FILTERED) != Z_OK) {
+        memory_free(z);
+        return NULL;
+    }
+    return z;
+}
+
+static size_t zlib_deflate(void *deflater, uint8_t *out, size_t room,
+                           const uint8_t *data, size_t before, size_t size,
+                           bool final)
+{
+    z_stream *z = deflater;
+    uInt known = (uInt)(before < FLATE_WINDOW ? before : FLATE_WINDOW);
+    if (size > FLATE_STEP || deflateReset(z) != Z_OK)
+        return 0;
+    if (known && deflateSetDictionary(z, data - known, known) != Z_OK)
+        return 0;
+    z->next_in = (z_const Bytef *)data;
+    z->avail_in = (uInt)size;
+    z->next_out = out;
+    z->avail_out = (uInt)(room < UINT32_MAX ? room : UINT32_MAX);
+    int status = deflate(z, final ? Z_FINISH : Z_SYNC_FLUSH);
+    /* A flush is complete if room is left. */
+    if (status != (final ? Z_STREAM_END : Z_OK) || !z->avail_out)
+        return 0;
+    return (size_t)(z->next_out - out);
+}
+
+static void zlib_deflate_close(void *deflater)
+{
+    deflateEnd(deflater); /* fine on NULL */
+    memory_free(deflater);
+}
+
 const struct flate flate_zlib = {
     .name = "zlib",
     .version = zlibVersion,
@@ -82,6 +121,9 @@ const struct flate flate_zlib = {
     .inflate_open = zlib_inflate_open,
     .inflate = zlib_inflate,
     .inflate_close = zlib_inflate_close,
+    .deflate_open = zlib_deflate_open,
+    .deflate = zlib_deflate,
+    .deflate_close = zlib_deflate_close,
 };
 
 #ifndef HAVE_ISAL

@@ -4,9 +4,9 @@
  * 1950, zlib; RFC 1951, DEFLATE) and makes their checksums. It knows nothing of
  * pictures or files.
  *
- * All decompression is done by libraries, each behind one `struct flate`: zlib,
- * which is always there, and ISA-L's igzip, which is several times as fast, and
- * compresses at the lowest levels, too.
+ * All decompression, and compression by the lowest levels, is done by
+ * libraries, each behind one `struct flate`: zlib, which is always there, and
+ * ISA-L's igzip, which is several times as fast.
  *
  * The encoder (lz77.h, deflate_block.h, optimal.h, and what they stand on)
  * exists because no library does what PNG needs most. Filtered photographs have
@@ -55,10 +55,9 @@ struct flate {
     enum flate_status (*inflate)(void *inflater, struct flate_io *io);
     void (*inflate_close)(void *inflater); /* fine on NULL */
 
-    /* Opens a writer for one band after another, as fast as possible. Returns
-     * NULL without memory; memory_free() closes it. Of libraries that lz77.h
-     * is faster than, both are NULL. */
-    void *(*deflate_open)(void);
+    /* Opens a writer for one band after another, of the level that comes
+     * nearest to zlib's `level` from 0 to 9. Returns NULL without memory. */
+    void *(*deflate_open)(int level);
     /* Deflates `size` bytes, at most 1 GiB. Matches may refer to the `before`
      * bytes that stand before them in memory. The band ends at a byte: its last
      * block is the final one of the stream, or is followed by an empty stored
@@ -67,6 +66,7 @@ struct flate {
     size_t (*deflate)(void *deflater, uint8_t *out, size_t room,
                       const uint8_t *data, size_t before, size_t size,
                       bool final);
+    void (*deflate_close)(void *deflater); /* fine on NULL */
 };
 
 /* The fastest first, ended by NULL; zlib is the last. */

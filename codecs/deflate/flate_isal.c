@@ -59,10 +59,11 @@ struct isal_deflater {
     uint8_t buffer[ISAL_DEF_LVL1_DEFAULT];
 };
 
-/* The level is ISA-L's 1: its 2 and 3 are slower and do not make rows of pixels
- * smaller. */
-static void *isal_deflate_open(void)
+/* Every level is ISA-L's 1: its 2 and 3 are slower and do not make rows of
+ * pixels smaller. */
+static void *isal_deflate_open(int level)
 {
+    (void)level;
     return memory_alloc(sizeof(struct isal_deflater));
 }
 
@@ -139,4 +140,5 @@ const struct flate flate_isal = {
     .inflate_close = memory_free,
     .deflate_open = isal_deflate_open,
     .deflate = isal_deflate_band,
+    .deflate_close = memory_free,
 };

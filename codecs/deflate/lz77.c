@@ -92,14 +92,20 @@ INLINE struct effort effort_of_pixels(unsigned pixel)
                             .lazy_least = MATCH_LONGEST };
 }
 
-INLINE struct effort effort_of_bytes(unsigned hashed, unsigned brief)
+INLINE struct effort effort_of_long(unsigned hashed)
 {
     return (struct effort){ .stride = 1,
                             .hashed = hashed,
-                            .brief = brief,
                             .depth = 80,
                             .lazy_depth = 4,
-                            .lazy_least = brief ? brief : 12 };
+                            .lazy_least = 12 };
+}
+
+INLINE struct effort effort_of_three(unsigned hashed)
+{
+    return (struct effort){
+        .stride = 1, .hashed = hashed, .brief = 3, .depth = 96, .lazy_depth = 8
+    };
 }
 
 /* No distance: no match. */
@@ -453,14 +459,16 @@ INLINE void deflate_rows(struct lz77 *m, const uint8_t *data, unsigned pixel)
 static void deflate_by(struct lz77 *m, const uint8_t *data,
                        enum lz77_search search)
 {
-    if (search == LZ77_THREE)
-        deflate_bytes(m, data, effort_of_bytes(7, 3));
+    if (search == LZ77_THREE && m->pixel < 3)
+        deflate_bytes(m, data, effort_of_three(7));
+    else if (search == LZ77_THREE)
+        deflate_bytes(m, data, effort_of_three(8));
     else if (search == LZ77_LONG && m->pixel < 3)
-        deflate_bytes(m, data, effort_of_bytes(7, 0));
+        deflate_bytes(m, data, effort_of_long(7));
     else if (search == LZ77_LONG && m->pixel < 5)
-        deflate_bytes(m, data, effort_of_bytes(8, 0));
+        deflate_bytes(m, data, effort_of_long(8));
     else if (search == LZ77_LONG)
-        deflate_bytes(m, data, effort_of_bytes(6, 0));
+        deflate_bytes(m, data, effort_of_long(6));
     else if (m->pixel == 1)
         deflate_rows(m, data, 1);
     else if (m->pixel == 3)
@@ -482,7 +490,8 @@ static void run(struct lz77 *m, const uint8_t *data, size_t before, size_t size,
     size_t used = before + size < WINDOW ? before + size : WINDOW;
     memset(m->back, 0, used * sizeof *m->back);
     memset(m->newest, 0, sizeof m->newest);
-    memset(m->newest_short, 0, sizeof m->newest_short);
+    if (search != LZ77_LONG)
+        memset(m->newest_short, 0, sizeof m->newest_short);
     m->steps = 0;
     if (size >= AHEAD) {
         m->start = data - before;
@@ -505,11 +514,15 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
 }
 
 size_t lz77_estimate(struct lz77 *m, const uint8_t *data, size_t before,
-                     size_t size, enum lz77_search search)
+                     size_t size, enum lz77_search search,
+                     struct symbol_costs *costs)
 {
     block_split_begin(&m->split, NULL, data, size);
+    if (costs->symbol[END_OF_BLOCK])
+        m->split.costs = *costs;
     run(m, data, before, size, search);
     block_split_end(&m->split, data + size, true);
+    *costs = m->split.costs;
     return m->split.estimate;
 }
 

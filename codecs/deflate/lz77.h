@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/deflate/block_split.h"
+
 /* The tables of one thread, for one band after another. */
 struct lz77;
 
@@ -16,10 +18,10 @@ struct lz77;
 struct lz77 *lz77_new(size_t row, unsigned pixel);
 void lz77_free(struct lz77 *m);
 
-/* Which matches are looked for. */
+/* Which matches are looked for: of so many bytes and more. */
 enum lz77_search {
-    LZ77_PIXELS, /* from pixels on, of one and more: the fastest. For noise that
-                    is the same in all channels, and for lines with soft edges */
+    LZ77_PIXELS, /* of one pixel, from pixels on: the fastest. For noise that is
+                    the same in all channels, and for lines with soft edges */
     LZ77_LONG,   /* of any six to eight bytes, by the size of pixels: for
                     repetition, and for what has little */
     LZ77_THREE,  /* of any three, each improved where it can be: the slowest */
@@ -32,9 +34,11 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
                     size_t before, size_t size, bool final,
                     enum lz77_search search);
 
-/* Returns how many bits that would be, without the headers of blocks. */
+/* Returns how many bits that would be, without the headers of blocks. Begins
+ * with these costs, unless they are 0, and sets them to those at the end. */
 size_t lz77_estimate(struct lz77 *m, const uint8_t *data, size_t before,
-                     size_t size, enum lz77_search search);
+                     size_t size, enum lz77_search search,
+                     struct symbol_costs *costs);
 
 /* Returns how many positions of chains the last call has looked at: five a byte
  * and 1024 at most, whatever the data. */

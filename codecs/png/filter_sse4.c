@@ -177,9 +177,9 @@ SSE4 SIZED void undo_vectors(unsigned type, uint8_t *row, const uint8_t *prior,
         return;
     }
     filter_undo_from(type, row, prior, 0, pixel, pixel);
-    __m128i left =
-        _mm_xor_si128(load_pixel(row, pixel),
-                      _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128));
+    __m128i left = _mm_xor_si128(
+        load_pixel(row, pixel),
+        _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128));
     for (; size - i >= VECTOR; i += step) {
         __m128i raw = load(row + i), up = load(prior + i);
         left = type == FILTER_AVERAGE

@@ -12,8 +12,9 @@
 #include <stdatomic.h>
 
 #include "codecs/codec.h"
+#include "codecs/deflate/block_split.h"
 
-/* What levels from 0 to 9 mean: stored; as fast as possible, by a library;
+/* What levels from 0 to 9 mean: stored; by a library, as fast as possible;
  * matches by lz77.h; as small as possible, by optimal.h. */
 enum { IDAT_LZ77_FROM = 3, IDAT_SIZE_FROM = 7 };
 
@@ -31,7 +32,7 @@ struct idat_scratch {
 };
 
 /* How bytes can be coded, from the fastest way to the slowest. */
-enum coder { CODER_LITERALS, CODER_PIXELS, CODER_LONG, CODER_THREE, CODERS };
+enum coder { CODER_LITERALS, CODER_PIXELS, CODER_LONG, CODER_ALL, CODERS };
 
 /* Strips of a picture, and filters that are tried on them. */
 enum { IDAT_STRIPS = 8, IDAT_TRIED = 4 };
@@ -45,7 +46,8 @@ struct idat_bands {
     const struct image *img;
     struct row_source rows; /* of it */
     int level;
-    size_t row; /* bytes, with the filter's type */
+    const struct flate *flate; /* which deflates where lz77.c does not */
+    size_t row;                /* bytes, with the filter's type */
     unsigned pixel;
     uint32_t count;    /* bands */
     uint32_t per_band; /* rows of a band */
@@ -59,10 +61,12 @@ struct idat_bands {
     struct idat_scratch *unused; /* the scratch memory that no thread has */
 
     struct strip_sizes strip[IDAT_STRIPS];
-    unsigned first; /* strips that tell what is tried on others */
-    unsigned
-        left[IDAT_TRIED]; /* coders that are tried with each filter: bits */
-    enum coder coder;     /* of all bands */
+    unsigned order[IDAT_STRIPS]; /* places of the strips */
+    struct symbol_costs costs[IDAT_TRIED][CODERS]; /* at the end of one */
+    unsigned left[IDAT_TRIED]; /* coders that are tried with each filter: bits */
+    unsigned best;             /* of the filters that were tried */
+    enum coder coder;          /* of all bands, */
+    bool mixed;                /* unless they differ in what it saves */
 };
 
 /* Cuts img into bands for a level from 0 to 9, which the threads of the pool of
@@ -105,9 +109,11 @@ void idat_bands_filter(const struct idat_bands *b, struct idat_scratch *scratch,
  * refer to what the rows before a band have become. Where size counts, one is
  * chosen for each band, by what optimal.h would make of parts of it.
  *
- * Else strips of the picture are filtered and coded: two of them in all ways,
- * the others in those that may be the best. For all bands is the fastest that
- * is next to the smallest, or clearly smaller than what libpng would make. */
+ * Else strips of the picture are filtered and coded in each way that is left:
+ * two of them in all ways, the others in those that may be the best. The best
+ * is the smallest, but what takes longer must save more. It is for all bands;
+ * but where matches help in some strips alone, a part of each band is asked
+ * whether they do there. */
 
 /* Chooses the filter of each band. Returns -1 with the reason if rows cannot be
  * read. */

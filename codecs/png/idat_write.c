@@ -26,9 +26,10 @@ enum {
 
 /* ---- Scratch memory ----------------------------------------------------- */
 
-static void scratch_free(struct idat_scratch *scratch)
+static void scratch_free(const struct idat_bands *b,
+                         struct idat_scratch *scratch)
 {
-    memory_free(scratch->deflater);
+    b->flate->deflate_close(scratch->deflater);
     lz77_free(scratch->lz77);
     optimal_free(scratch->optimal);
     memory_free(scratch->raw[0]);
@@ -42,8 +43,7 @@ static void scratch_free(struct idat_scratch *scratch)
 static struct idat_scratch *scratch_new(const struct idat_bands *b)
 {
     const bool optimal = b->level >= IDAT_SIZE_FROM;
-    const bool library =
-        b->level > 0 && b->level < IDAT_LZ77_FROM && flates[0]->deflate;
+    const bool lz77 = b->level >= IDAT_LZ77_FROM && !optimal;
     struct idat_scratch *scratch = memory_alloc_zeroed(1, sizeof *scratch);
     if (!scratch)
         return NULL;
@@ -52,14 +52,15 @@ static struct idat_scratch *scratch_new(const struct idat_bands *b)
     scratch->filtered = memory_alloc(b->filtered_size);
     scratch->out = memory_alloc(b->out_size);
     scratch->trial = memory_alloc(b->trial_size);
-    scratch->lz77 = optimal || library ? NULL : lz77_new(b->row, b->pixel);
+    scratch->lz77 = lz77 ? lz77_new(b->row, b->pixel) : NULL;
     scratch->optimal = optimal ? optimal_new() : NULL;
-    scratch->deflater = library ? flates[0]->deflate_open() : NULL;
+    scratch->deflater =
+        !lz77 && !optimal ? b->flate->deflate_open(b->level) : NULL;
     if (scratch->raw[0] && scratch->raw[1] && scratch->filtered &&
         scratch->out && scratch->trial &&
         (scratch->lz77 || scratch->optimal || scratch->deflater))
         return scratch;
-    scratch_free(scratch);
+    scratch_free(b, scratch);
     return NULL;
 }
 
@@ -187,6 +188,7 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .img = img,
         .rows = row_source_open(img, opts->pool),
         .level = level,
+        .flate = level > 0 && level < IDAT_LZ77_FROM ? flates[0] : &flate_zlib,
         .row = row,
         .pixel = scanline_pixel(img),
         .per_band = row < band ? (uint32_t)(band / row) : 1,
@@ -212,7 +214,7 @@ void idat_bands_close(struct idat_bands *b)
     while (b->unused) {
         struct idat_scratch *scratch = b->unused;
         b->unused = scratch->next;
-        scratch_free(scratch);
+        scratch_free(b, scratch);
     }
     row_source_close(&b->rows);
     memory_unplan(threads_scratch(b));
