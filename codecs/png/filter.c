@@ -129,23 +129,22 @@ SIZED void apply_as(uint8_t *restrict out, const uint8_t *row,
                                           prior[i - pixel]));
 }
 
-/* Sums how far the predictions are off. None counts as if it predicted 0 or
- * 255, whichever is nearer: the sum of what it makes, taken as signed. */
+/* Sums what a filter makes of a row, taken as signed. */
 SIZED uint64_t sum(const uint8_t *row, const uint8_t *prior, size_t size,
                    unsigned pixel, unsigned type)
 {
     enum { RUN = 1 << 16 }; /* short enough for 32 bits */
     uint64_t total = 0;
-    size_t i = pixel;
+    size_t i = 0;
+    for (; i < pixel && i < size; i++)
+        total +=
+            (uint64_t)abs((int8_t)(row[i] - guess(type, 0, prior[i], 0)));
     while (i < size) {
         size_t end = size - i < RUN ? size : i + RUN;
         int part = 0;
-        for (; i < end; i++) {
-            uint8_t near = row[i] < 128 ? 0 : 255;
-            if (type != FILTER_NONE)
-                near = guess(type, row[i - pixel], prior[i], prior[i - pixel]);
-            part += abs((int)row[i] - (int)near);
-        }
+        for (; i < end; i++)
+            part += abs((int8_t)(row[i] - guess(type, row[i - pixel], prior[i],
+                                                prior[i - pixel])));
         total += (uint64_t)part;
     }
     return total;
