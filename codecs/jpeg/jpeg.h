@@ -13,8 +13,8 @@
  *   all others: progressive, arithmetic,     libjpeg, to planes of blocks
  *   damaged, or odd
  *   pixels for another format                libjpeg, to rows
- *   samples, where blocks lie elsewhere      samples.c, of either blocks
- *   after the turn
+ *   samples, where blocks lie elsewhere      samples.c, of either blocks; or
+ *   after the turn                           libjpeg, if it smooths the file
  *   what a device takes                      as it is coded: read_sequential.c
  *
  * Ways out; write.c chooses:

@@ -55,7 +55,8 @@ struct jpeg_reader {
                              what they are */
     const uint8_t *at;    /* where the next segment may be; NULL: nowhere */
     size_t behind;        /* bytes after the end of the picture */
-    bool pixels; /* the planes are there, and hold what has been read */
+    bool pixels;     /* the planes are there, and hold what has been read */
+    bool unfinished; /* libjpeg smooths it to show it */
     struct err *err;
 };
 
@@ -167,8 +168,40 @@ static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
     }
 }
 
+/* Returns how many blocks the scans have, and sets r->unfinished: whether bits
+ * are missing of low frequencies, the first nine behind DC in zigzag order
+ * (jdcoefct.c, smoothing_ok()). */
+static uint64_t look_at_scans(struct jpeg_reader *r)
+{
+    enum { LOW = 9 };
+    const uint8_t *p = marker_first(r->of->file),
+                  *end = r->of->file.data + r->of->file.size;
+    unsigned whole[MAX_COMPONENTS] = { 0 }; /* a bit for each frequency */
+    uint64_t blocks = 0;
+    struct marker m;
+    while (p && marker_read(&m, p, end)) {
+        const bool scan = m.code == MARKER_SOS && m.size;
+        const size_t ids = scan ? 1 + 2 * (size_t)m.data[0] : m.size;
+        const uint8_t *band = m.data + ids; /* Ss, Se, Ah and Al */
+        unsigned bits = 0;
+        for (unsigned k = 0; ids + 3 <= m.size && k <= LOW; k++)
+            bits |= (k >= band[0] && k <= band[1] && !(band[2] & 15)) << k;
+        for (size_t at = 1; at < ids && ids + 3 <= m.size; at += 2)
+            for (int i = 0; i < r->d.num_components; i++)
+                if (r->d.comp_info[i].component_id == m.data[at]) {
+                    blocks += blocks_of(&r->d.comp_info[i]);
+                    whole[i] |= bits;
+                }
+        p = scan ? marker_find(m.behind, end) : m.behind;
+    }
+    for (int i = 0; r->d.progressive_mode && i < r->d.num_components; i++)
+        r->unfinished = r->unfinished || (whole[i] | 1) + 1 != 2 << LOW;
+    return blocks;
+}
+
 /* Sets the shape of the picture. YCbCr stays YCbCr on its way to another JPEG:
- * nothing is lost to rounding. */
+ * nothing is lost to rounding. An unfinished one becomes the pixels that are
+ * shown: encoded anew it has all bits, so that nobody smooths it any more. */
 static void shape(struct jpeg_reader *r)
 {
     static const enum color colors[] = {
@@ -193,7 +226,8 @@ static void shape(struct jpeg_reader *r)
     img->maxval = 255;
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d);
-    if (representation == REPRESENTATION_SAMPLES) {
+    if (representation == REPRESENTATION_SAMPLES ||
+        (representation == REPRESENTATION_PLANES && r->unfinished)) {
         for (unsigned i = 0; i < COMPONENTS; i++)
             p->component[i].across = p->component[i].down = 1;
         return;
@@ -244,21 +278,8 @@ static void check_limits(struct jpeg_reader *r)
         if (all > limits.bytes)
             check(r, limit_refuse_memory(what, all, &limits, r->err));
     }
-    const uint8_t *p = marker_first(r->of->file),
-                  *end = r->of->file.data + r->of->file.size;
-    uint64_t blocks = 0;
-    struct marker m;
-    while (p && marker_read(&m, p, end)) {
-        const bool scan = m.code == MARKER_SOS;
-        for (size_t at = 1;
-             scan && at < m.size && at < 1 + 2 * (size_t)m.data[0]; at += 2)
-            for (int i = 0; i < r->d.num_components; i++)
-                if (r->d.comp_info[i].component_id == m.data[at])
-                    blocks += blocks_of(&r->d.comp_info[i]);
-        p = scan ? marker_find(m.behind, end) : m.behind;
-    }
-    check(r,
-          account_check_work(limits.account, WORK_OF_BLOCK * blocks, r->err));
+    check(r, account_check_work(limits.account,
+                                WORK_OF_BLOCK * look_at_scans(r), r->err));
 }
 
 /* Finds the end of the picture without decoding it. */
@@ -404,6 +425,11 @@ int open_jpeg(struct reader *reader, struct err *err)
     img->height = r->d.image_height;
     account_allow_pixels(limits->account, (uint64_t)img->width * img->height);
     parameters_alignments(&reader->info, &r->d);
+    if (r->d.progressive_mode)
+        look_at_scans(r);
+    if (r->unfinished) /* no part of it stays as it is shown, but all of it */
+        reader->info.alignment[REPRESENTATION_REALIGNED] =
+            reader->info.alignment[REPRESENTATION_COEFFICIENTS];
     return 0;
 }
 

@@ -159,23 +159,46 @@ for turn in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 check "a thumbnail of $first bytes grows to $(thumbnail_bytes)" \
     [ $(($(thumbnail_bytes) * 10)) -le $((first * 11)) ]
+
 # ---- An unfinished progressive file, which viewers smooth ----
 
-# shown FILE: the signal to noise, in dB, of out.jpg as djpeg shows it beside FILE, as
-# it shows that, turned a quarter.
-shown() {
-    djpeg -pnm "$1" >was.ppm && djpeg -pnm out.jpg >is.ppm && python3 -c 'import turns
-was, now = (turns.pixels(open(name, "rb").read()) for name in ("was.ppm", "is.ppm"))
-print(int(turns.decibels(turns.turned("rotate90", was), now)))'
+# cut SIZE SCANS [OPTION...]: unfinished.jpg, of the first scans that cjpeg makes.
+cut() {
+    picture ${1%x*} ${1#*x} | cjpeg -quality 85 -progressive "${@:3}" >whole.jpg
+    python3 - "$2" <<'PY'
+import re, sys
+file = open('whole.jpg', 'rb').read()
+scans = re.findall(rb'.*?\xff\xda(?:[^\xff]|\xff\0)*', file, re.S)
+open('unfinished.jpg', 'wb').write(b''.join(scans[:int(sys.argv[1])]) + b'\xff\xd9')
+PY
 }
-printf '0,1,2: 0-0, 0, 1;\n' >dc
-printf '0,1,2: 0-0, 0, 1;\n0: 1-5, 0, 2;\n2: 1-63, 0, 1;\n1: 1-63, 0, 1;\n' >some
-for scans in dc some; do
-    for size in '101 67' '96 72'; do # the second has whole blocks of luma
-        picture $size | cjpeg -quality 85 -sample 2x2 -scans $scans >unfinished.jpg
-        gimgxf -q rotate90 unfinished.jpg out.jpg
-        check "$scans, $size, is shown the same: $(shown unfinished.jpg) dB" \
-            [ "$(shown unfinished.jpg)" -ge 39 ]
+
+# shown: the least signal to noise, in dB, of all turns of unfinished.jpg, as djpeg
+# shows them beside that.
+shown() {
+    for op in $turns; do
+        gimgxf -q --force "$op" unfinished.jpg "$op.jpg" || return
     done
+    python3 - $turns <<'PY'
+import subprocess, sys, turns
+def show(name):
+    call = ['djpeg', '-rgb', '-pnm', name + '.jpg']
+    return turns.pixels(subprocess.run(call, check=True, capture_output=True).stdout)
+was = show('unfinished')
+print(int(min(turns.decibels(turns.turned(op, was), show(op)) for op in sys.argv[1:])))
+PY
+}
+for scans in 1 2 3; do
+    while read -r size options; do # luma of whole blocks has the second
+        cut $size $scans $options
+        least=$(shown)
+        check "$scans scans, $size $options: $least dB" [ "$least" -ge 40 ]
+    done <<'END'
+101x67 -sample 2x2
+96x72 -sample 2x2
+101x67 -sample 2x1
+101x67 -sample 1x1
+101x67 -grayscale
+END
 done
 finish
