@@ -92,24 +92,6 @@ static uint64_t find_end(const struct directory *dir, unsigned places,
     return end;
 }
 
-/* Returns where the samples of Panasonic end at least, whose count of bytes may
- * be that before they were packed, or 0: no format has more pixels in 16 bytes.
- * Files that were made for their metadata have next to none. */
-static uint64_t find_panasonic_end(const struct directories *all)
-{
-    enum { PACKED = 14, FEW = 4096 };
-    const struct directory *dir = all->first;
-    const uint64_t size = all->file.size,
-                   width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
-                   height = directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
-                   strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0),
-                   begin = directory_number(dir, TAG_RAW_OFFSET, 0, strip);
-    return width > UINT16_MAX || height > UINT16_MAX ||
-                   (begin <= size && size - begin < FEW)
-               ? begin
-               : begin + width / PACKED * 16 * height;
-}
-
 /* Takes note of what a directory says. The first picture gives the size of a
  * TIFF file, the largest that of a raw one. */
 static int read_tags(struct tiff_tags *tags, const struct directory *dir,
@@ -167,6 +149,7 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
         { TAG_TILE_OFFSETS, TAG_TILE_SIZES },
         { TAG_JPEG_FILE, TAG_JPEG_SIZE }, /* of raw files */
     };
+    enum { PACKED = 14, FEW = 4096 };
     const struct directories *all = &tags->all;
     uint64_t end = 0;
     *tags = (struct tiff_tags){ .all = { .file = file,
@@ -176,8 +159,19 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
     if (directories_read(&tags->all, err))
         return -1;
     const bool panasonic = camera && memcmp(file.data, "IIU", 3) == 0;
-    if (panasonic)
-        end = find_panasonic_end(&tags->all);
+    if (panasonic) {
+        /* The samples take so many bytes at least: no format has more pixels in
+         * 16 bytes, and what the tag counts may be that before they were
+         * packed, or 0. Files made for their metadata have next to none. */
+        const struct directory *dir = all->first;
+        const uint64_t width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
+                       height = directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
+                       strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0);
+        end = directory_number(dir, TAG_RAW_OFFSET, 0, strip);
+        if (width <= UINT16_MAX && height <= UINT16_MAX &&
+            (end > file.size || file.size - end >= FEW))
+            end += width / PACKED * 16 * height;
+    }
     for (struct directory *dir = all->first; dir; dir = dir->then) {
         if (read_tags(tags, dir, err))
             return -1;

@@ -85,13 +85,6 @@ int strips_open(struct tiff_strips *s, struct image *img,
  * green and blue. */
 int strips_show(struct tiff_strips *s, struct err *err);
 
-/* Returns how many rows of so many bytes make a strip of ours. */
-static inline uint32_t strips_usual_rows(uint64_t row)
-{
-    enum { STRIP = 256 << 10 };
-    return row < STRIP ? (uint32_t)(STRIP / row) : 1;
-}
-
 /* Computes cells and cut of what coding, size and size of the parts say; a part
  * of width 0 is a strip. */
 int strips_measure(struct tiff_strips *s, struct err *err);
@@ -156,9 +149,6 @@ int tags_check(struct directory *dir, uint64_t pages,
  * picture, its size too, and leaves out what is not to be kept. */
 int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err);
-
-/* Lets a directory say how samples are coded. */
-void tags_set_coding(struct directory *dir, const struct coding *coding);
 
 /* struct codec.turn. */
 int tiff_turn(struct bytes *out, struct image *img, struct bytes file,

@@ -94,24 +94,6 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     cut->chunk_height = rows < cut->height ? (uint32_t)rows : cut->height;
 }
 
-/* Makes the tags of a turned picture say how it lies in the file. */
-static void set_shape(struct directory *dir, const struct tiff_strips *s)
-{
-    const struct coding *c = &s->coding;
-    const uint64_t sub[2] = { c->sub_x, c->sub_y };
-    const uint64_t was =
-        directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
-    if (!s->cut.tiled && directory_find(dir, TAG_ROWS_PER_STRIP) &&
-        (s->cut.down > 1 || was < s->cut.height))
-        directory_set_number(dir, TAG_ROWS_PER_STRIP, s->cut.chunk_height);
-    if (c->photometric == MEANS_YCC &&
-        (xform_transposes(dir->turn) ||
-         directory_number(dir, TAG_SUBSAMPLING, 0, 2) != sub[0] ||
-         directory_number(dir, TAG_SUBSAMPLING, 1, 2) != sub[1]))
-        directory_set_numbers(dir, TAG_SUBSAMPLING, FIELD_SHORT, sub, 2);
-    directory_remove(dir, TAG_JPEG_TABLES);
-}
-
 /* Says once what is lost where samples are encoded anew, which --lossless
  * refuses. */
 static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
@@ -155,6 +137,8 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
                                        .turner = opts->save->turner,
                                        .limits = &opts->limits,
                                        .mem = opts->mem };
+    const uint64_t rows =
+        directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
     struct tiff_strips in, out;
     struct image img = { 0 };
     struct row_sink sink = { 0 };
@@ -164,8 +148,7 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
                                   "is turned only to another format");
     if (status == 0) {
         out = in;
-        turn_cut(&out, directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX),
-                 dir->turn);
+        turn_cut(&out, rows, dir->turn);
         w->read = strips_measure(&out, err) == 0 &&
                   row_sink_open(&sink, &img, &how, err) == 0 &&
                   strips_read(&in, &sink, err) == 0;
@@ -179,9 +162,21 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
         status = strips_write(&w->writer, dir, &out, &img, err);
     row_sink_close(&sink);
     image_free(&img);
-    if (status == 0)
-        set_shape(dir, &out);
-    return status;
+    if (status)
+        return -1;
+    /* Makes the tags say how it lies in the file. */
+    const struct cut *cut = &out.cut;
+    const uint64_t sub[2] = { out.coding.sub_x, out.coding.sub_y };
+    if (!cut->tiled && directory_find(dir, TAG_ROWS_PER_STRIP) &&
+        (cut->down > 1 || rows < cut->height))
+        directory_set_number(dir, TAG_ROWS_PER_STRIP, cut->chunk_height);
+    if (out.coding.photometric == MEANS_YCC &&
+        (xform_transposes(dir->turn) ||
+         directory_number(dir, TAG_SUBSAMPLING, 0, 2) != sub[0] ||
+         directory_number(dir, TAG_SUBSAMPLING, 1, 2) != sub[1]))
+        directory_set_numbers(dir, TAG_SUBSAMPLING, FIELD_SHORT, sub, 2);
+    directory_remove(dir, TAG_JPEG_TABLES);
+    return 0;
 }
 
 /* A smaller version that cannot be read stays as it was. */
