@@ -395,15 +395,6 @@ static void check_backend(const char *name)
     };
     for (size_t i = 0; i < COUNT(shapes); i++)
         check_shape(backend, lane, shapes[i]);
-    /* Of these rows become columns in wide tiles: 34 x 33 of them, which is
-     * more than eight for each multiprocessor of an H200. */
-    for (unsigned cell = CELL_U8; strcmp(name, "cpu") && cell <= CELL_F32;
-         cell++) {
-        const uint32_t side = 256 / (uint32_t)cell_size((enum cell)cell);
-        check_shape(backend, lane,
-                    (struct shape){ (enum cell)cell, 1, 34 * side - 9,
-                                    33 * side - 5, 0 });
-    }
     test_program(backend, lane);
     backend->close(lane);
     test_lanes(backend);

@@ -95,42 +95,6 @@ static void check_size(enum data_kind kind, size_t n, bool final)
     check_round(data_names[kind], data, 0, n, final);
 }
 
-/* The large ones take long: once each, and the largest only of all kinds, which
- * MIXED has in turns. If not WHOLE=1, each kind has some of the sizes, and only
- * MIXED a large one. */
-static void check_sizes(enum data_kind kind)
-{
-    static const size_t sizes[] = { 1000,  4095,  4096,  4097,  8192,
-                                    65534, 65535, 65536, 65537, 98304 };
-    static const size_t large[] = { 131070, 524288, 1100000, 3000001 };
-    const bool whole = tests_are_whole();
-    const unsigned step = whole ? 1 : 4, steps = whole ? 1 : 3;
-    for (unsigned final = 0; final <= 1; final++) {
-        for (unsigned n = kind % step; n <= 300; n += step)
-            if (whole || n / 4 % 2 == final)
-                check_size(kind, n, final);
-        for (unsigned i = kind % steps; i < COUNT(sizes); i += steps)
-            if (whole || (i + kind / 3) % 2 == final)
-                check_size(kind, sizes[i], final);
-    }
-    for (size_t i = 0; i < COUNT(large); i++)
-        if (whole ? i < 3 || kind == MIXED : i == 2 && kind == MIXED)
-            check_size(kind, large[i], true);
-}
-
-static void check_before(enum data_kind kind)
-{
-    static const size_t befores[] = { 0, 1, 100, WINDOW - 1, WINDOW, 50000 };
-    static const size_t sizes[] = { 0, 1, 5, 300, 70000 };
-    for (size_t i = 0; i < COUNT(befores); i++)
-        for (size_t k = 0; k < COUNT(sizes); k++) {
-            owned_memory uint8_t *all = malloc(befores[i] + sizes[k] + 1);
-            data_fill(all, befores[i] + sizes[k], kind);
-            check_round(data_names[kind], all + befores[i], befores[i],
-                        sizes[k], k % 2);
-        }
-}
-
 /* ---- Matches --------------------------------------------------------------*/
 
 TEST(periods)
@@ -301,14 +265,44 @@ TEST_TEAR_DOWN()
     lz77_free(used);
 }
 
+/* The large ones take long: once each, and the largest only of all kinds, which
+ * MIXED has in turns. If not WHOLE=1, each kind has some of the sizes, and only
+ * MIXED a large one. */
 TEST(sizes)
 {
-    for (enum data_kind kind = 0; kind < DATA_KINDS; kind++)
-        check_sizes(kind);
+    for (enum data_kind kind = 0; kind < DATA_KINDS; kind++) {
+        static const size_t sizes[] = { 1000,  4095,  4096,  4097,  8192,
+                                        65534, 65535, 65536, 65537, 98304 };
+        static const size_t large[] = { 131070, 524288, 1100000, 3000001 };
+        const bool whole = tests_are_whole();
+        const unsigned step = whole ? 1 : 4, steps = whole ? 1 : 3;
+        for (unsigned final = 0; final <= 1; final++) {
+            for (unsigned n = kind % step; n <= 300; n += step)
+                if (whole || n / 4 % 2 == final)
+                    check_size(kind, n, final);
+            for (unsigned i = kind % steps; i < COUNT(sizes); i += steps)
+                if (whole || (i + kind / 3) % 2 == final)
+                    check_size(kind, sizes[i], final);
+        }
+        for (size_t i = 0; i < COUNT(large); i++)
+            if (whole ? i < 3 || kind == MIXED : i == 2 && kind == MIXED)
+                check_size(kind, large[i], true);
+    }
 }
 
 TEST(before)
 {
-    for (enum data_kind kind = 0; kind < DATA_KINDS; kind++)
-        check_before(kind);
+    for (enum data_kind kind = 0; kind < DATA_KINDS; kind++) {
+        static const size_t befores[] = {
+            0, 1, 100, WINDOW - 1, WINDOW, 50000
+        };
+        static const size_t sizes[] = { 0, 1, 5, 300, 70000 };
+        for (size_t i = 0; i < COUNT(befores); i++)
+            for (size_t k = 0; k < COUNT(sizes); k++) {
+                owned_memory uint8_t *all = malloc(befores[i] + sizes[k] + 1);
+                data_fill(all, befores[i] + sizes[k], kind);
+                check_round(data_names[kind], all + befores[i], befores[i],
+                            sizes[k], k % 2);
+            }
+    }
 }
