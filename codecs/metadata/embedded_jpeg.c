@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "codecs/base/account.h"
 #include "codecs/image/frames.h"
 #include "codecs/metadata/exif.h"
 
@@ -144,7 +143,7 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
 
 /* What is a few bytes longer than before may need another place, and leave its
  * own unused; so it gets the shortest tables then. The work is the picture's
- * own, which may cost more as this one is there. */
+ * own, which may cost no more for what is in it: that may be there often. */
 static int turn(struct bytes *out, struct embedded_plan *plan,
                 const struct embedded_jpeg *inner, const struct save_opts *save,
                 struct err *err)
@@ -166,7 +165,6 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
         return fail(err, "%u x %u pixels are too many here", info->width,
                     info->height);
     plan->load.limits.account = meta ? meta->account : NULL;
-    account_allow_pixels(plan->load.limits.account, pixels);
     if (codec_decode(&plan->reader, &img, &how, err) == 0 &&
         frame_turn(&img, save->turner, plan->turn, err) == 0) {
         status = metadata_turn(&img, &codec_jpeg, save, err);

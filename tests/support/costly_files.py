@@ -152,6 +152,15 @@ def namespaces_png(size):
     return metadata_png(chunk(b'zTXt', body))
 
 
+def thumbnails_jpeg(segments):
+    """Blocks of EXIF, each with a thumbnail of few bytes and many scans."""
+    scans = many_scans(60, 1024)
+    links = [(0x0201, 4, 1, 56), (0x0202, 4, 1, len(scans))]
+    block = (directory([(0x0112, 3, 1, 1)])[:-4] + struct.pack('<IH', 26, 2) +
+             b''.join(struct.pack('<HHII', *e) for e in links) + bytes(4) + scans)
+    return small_jpeg(*[app1(EXIF, block)] * segments)
+
+
 def mpf_jpeg(pictures, behind):
     """A list of pictures that all are the ones behind, or a part of them."""
     inner = small_jpeg()
@@ -392,6 +401,7 @@ FILES = {
     'cut.bmp': lambda: run_length_bmp(22000, 22000)[:70],
     'directories.jpg': lambda: exif_jpeg(15),
     'listed.jpg': lambda: mpf_jpeg(4000, 400),
+    'thumbnails.jpg': lambda: thumbnails_jpeg(100),
     'strips.jpg': lambda: strips_jpeg(15),
     'strips.png': lambda: metadata_png(chunk(b'eXIf', strips_exif(1 << 20))),
     'raw-profile.png': lambda: raw_profile_png(10, 20 << 20),
@@ -488,7 +498,7 @@ LONG = ('alpha.png', 'baseline.jpg', 'begun-comments.png', 'bits.png', 'bomb.npz
         'gray.png', 'namespaces.png', 'parts.png', 'progressive.jpg',
         'raw-profile.png', 'restarts.jpg', 'row-adam7.png', 'row-bits.png',
         'row.png', 'runs.tga', 'strips.jpg', 'strips.png', 'xmp-65k.png')
-ALIKE = 'flat-gray.png', 'nested.png', 'tags.png'
+ALIKE = 'flat-gray.png', 'nested.png', 'tags.png', 'thumbnails.jpg'
 
 
 # What more threads than there are processors may take more memory for.
