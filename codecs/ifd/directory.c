@@ -361,7 +361,10 @@ static int read_tree(struct directories *all, struct directory **to,
                 return fail(err, "its directories lead back to each other");
             all->cut |= at >= all->file.size;
             all->depth++;
-            if (at && read_tree(all, child, dir, field->tag, at, &why)) {
+            const bool bad =
+                at && read_tree(all, child, dir, field->tag, at, &why);
+            all->depth--;
+            if (bad) {
                 if (why.memory ||
                     (all->tags_only ? has_too_many(all) : pictures))
                     return fail_with(err, &why, "%s", why.text);
@@ -369,8 +372,9 @@ static int read_tree(struct directories *all, struct directory **to,
                 *child = NULL;
                 all->bad++;
             }
-            all->depth--;
-            all->bad += *child && pictures && link_of(all, *child);
+            if (*child && pictures && !all->tags_only && link_of(all, *child))
+                warn(all->opts->warnings, "pictures that one of SubIFDs links "
+                                          "to as the next are not kept");
             if (*child)
                 child = &(*child)->sibling;
         }

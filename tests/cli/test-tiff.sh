@@ -63,6 +63,12 @@ check 'no layers' [ -z "$($oracle field 37724 made.tif)" ]
 gives 1 'gimgxf: layers.tif: it has layers of Photoshop, which are not turned and would be lost; --lossless refuses' \
     --lossless rotate90 layers.tif no.tif
 
+gives 0 'gimgxf: damaged.tif: warning: 6 tags cannot be read: not kept' \
+    rotate90 damaged.tif made.tif
+check 'what the damage of others leaves alone' [ -n "$($oracle field 40965 made.tif)" ]
+gives 0 'gimgxf: chain.tif: warning: pictures that one of SubIFDs links to as the next are not kept' \
+    rotate90 chain.tif made.tif
+
 # ---- What is refused ----
 
 own='its own tags would no longer be true, so it is not turned'

@@ -343,6 +343,18 @@ def make(folder='.'):
               258: (3, [8, 8, 8]), 339: (3, [1] * 3)}
     save('blocks.tif', w, w.picture((72, 9), 8, photometric=6, tags={
         **blocks, 256: (3, [24]), 257: (3, [18]), 278: (3, [18])}))
+    # Pages whose Exif has SubIFDs that lead nowhere, and one that has its own.
+    w = Writer()
+    damaged = {34665: (4, [{330: (4, [99999]), 36864: (7, b'0230')}])}
+    sound = {34665: (4, [{36864: (7, b'0230'), 40965: (4, [{1: (2, b'R98\0')}])}])}
+    save('damaged.tif', w, *[w.picture((23, 17), 8, tags=damaged) for _ in range(6)],
+         w.picture((23, 17), 8, tags=sound))
+    w = Writer()
+    small = w.picture((11, 8), 8, tags={254: (4, [1])})
+    first, nowhere = w.directory(small), w.link
+    w.directory(small, len(w.out) - 4)
+    w.link = nowhere
+    save('chain.tif', w, w.picture((23, 17), 8, tags={330: (4, [first])}))
     w = Writer()
     save('layers.tif', w, w.picture((23, 17), 8, tags={37724: (7, bytes(30))}))
     w = Writer()
