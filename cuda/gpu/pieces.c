@@ -1,8 +1,6 @@
 /* A plane cut into rectangles that are turned one by one. */
 #include "cuda/gpu/pieces.h"
 
-#include <string.h>
-
 size_t pieces_stride(uint32_t width, size_t cell_size)
 {
     size_t mask = IMAGE_STRIDE - 1;
@@ -59,29 +57,4 @@ struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
     if (t & XFORM_MIRROR_Y)
         p.to_y = h - p.to_y - p.to_height;
     return p;
-}
-
-void pieces_take(uint8_t *to, const struct plane *src,
-                 const struct plane_piece *piece, size_t cell_size)
-{
-    size_t stride = pieces_stride(piece->width, cell_size);
-    size_t n = piece->width * cell_size;
-    for (uint32_t y = 0; y < piece->height; y++) {
-        const uint8_t *row = plane_row(src, (size_t)piece->y + y);
-        memcpy(to + y * stride, row + piece->x * cell_size, n);
-        /* Nothing of the padding comes back; it is set so that it is
-         * defined. */
-        memset(to + y * stride + n, 0, stride - n);
-    }
-}
-
-void pieces_give(const struct plane *dst, const struct plane_piece *piece,
-                 const uint8_t *from, size_t cell_size)
-{
-    size_t stride = pieces_stride(piece->to_width, cell_size);
-    size_t n = piece->to_width * cell_size;
-    for (uint32_t y = 0; y < piece->to_height; y++) {
-        uint8_t *row = plane_row(dst, (size_t)piece->to_y + y);
-        memcpy(row + piece->to_x * cell_size, from + y * stride, n);
-    }
 }

@@ -1,5 +1,5 @@
-/* A plane cut into rectangles that are turned one by one: arithmetic and
- * copies on the host, tested there. */
+/* A plane cut into rectangles that are turned one by one: arithmetic,
+ * tested on the host. */
 #ifndef CUDA_GPU_PIECES_H
 #define CUDA_GPU_PIECES_H
 
@@ -36,13 +36,6 @@ struct pieces pieces_cut(uint32_t width, uint32_t height, size_t cell_size,
  * by t. */
 struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
                               uint32_t height, uint64_t i, enum xform t);
-
-/* Copy the cells of a piece out of src to where they lie alone; and the
- * cells that it has become from there to their place in dst. */
-void pieces_take(uint8_t *to, const struct plane *src,
-                 const struct plane_piece *piece, size_t cell_size);
-void pieces_give(const struct plane *dst, const struct plane_piece *piece,
-                 const uint8_t *from, size_t cell_size);
 
 #ifdef __cplusplus
 }

@@ -170,6 +170,18 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
     return error;
 }
 
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_stride, const void *from,
+                              size_t from_stride, size_t width, size_t height,
+                              enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    const cudaError_t error = call_any();
+    (void)kind, (void)stream;
+    for (size_t y = 0; error == cudaSuccess && y < height; y++)
+        memcpy((char *)to + y * to_stride, (const char *)from + y * from_stride,
+               width);
+    return error;
+}
+
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size,
                             cudaStream_t stream)
 {
