@@ -211,7 +211,6 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
     json_string(json, "cell", row->cell);
     json_number(json, "width", row->shape.width);
     json_number(json, "height", row->shape.height);
-    json_number(json, "planes", e->work.nplanes);
     json_some(json, "block_x", e->by.block_x);
     json_some(json, "block_y", e->by.block_y);
     json_some(json, "threads", e->by.threads);
@@ -271,12 +270,11 @@ static void describe_row(struct bench_row *row)
     const struct suite_entry *e = &row->entry;
     const struct suite_result *r = &row->result;
     const struct suite_times *t = &r->times;
-    const struct { /* ", 3 planes", unless there are fewer */
+    const struct { /* ", 3 threads", unless there are fewer */
         unsigned n, least;
         const char *what;
     } counts[] = {
         { row->part ? 0 : r->files, 1, "file" },
-        { e->work.nplanes, 2, "plane" },
         { e->by.threads, 2, "thread" },
     };
     char *end = row->title, *last = row->title + sizeof row->title;

@@ -21,8 +21,8 @@ int bench_main(int argc, char **argv);
 void bench_help(void);
 
 /* Beds: planes that the CPU turns, beside memcpy; and coded JPEG scans, and
- * PNG's image data, that a device turns, if there is one, beside libraries and the
- * processors. */
+ * PNG's image data, that a device turns, if there is one, beside libraries and
+ * the processors. */
 extern const struct suite_bed_type bench_host_bed, bench_jpeg_bed,
     bench_png_bed;
 

@@ -399,7 +399,7 @@ static bool coded_entry(const void *context, size_t i, struct suite_entry *e)
         .section = c->kernels ? &kind->by_kernel : &kind->whole,
         .name = c->name,
         .origin = !c->streams && kind == &png_kind ? SUITE_LIBRARY : SUITE_OURS,
-        .work = { CELL_U8, turn, 1 },
+        .work = { CELL_U8, turn },
         .by.threads = c->all ? bench_processors() : !c->streams,
         .shapes = kind->shapes,
         .parts = c->kernels ? kind->kernels : NULL,

@@ -44,8 +44,7 @@ static bool host_entry(const void *bed, size_t i, struct suite_entry *e)
     (void)bed;
     *e = (struct suite_entry){ .section = &gimgxf,
                                .origin = SUITE_OURS,
-                               .work = { cell, (enum xform)(i % XFORM_COUNT),
-                                         1 },
+                               .work = { cell, (enum xform)(i % XFORM_COUNT) },
                                .by = { .threads = alone ? 1 : all },
                                .shapes = kinds[cell] };
     return alone || (all > 1 && i < 2 * KINDS * XFORM_COUNT);
@@ -126,7 +125,7 @@ static int host_open(void *context, size_t number, struct suite_shape shape,
     if (backend_cpu.open(&bed->lane, &opts, err))
         return -1;
     bed->src = (struct image){ .cell = work->cell,
-                               .nplanes = work->nplanes,
+                               .nplanes = 1,
                                .width = shape.width,
                                .height = shape.height };
     const struct mem mem = backend_cpu.memory(bed->lane);

@@ -104,12 +104,9 @@ static int prepare(struct gpu_bed *bed, struct err *err)
     cudaError_t status = cudaSuccess;
     for (unsigned n = 0; n < bed->ntasks && !status; n++) {
         const struct kernel_task *task = &bed->task[n];
-        for (unsigned i = 0; i < task->src.nplanes; i++) {
-            const struct verify_plane what =
-                verify_plane_of(&task->src, i, XFORM_NONE);
-            verify_fill<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
-                what);
-        }
+        const struct verify_plane what =
+            verify_plane_of(&task->src, XFORM_NONE);
+        verify_fill<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(what);
         status = cudaGetLastError();
         if (!status)
             status = cudaMemsetAsync(task->dst.pixels.rows.cells, GARBAGE,
@@ -189,8 +186,7 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
         result->left_out = libraries_lack(kcase->launch);
     if (result->left_out)
         return 0;
-    bed->bytes = (size_t)shape.width * shape.height * work->nplanes *
-                 cell_size(work->cell);
+    bed->bytes = (size_t)shape.width * shape.height * cell_size(work->cell);
     const uint64_t pair = 2 * (uint64_t)bed->bytes;
     result->bytes = pair;
     result->in_l2 = pair <= (uint64_t)bed->l2;
@@ -204,7 +200,7 @@ static int gpu_open(void *context, size_t number, struct suite_shape shape,
         memset(task, 0, sizeof *task);
         task->stream = bed->stream;
         task->src.cell = work->cell;
-        task->src.nplanes = work->nplanes;
+        task->src.nplanes = 1;
         task->src.width = shape.width;
         task->src.height = shape.height;
         if (image_alloc(&task->src, mem, err) ||
@@ -238,15 +234,14 @@ static int gpu_check_result(void *context, struct suite_result *result,
     unsigned long long found = 0;
     cudaError_t status =
         cudaMemsetAsync(bed->wrong, 0, sizeof *bed->wrong, bed->stream);
-    for (unsigned i = 0; i < bed->ntasks; i++)
-        for (unsigned p = 0; p < bed->task[i].src.nplanes && !status; p++) {
-            const struct verify_plane what = verify_plane_of(
-                &bed->task[i].dst, p, bed->kcase.entry.work.turn);
-            verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
-                what, bed->wrong);
-            status = cudaGetLastError();
-            result->cells += (uint64_t)what.plane.width * what.plane.height;
-        }
+    for (unsigned i = 0; i < bed->ntasks && !status; i++) {
+        const struct verify_plane what =
+            verify_plane_of(&bed->task[i].dst, bed->kcase.entry.work.turn);
+        verify_check<<<grid_over(&what.plane), THREADS, 0, bed->stream>>>(
+            what, bed->wrong);
+        status = cudaGetLastError();
+        result->cells += (uint64_t)what.plane.width * what.plane.height;
+    }
     if (!status)
         status = cudaMemcpyAsync(&found, bed->wrong, sizeof found,
                                  cudaMemcpyDeviceToHost, bed->stream);

@@ -23,12 +23,9 @@ static const struct suite_shape
     rows[] = { { 1024, 262144 }, { 16384, 16384 }, {} },
     libraries[] = { { 1024, 1024 }, { 16384, 16384 }, { 16381, 16411 }, {} },
     odd[] = { { 16381, 16411 }, {} },
-    theirs[] = { { 16381, 16411 },
-                 { 1024, 1024 },
-                 { 4096, 4096 },
-                 { 16384, 16384 },
-                 {} },
-    camera[] = { { 6000, 4000 }, {} };
+    theirs[] = {
+        { 16381, 16411 }, { 1024, 1024 }, { 4096, 4096 }, { 16384, 16384 }, {}
+    };
 
 static const struct suite_section
     nvidia = { "nvidia", "NVIDIA: An Efficient Matrix Transpose in CUDA C/C++",
@@ -132,19 +129,10 @@ static const struct {
     { "NPP, nppiTranspose_32f_C1R", libraries_npp, CELL_F32 },
 };
 
-/* Our pictures, each with every turn: planes of 256 MiB and more whose sides
- * are multiples of nothing, and a picture as cameras make it. Copies and
- * transposes of samples, which others do as well, are run at their sizes. */
-static const struct {
-    enum cell cell;
-    unsigned nplanes;
-    const struct suite_shape *shapes, *shapes_of_others;
-} ours[] = {
-    { CELL_U8, 1, odd, theirs },
-    { CELL_U16, 1, odd, theirs },
-    { CELL_F32, 1, odd, theirs },
-    { CELL_U8, 3, camera, camera },
-};
+/* Our planes, each with every turn, of 256 MiB and more, whose sides are
+ * multiples of nothing. Copies and transposes, which others do as well, are run
+ * at their sizes. */
+static const enum cell ours[] = { CELL_U8, CELL_U16, CELL_F32 };
 
 enum {
     LISTED = sizeof table / sizeof table[0],
@@ -159,15 +147,15 @@ bool kernel_cases_get(size_t i, struct kernel_case *kcase)
     if (i >= LISTED + THEIRS + OURS)
         return false;
     if (i >= LISTED + THEIRS) {
-        const auto &our = ours[(i - LISTED - THEIRS) / XFORM_COUNT];
+        const enum cell cell = ours[(i - LISTED - THEIRS) / XFORM_COUNT];
         const auto turn =
             static_cast<enum xform>((i - LISTED - THEIRS) % XFORM_COUNT);
         const bool others_do = turn == XFORM_NONE || turn == XFORM_TRANSPOSE;
         kcase->section = &gimgxf;
         kcase->launch = launch_ours;
         e->origin = SUITE_OURS;
-        e->work = { our.cell, turn, our.nplanes };
-        e->shapes = others_do ? our.shapes_of_others : our.shapes;
+        e->work = { cell, turn };
+        e->shapes = others_do ? theirs : odd;
     } else if (i >= LISTED) {
         const auto &its = of_libraries[i - LISTED];
         kcase->section = &toolkit;
@@ -181,7 +169,7 @@ bool kernel_cases_get(size_t i, struct kernel_case *kcase)
                     : kcase->note ? SUITE_PUBLISHED
                                   : SUITE_MEANT;
         e->work = { kcase->cell,
-                    kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE, 1 };
+                    kcase->traits & COPIES ? XFORM_NONE : XFORM_TRANSPOSE };
         e->shapes = kcase->section->shapes;
     }
     e->section = kcase->section;
@@ -265,7 +253,8 @@ static int launch_copy(const struct kernel_case *kcase,
 static int launch_ours(const struct kernel_case *kcase,
                        struct kernel_task *task, struct err *err)
 {
-    return gpu_check(kernels_turn(&task->dst, &task->src,
-                                  kcase->entry.work.turn, task->stream),
+    return gpu_check(kernels_turn(&task->dst.plane[0], &task->src.plane[0],
+                                  task->src.cell, kcase->entry.work.turn,
+                                  task->stream),
                      "turning", err);
 }

@@ -42,11 +42,10 @@ enum {
     SUITE_TIMES = 2 + SUITE_PARTS,
 };
 
-/* What a launch turns, and how. */
+/* What a launch does with a plane. */
 struct suite_work {
     enum cell cell;
     enum xform turn; /* what it is said to do */
-    unsigned nplanes;
 };
 
 /* What works on it; 0 is none, or not for us to choose. */

@@ -77,16 +77,11 @@ static int copy_rows(const struct gpu_slot *slot, const struct plane *to,
     return 0;
 }
 
-/* Makes room on the device for one plane, and sets it as a picture, which is
- * what a launch takes. */
+/* Makes room on the device for a plane of that size. */
 static int make_room(const struct gpu_slot *slot, struct gpu_buffer *buffer,
-                     struct image *img, struct err *err)
+                     struct plane *p, size_t size, struct err *err)
 {
-    struct plane *p = &img->plane[0];
-    img->nplanes = 1;
-    p->width = img->width;
-    p->height = img->height;
-    p->stride = pieces_stride(p->width, cell_size(img->cell));
+    p->stride = pieces_stride(p->width, size);
     if (gpu_memory_grow(buffer, p->stride * p->height, slot->stream, err))
         return -1;
     p->data = (uint8_t *)buffer->memory;
@@ -99,12 +94,8 @@ static int gpu_slot_turn(struct gpu_slot *slot, const struct gpu_plane *plane,
 {
     const struct plane *src = plane->src, *dst = plane->dst;
     const size_t size = cell_size(plane->cell);
-    struct image from = {}, to = {};
-    from.cell = to.cell = plane->cell;
-    from.width = piece->width;
-    from.height = piece->height;
-    to.width = piece->to_width;
-    to.height = piece->to_height;
+    struct plane from = { NULL, 0, piece->width, piece->height },
+                 to = { NULL, 0, piece->to_width, piece->to_height };
     if (gpu_slot_enter(slot, err))
         return -1;
     /* One that does not wait for the default stream, which is not ours. */
@@ -112,21 +103,22 @@ static int gpu_slot_turn(struct gpu_slot *slot, const struct gpu_plane *plane,
                                        &slot->stream, cudaStreamNonBlocking),
                                    "making a stream", err))
         return -1;
-    if (make_room(slot, &slot->src, &from, err) ||
-        make_room(slot, &slot->dst, &to, err)) {
+    if (make_room(slot, &slot->src, &from, size, err) ||
+        make_room(slot, &slot->dst, &to, size, err)) {
         /* What is too large for this slot must not leave the others short. */
         gpu_memory_free(&slot->src);
         gpu_memory_free(&slot->dst);
         return -1;
     }
-    struct plane sent = *src, received = to.plane[0];
+    struct plane sent = *src, received = to;
     sent.data = (uint8_t *)plane_row(src, piece->y) + piece->x * size;
     received.data = (uint8_t *)plane_row(dst, piece->to_y) + piece->to_x * size;
     received.stride = dst->stride;
-    return copy_rows(slot, &from.plane[0], &sent, size, err) ||
-                   gpu_check(kernels_turn(&to, &from, plane->t, slot->stream),
+    return copy_rows(slot, &from, &sent, size, err) ||
+                   gpu_check(kernels_turn(&to, &from, plane->cell, plane->t,
+                                          slot->stream),
                              "turning", err) ||
-                   copy_rows(slot, &received, &to.plane[0], size, err)
+                   copy_rows(slot, &received, &to, size, err)
                ? -1
                : 0;
 }

@@ -56,36 +56,28 @@
 
 #include "cuda/gpu/tiles.h"
 
-/* A kernel's parameters end at 4096 bytes on every GPU and driver. */
-static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
-
-/* Returns the plane that this block works on. The compiler cannot see that
- * its addresses are of global memory, so it is told. */
-static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
+/* The compiler cannot see that addresses are of global memory: it is told. */
+static __device__ void assume_global(const struct tiles_plane &p)
 {
-    const struct tiles_plane p =
-        *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
     __builtin_assume(__isGlobal(p.src));
     __builtin_assume(__isGlobal(p.dst));
-    return p;
 }
 
 template <unsigned SIZE>
-__global__ void __launch_bounds__(ROWS_THREADS)
-    rows(const __grid_constant__ struct tiles tiles)
+__global__ void __launch_bounds__(ROWS_THREADS) rows(struct tiles_plane p)
 {
-    const struct tiles_plane p = find_plane(tiles);
+    assume_global(p);
     rows_turn(&p, blockIdx.x, threadIdx.x, SIZE);
 }
 
 template <unsigned SIZE>
 __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE),
                                   1024 / COLUMNS_THREADS(SIZE))
-    columns(const __grid_constant__ struct tiles tiles)
+    columns(struct tiles_plane p)
 {
     extern __shared__ uint4 vectors[];
     uint8_t *const shared = reinterpret_cast<uint8_t *>(vectors);
-    const struct tiles_plane p = find_plane(tiles);
+    assume_global(p);
     columns_put(&p, blockIdx.x, threadIdx.x, shared, SIZE);
     __syncthreads();
     columns_get(&p, blockIdx.x, threadIdx.x, shared, SIZE);
@@ -93,7 +85,7 @@ __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE),
 
 /* By whether rows become columns, and enum cell. */
 static const struct {
-    void (*turn)(struct tiles);
+    void (*turn)(struct tiles_plane);
     unsigned threads, shared; /* bytes */
 } kernels[2][3] = {
     { { rows<1>, ROWS_THREADS, 0 },
@@ -113,12 +105,13 @@ cudaError_t kernels_usable(void)
 
 /* A block has 48 KiB of shared memory unless its kernel was allowed more,
  * which is asked on each device. To ask again costs 0.2 us, a launch 3. */
-cudaError_t kernels_turn(const struct image *dst, const struct image *src,
-                         enum xform t, cudaStream_t stream)
+cudaError_t kernels_turn(const struct plane *dst, const struct plane *src,
+                         enum cell cell, enum xform t, cudaStream_t stream)
 {
-    const auto &kernel = kernels[xform_transposes(t)][src->cell];
-    struct tiles tiles;
-    const uint64_t n = tiles_cut(&tiles, dst, src, t);
+    const auto &kernel = kernels[xform_transposes(t)][cell];
+    struct tiles_plane plane;
+    const uint64_t n =
+        tiles_cut(&plane, dst, src, (unsigned)cell_size(cell), t);
     if (n == 0 || n > TILES_MAX)
         return cudaErrorInvalidConfiguration;
     if (kernel.shared > 48 * 1024) {
@@ -128,6 +121,6 @@ cudaError_t kernels_turn(const struct image *dst, const struct image *src,
         if (status != cudaSuccess)
             return status;
     }
-    kernel.turn<<<(unsigned)n, kernel.threads, kernel.shared, stream>>>(tiles);
+    kernel.turn<<<(unsigned)n, kernel.threads, kernel.shared, stream>>>(plane);
     return cudaGetLastError();
 }

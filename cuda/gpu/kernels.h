@@ -1,7 +1,7 @@
 /* The stage on GPUs: turns pictures at the speed of the GPU's memory. In comes
  * a picture in planes, in the host's memory, and one of the eight turns; out
  * goes the turned picture. gpu.cu is the backend: lanes (streams and memory),
- * whole pictures and pieces of large ones (pieces.h). kernels.cu has the
+ * and the pieces that planes are cut into (pieces.h). kernels.cu has the
  * kernels, tiles.h what their threads do. The room knows nothing of files and
  * formats, nor of what a cell means; blocks of coefficients it leaves to the
  * CPU.
@@ -22,12 +22,11 @@ extern "C" {
 /* Returns an error if this build has no code for the current device. */
 cudaError_t kernels_usable(void);
 
-/* Enqueues on `stream`, a stream of the current device, the turn of every
- * plane of src, of samples, into dst, in one launch. dst has the shape that
- * image_like() gave for t; the planes of both are in that device's memory.
- * Cells beyond the end of a row of dst, in its padding, may be written. */
-cudaError_t kernels_turn(const struct image *dst, const struct image *src,
-                         enum xform t, cudaStream_t stream);
+/* Enqueues on `stream`, a stream of the current device, the turn of a plane of
+ * samples, in that device's memory. dst has the shape that t gives src. Cells
+ * beyond the end of a row of dst, in its padding, may be written. */
+cudaError_t kernels_turn(const struct plane *dst, const struct plane *src,
+                         enum cell cell, enum xform t, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

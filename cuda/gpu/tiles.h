@@ -1,9 +1,8 @@
-/* Tiles: which part of which plane a block of a kernel turns.
+/* Tiles: which part of a plane a block of a kernel turns.
  *
- * All planes of a launch are cut into tiles, numbered from 0 across planes:
- * tile n is block n of a one-dimensional grid. (The y and z of a grid end at
- * 65535, x at 2^31-1.) Only a tile's number is 32 bits wide; whatever is
- * counted in bytes of a plane is 64.
+ * A plane is cut into tiles: tile n is block n of a one-dimensional grid. (The
+ * y and z of a grid end at 65535, x at 2^31-1.) Only a tile's number is 32 bits
+ * wide; whatever is counted in bytes of a plane is 64.
  *
  * Threads move vectors of 16 bytes, always aligned: planes and strides are
  * whole multiples of IMAGE_STRIDE, so the vector that holds any cell of a row
@@ -25,32 +24,18 @@ enum {
     TILES_BURST = 64,       /* bytes of the smallest write to memory */
 };
 
+/* The parameter of a kernel. */
 struct tiles_plane {
     const uint8_t *src;
     uint8_t *dst;
     uint32_t src_stride, dst_stride; /* in units of IMAGE_STRIDE */
     uint32_t width, height;          /* of dst, in cells */
-    uint32_t first;                  /* its first tile */
     uint32_t across;  /* its tiles side by side, along a row of dst */
     uint64_t inverse; /* of across: tiles_divide() */
     uint16_t t;       /* enum xform */
     uint16_t lanes;   /* log2 of the vectors in a row of its tiles, where rows
                          stay rows */
 };
-
-/* The parameter of a kernel. */
-struct tiles {
-    uint32_t nplanes;
-    struct tiles_plane plane[IMAGE_PLANES];
-};
-
-/* Returns the plane that a tile is of: the last one that does not begin
- * after it. */
-PHASE_FN const struct tiles_plane *tiles_find(const struct tiles_plane *planes,
-                                              uint32_t nplanes, uint32_t tile)
-{
-    return &planes[phase_find(&planes->first, sizeof *planes, nplanes, tile)];
-}
 
 /* Returns n / across, by a multiplication with 2^64 / across, rounded up:
  * exact for numbers of 32 bits (Granlund and Montgomery 1994, "Division by
@@ -73,8 +58,8 @@ struct tiles_place {
 PHASE_FN struct tiles_place tiles_place(const struct tiles_plane *p,
                                         uint32_t tile)
 {
-    uint32_t n = tile - p->first, y = tiles_divide(n, p);
-    struct tiles_place place = { n - y * p->across, y };
+    uint32_t y = tiles_divide(tile, p);
+    struct tiles_place place = { tile - y * p->across, y };
     return place;
 }
 
@@ -402,37 +387,29 @@ static inline uint16_t tiles_lanes(uint64_t vectors)
     return lanes;
 }
 
-/* Cuts the planes of a picture, or of what has its planes alone, into tiles.
- * Returns how many there are; more than TILES_MAX are too many for a launch. */
-static inline uint64_t tiles_cut(struct tiles *tiles, const struct image *dst,
-                                 const struct image *src, enum xform t)
+/* Cuts a plane into tiles. Returns how many there are; more than TILES_MAX are
+ * too many for a launch. */
+static inline uint64_t tiles_cut(struct tiles_plane *p, const struct plane *dst,
+                                 const struct plane *src, unsigned size,
+                                 enum xform t)
 {
-    const uint64_t size = cell_size(src->cell);
-    uint64_t n = 0;
-    tiles->nplanes = src->nplanes;
-    for (unsigned i = 0; i < src->nplanes; i++) {
-        struct tiles_plane *p = &tiles->plane[i];
-        const struct plane *from = &src->plane[i], *to = &dst->plane[i];
-        const uint64_t length = to->width * size;
-        uint64_t wide = COLUMNS_VECTORS * TILES_VECTOR, high = wide / size;
-        p->src = from->data;
-        p->dst = to->data;
-        p->src_stride = (uint32_t)(from->stride / IMAGE_STRIDE);
-        p->dst_stride = (uint32_t)(to->stride / IMAGE_STRIDE);
-        p->width = to->width;
-        p->height = to->height;
-        p->t = (uint16_t)t;
-        p->lanes = tiles_lanes((length + TILES_VECTOR - 1) / TILES_VECTOR);
-        if (!xform_transposes(t)) {
-            wide = (uint64_t)TILES_VECTOR << p->lanes;
-            high = ROWS_THREADS >> p->lanes;
-        }
-        p->first = (uint32_t)n;
-        p->across = (uint32_t)((length + wide - 1) / wide);
-        p->inverse = UINT64_MAX / p->across + 1;
-        n += p->across * ((p->height + high - 1) / high);
+    const uint64_t length = dst->width * (uint64_t)size;
+    uint64_t wide = COLUMNS_VECTORS * TILES_VECTOR, high = wide / size;
+    p->src = src->data;
+    p->dst = dst->data;
+    p->src_stride = (uint32_t)(src->stride / IMAGE_STRIDE);
+    p->dst_stride = (uint32_t)(dst->stride / IMAGE_STRIDE);
+    p->width = dst->width;
+    p->height = dst->height;
+    p->t = (uint16_t)t;
+    p->lanes = tiles_lanes((length + TILES_VECTOR - 1) / TILES_VECTOR);
+    if (!xform_transposes(t)) {
+        wide = (uint64_t)TILES_VECTOR << p->lanes;
+        high = ROWS_THREADS >> p->lanes;
     }
-    return n;
+    p->across = (uint32_t)((length + wide - 1) / wide);
+    p->inverse = UINT64_MAX / p->across + 1;
+    return p->across * ((p->height + high - 1) / high);
 }
 
 #endif

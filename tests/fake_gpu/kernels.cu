@@ -13,14 +13,18 @@ cudaError_t kernels_usable(void)
     return fake_gpu_launch();
 }
 
-cudaError_t kernels_turn(const struct image *dst, const struct image *src,
-                         enum xform t, cudaStream_t)
+cudaError_t kernels_turn(const struct plane *dst, const struct plane *src,
+                         enum cell cell, enum xform t, cudaStream_t)
 {
-    struct image to = *dst;
+    struct image from = {}, to = {};
     struct err unheard;
     const cudaError_t error = fake_gpu_launch();
+    from.cell = to.cell = cell;
+    from.nplanes = to.nplanes = 1;
+    from.plane[0] = *src;
+    to.plane[0] = *dst;
     if (error == cudaSuccess)
-        (void)turn_cells(NULL, &to, src, t, &unheard);
+        (void)turn_cells(NULL, &to, &from, t, &unheard);
     return error;
 }
 
