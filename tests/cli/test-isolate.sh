@@ -135,4 +135,11 @@ fi
 # Where it has no meaning.
 gives 2 "gimgxf: --isolate: has no meaning with --stack, which makes one array of \
 all pictures" rotate90 --isolate --stack x.npy good/f-rgb.png
+
+# A device that is not there: nothing is done, and the status says so.
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    gives 3 "$("$program" --backend cuda --device 1000 copy good/f-rgb.png o.png 2>&1)" \
+        --device 1000 rotate90 --isolate -d nowhere good/f-rgb.png
+    check 'nothing is made' absent nowhere
+fi
 finish
