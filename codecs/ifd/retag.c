@@ -62,6 +62,8 @@ static struct bytes find_xmp(const struct directory *dir)
 enum {
     TAG_SENSOR_WIDTH = 2,
     TAG_SENSOR_HEIGHT = 3,
+    TAG_SENSOR_BITS = 10,
+    TAG_RAW_FORMAT = 45,
     TAG_RAW_OFFSET = 280,
 };
 
@@ -149,7 +151,7 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
         { TAG_TILE_OFFSETS, TAG_TILE_SIZES },
         { TAG_JPEG_FILE, TAG_JPEG_SIZE }, /* of raw files */
     };
-    enum { PACKED = 14, FEW = 4096 };
+    enum { EARLIER = 14, FEW = 4096 };
     const struct directories *all = &tags->all;
     uint64_t end = 0;
     *tags = (struct tiff_tags){ .all = { .file = file,
@@ -160,17 +162,23 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
         return -1;
     const bool panasonic = camera && memcmp(file.data, "IIU", 3) == 0;
     if (panasonic) {
-        /* The samples take so many bytes at least: no format has more pixels in
-         * 16 bytes, and what the tag counts may be that before they were
-         * packed, or 0. Files made for their metadata have next to none. */
+        /* The samples take so many bytes at least: by their format and bits so
+         * many pixels have 16 bytes, and those of later formats any. What the
+         * tag counts may be that before they were packed, or 0. Files made for
+         * their metadata have next to none. */
+        static const uint8_t pixels[][2] = { { 10, 9 }, { 14, 11 }, { 10, 9 } };
         const struct directory *dir = all->first;
         const uint64_t width = directory_number(dir, TAG_SENSOR_WIDTH, 0, 0),
                        height = directory_number(dir, TAG_SENSOR_HEIGHT, 0, 0),
-                       strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0);
+                       strip = directory_number(dir, TAG_STRIP_OFFSETS, 0, 0),
+                       format = directory_number(dir, TAG_RAW_FORMAT, 0, 0);
+        const bool fine = directory_number(dir, TAG_SENSOR_BITS, 0, 0) == 14;
+        const unsigned packed =
+            format >= 5 && format <= 7 ? pixels[format - 5][fine] : EARLIER;
         end = directory_number(dir, TAG_RAW_OFFSET, 0, strip);
-        if (width <= UINT16_MAX && height <= UINT16_MAX &&
+        if (format <= 7 && width <= UINT16_MAX && height <= UINT16_MAX &&
             (end > file.size || file.size - end >= FEW))
-            end += width / PACKED * 16 * height;
+            end += width / packed * 16 * height;
     }
     for (struct directory *dir = all->first; dir; dir = dir->then) {
         if (read_tags(tags, dir, err))

@@ -155,6 +155,19 @@ cut.raf no.raf | cut.raf: it is cut: what it names ends behind its own end; --to
 beyond.cr3 no.cr3 | beyond.cr3: it has no box CMT1, which says its orientation
 none.raf no.raf | none.raf: $none
 END
+# By their format the samples of an RW2 have 10 pixels in 16 bytes.
+python3 - <<'END'
+import struct
+tags = (2, 100), (3, 100), (10, 12), (45, 5), (274, 1), (280, 512)
+data = b'IIU\0' + struct.pack('<IH', 8, len(tags)) + b''.join(
+    struct.pack('<HHII', tag, 4, 1, value) for tag, value in tags)
+data = data.ljust(512, b'\0') + bytes(16000)
+open('packed.rw2', 'wb').write(data)
+open('packed-cut.rw2', 'wb').write(data[:-1])
+END
+gives 0 '' rotate90 packed.rw2 yes.rw2
+gives 1 'gimgxf: packed-cut.rw2: it is cut: what it names ends behind its own end; --tolerant turns it all the same' \
+    rotate90 packed-cut.rw2 no.rw2
 makes none.raf upright none.raf same.raf
 gives 0 'gimgxf: cut.raf: warning: it is cut: what it names ends behind its own end' \
     rotate90 --tolerant cut.raf yes.raf
