@@ -434,6 +434,49 @@ static int open_file(struct reader *reader, struct err *err)
 
 /* ---- Turning --------------------------------------------------------------*/
 
+/* Reads an integer of 7 bits a byte, the low ones first, and moves *at behind
+ * it. */
+static bool read_varint(const struct jxl *jxl, size_t *at, size_t end,
+                        uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; *at < end && shift < 63; shift += 7) {
+        const uint8_t byte = jxl->file.data[(*at)++];
+        *value |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return true;
+    }
+    return false;
+}
+
+/* The index of frames has their number, the unit of time in 8 bytes, and where
+ * the first one begins in the codestream; the others count from there. Some are
+ * empty. */
+static int patch_index(struct jxl_patch *patch, const struct box *box,
+                       const struct jxl_turn *turn, struct err *err)
+{
+    uint64_t count, offset;
+    size_t at = box->body;
+    const unsigned grows = turn->jxl->header.grows;
+    if (!grows || at == box->end)
+        return 0;
+    bool good = read_varint(turn->jxl, &at, box->end, &count);
+    const size_t first = at += 8;
+    if (!good || !read_varint(turn->jxl, &at, box->end, &offset)) {
+        warn(turn->warnings, "its index of frames is malformed, and stays");
+        return 0;
+    }
+    patch->at = first;
+    patch->was = at - first;
+    offset += grows;
+    do {
+        const uint8_t byte = (offset & 127) | (offset > 127 ? 128 : 0);
+        if (!bytes_append(&patch->made, &byte, 1))
+            return fail_memory(err, "no memory for the index of frames");
+    } while (offset >>= 7);
+    return 0;
+}
+
 /* A gain map (ISO 21496-1) is a codestream of its own behind metadata, colors
  * and a profile, and turns with the picture. */
 static int patch_gain_map(struct jxl_patch *patch, const struct box *box,
@@ -473,10 +516,9 @@ static int write_box(struct bytes *out, const struct box *box,
     int status;
     if (box_is(box, "jbrd") && !turn->rebuilds)
         return 0;
-    /* The index of frames counts from the begin of the codestream. */
-    if (turn->op != XFORM_NONE && jxl->header.grows && box_is(box, "jxli"))
-        return 0;
-    if (turn->op != XFORM_NONE && box_is(box, "jhgm")) {
+    if (turn->op != XFORM_NONE && box_is(box, "jxli")) {
+        status = patch_index(&patch, box, turn, err);
+    } else if (turn->op != XFORM_NONE && box_is(box, "jhgm")) {
         status = patch_gain_map(&patch, box, turn, err);
     } else if (turn->op != XFORM_NONE && stream >= box->body &&
                stream <= box->end) {

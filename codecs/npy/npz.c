@@ -64,7 +64,9 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err)
 {
     struct archive w = {
-        .writer = { .file = out, .account = opts->limits.account },
+        .writer = { .file = out,
+                    .pool = opts->pool,
+                    .account = opts->limits.account },
         .img = img,
         .t = t,
         .opts = opts,

@@ -261,27 +261,58 @@ int zip_extract(struct bytes *content, const struct zip_member *m, size_t most,
                                  "its data are damaged: the CRC is wrong");
 }
 
-/* Appends to `out` what content becomes, and looks at the time now and then. */
+/* ---- DEFLATE, by several threads ------------------------------------------*/
+
+/* Bytes that one thread deflates at a time. */
+enum { BAND = 1 << 20 };
+
+struct deflate_bands {
+    struct bytes content;
+    struct bytes *band; /* deflated; empty if there was no memory, or time */
+    size_t count;
+    const struct account *account;
+};
+
+static void deflate_band(void *context, size_t i)
+{
+    struct deflate_bands *b = context;
+    size_t at = i * BAND, left = b->content.size - at;
+    size_t size = left < BAND ? left : BAND;
+    struct err unheard; /* deflate() asks again */
+    if (account_check_time(b->account, &unheard))
+        return;
+    struct lz77 *matcher = lz77_new(1, 1);
+    struct bytes made = { 0 };
+    if (matcher && bytes_reserve(&made, flate_bound(size)))
+        made.size = lz77_deflate(matcher, made.data, b->content.data + at, at,
+                                 size, i + 1 == b->count, LZ77_THREE);
+    /* While it waits for others it takes no more than it has become. */
+    (void)bytes_append(&b->band[i], made.data, made.size);
+    bytes_free(&made);
+    lz77_free(matcher);
+}
+
+/* Appends to `out` what content becomes, however many threads there are. */
 static int deflate(const struct zip_writer *w, struct bytes *out,
                    struct bytes content, struct err *err)
 {
-    enum { BAND = 1 << 20 };
-    struct lz77 *matcher = lz77_new(1, 1);
-    int status = matcher ? 0 : fail_memory(err, "no memory for the file");
-    bool final = false;
-    for (size_t at = 0; status == 0 && !final; at += BAND) {
-        const size_t left = content.size - at, size = left < BAND ? left : BAND;
-        final = size == left;
-        if (!bytes_reserve(out, flate_bound(size)))
+    struct deflate_bands b = {
+        .content = content,
+        .count = content.size ? (content.size - 1) / BAND + 1 : 1,
+        .account = w->account,
+    };
+    b.band = memory_alloc_zeroed(b.count, sizeof *b.band);
+    if (!b.band)
+        return fail_memory(err, "no memory for the file");
+    thread_pool_run(w->pool, deflate_band, &b, b.count);
+    int status = account_check_time(b.account, err);
+    for (size_t i = 0; i < b.count; i++) {
+        if (status == 0 && (b.band[i].size == 0 ||
+                            !bytes_append(out, b.band[i].data, b.band[i].size)))
             status = fail_memory(err, "no memory for the file");
-        else
-            status = account_check_time(w->account, err);
-        if (status == 0)
-            out->size +=
-                lz77_deflate(matcher, out->data + out->size, content.data + at,
-                             at, size, final, LZ77_THREE);
+        bytes_free(&b.band[i]);
     }
-    lz77_free(matcher);
+    memory_free(b.band);
     return status;
 }
 

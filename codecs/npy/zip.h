@@ -65,6 +65,7 @@ struct zip_writer {
     struct bytes *file;     /* which it is appended to; empty at first */
     struct bytes directory; /* the caller frees it */
     uint64_t count;
+    struct thread_pool *pool; /* threads that deflate; NULL: the caller's */
     const struct account *account; /* whose time ends that; or NULL */
 };
 

@@ -73,6 +73,8 @@ int strips_show(struct tiff_strips *s, struct err *err)
     const bool gray = was.photometric <= MEANS_BLACK_IS_ZERO;
     s->shown = true;
     s->coding = (struct coding){
+        .compression = CODED_DEFLATE,
+        .predictor = 2,
         .photometric = gray ? MEANS_BLACK_IS_ZERO : MEANS_RGB,
         .bits = 8,
         .samples = gray ? 1 : 3,

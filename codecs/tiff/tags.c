@@ -177,6 +177,32 @@ static int turn_block(struct directory *dir, unsigned tag,
     return status;
 }
 
+void tags_set_coding(struct directory *dir, const struct coding *c)
+{
+    const struct {
+        unsigned tag;
+        uint64_t value, count;
+    } tags[] = {
+        { TAG_BITS, c->bits, c->samples },
+        { TAG_COMPRESSION, c->compression, 1 },
+        { TAG_PHOTOMETRIC, c->photometric, 1 },
+        { TAG_SAMPLES, c->samples, 1 },
+        { TAG_PLANAR, 1, 1 },
+        { TAG_PREDICTOR, c->predictor, c->predictor > 1 },
+        { TAG_EXTRA_SAMPLES, 2, c->samples % 2 == 0 },
+        { TAG_SAMPLE_FORMAT, c->format, c->samples },
+    };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const uint64_t value = tags[i].value;
+        const uint64_t values[4] = { value, value, value, value };
+        if (tags[i].count)
+            directory_set_numbers(dir, tags[i].tag, FIELD_SHORT, values,
+                                  tags[i].count);
+        else
+            directory_remove(dir, tags[i].tag);
+    }
+}
+
 /* What says how the samples lie or look. */
 static const uint16_t needed[] = {
     254, 256, 257, 258, 259, 262, 266, 273, 274, 277, 278, 279, 280,   281, 284,

@@ -270,42 +270,12 @@ static void set_resolution(struct directory *dir, const struct density *density)
                                                        : 1);
 }
 
-/* Lets a directory say how samples are coded. */
-static void set_coding(struct directory *dir, const struct coding *c)
-{
-    const struct {
-        unsigned tag;
-        uint64_t value, count;
-    } tags[] = {
-        { TAG_BITS, c->bits, c->samples },
-        { TAG_COMPRESSION, c->compression, 1 },
-        { TAG_PHOTOMETRIC, c->photometric, 1 },
-        { TAG_SAMPLES, c->samples, 1 },
-        { TAG_PLANAR, 1, 1 },
-        { TAG_PREDICTOR, c->predictor, c->predictor > 1 },
-        { TAG_EXTRA_SAMPLES, 2, c->samples % 2 == 0 },
-        { TAG_SAMPLE_FORMAT, c->format, c->samples },
-    };
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        const uint64_t value = tags[i].value,
-                       values[4] = { value, value, value, value };
-        if (tags[i].count)
-            directory_set_numbers(dir, tags[i].tag, FIELD_SHORT, values,
-                                  tags[i].count);
-        else
-            directory_remove(dir, tags[i].tag);
-    }
-}
-
 /* Writes strips of some 256 KiB, coded by Deflate: horizontal differences of
  * integers, and the predictor of floats. */
 static int write_file(struct tiff_writer *w, struct directory *dir,
                       const struct image *img, const struct load_opts *opts,
                       struct err *err)
 {
-    enum { STRIP = 256 << 10 };
-    const uint64_t row =
-        (uint64_t)img->width * img->nplanes * cell_size(img->cell);
     const struct save_opts *save = opts->save;
     const bool flip = xform_transposes(img->turned),
                floats = img->cell == CELL_F32;
@@ -328,7 +298,9 @@ static int write_file(struct tiff_writer *w, struct directory *dir,
                     .big_endian = w->form.big_endian },
         .cut = { .width = img->width,
                  .height = img->height,
-                 .chunk_height = row < STRIP ? (uint32_t)(STRIP / row) : 1 },
+                 .chunk_height =
+                     strips_usual_rows((uint64_t)img->width * img->nplanes *
+                                       cell_size(img->cell)) },
         .opts = opts,
     };
     dir->turn = img->turned;
@@ -345,7 +317,7 @@ static int write_file(struct tiff_writer *w, struct directory *dir,
     s.unit = (struct unit){ img->cell, img->nplanes, bits };
     if (meta)
         set_resolution(dir, &meta->density);
-    set_coding(dir, &s.coding);
+    tags_set_coding(dir, &s.coding);
     directory_set_number(dir, TAG_ROWS_PER_STRIP, s.cut.chunk_height);
     if (save->orientation > 1)
         directory_set_number(dir, TAG_ORIENTATION, save->orientation);

@@ -7,8 +7,8 @@
  * makes what it says of them true, tiff.c is the codec.
  *
  * Samples are bits that are moved: a pixel is a few cells of a picture
- * (codecs/image), whatever its samples mean. JPEG in the old style and
- * subsampled chroma are read as libtiff shows them, for other formats alone. */
+ * (codecs/image), whatever its samples mean. Only JPEG in the old style and
+ * subsampled chroma are read as libtiff shows them. */
 #ifndef CODECS_TIFF_TIFF_H
 #define CODECS_TIFF_TIFF_H
 
@@ -82,8 +82,15 @@ int strips_open(struct tiff_strips *s, struct image *img,
                 struct err *err);
 
 /* Lets the samples be read as libtiff shows them, as 8 bits of gray or of red,
- * green and blue. */
+ * green and blue, which are coded by Deflate then. */
 int strips_show(struct tiff_strips *s, struct err *err);
+
+/* Returns how many rows of so many bytes make a strip of ours. */
+static inline uint32_t strips_usual_rows(uint64_t row)
+{
+    enum { STRIP = 256 << 10 };
+    return row < STRIP ? (uint32_t)(STRIP / row) : 1;
+}
 
 /* Computes cells and cut of what coding, size and size of the parts say; a part
  * of width 0 is a strip. */
@@ -149,6 +156,9 @@ int tags_check(struct directory *dir, uint64_t pages,
  * picture, its size too, and leaves out what is not to be kept. */
 int tags_turn(struct directory *dir, const struct save_opts *save,
               struct err *err);
+
+/* Lets a directory say how samples are coded. */
+void tags_set_coding(struct directory *dir, const struct coding *coding);
 
 /* struct codec.turn. */
 int tiff_turn(struct bytes *out, struct image *img, struct bytes file,

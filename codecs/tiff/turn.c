@@ -13,7 +13,7 @@ struct tiff_turning {
     bool changes;
     bool read; /* the samples of the picture at hand */
     /* Of these there was one, of which a warning has told. */
-    bool jpeg, webp, thumbnail;
+    bool jpeg, webp, shown, thumbnail;
 };
 
 /* Chooses the turn of each picture. A smaller version or a mask without a tag
@@ -85,7 +85,9 @@ static void turn_cut(struct tiff_strips *s, uint64_t rows, enum xform t)
     if (cut->tiled)
         return;
     const uint32_t multiple = c->compression == CODED_JPEG ? 8 * c->sub_y : 1;
-    if (rows >= was.height)
+    if (s->shown && rows >= was.height)
+        rows = strips_usual_rows((uint64_t)cut->width * c->samples);
+    else if (rows >= was.height)
         rows = cut->height;
     else if (xform_transposes(t))
         rows = (rows * was.width + was.height / 2) / was.height;
@@ -105,6 +107,11 @@ static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
         bool *told;
         const char *refused, *warning;
     } losses[] = {
+        { s->shown, &w->shown,
+          "its subsampled YCbCr, or JPEG in the old style, would be stored as "
+          "RGB",
+          "subsampled YCbCr, or JPEG in the old style, is stored as RGB by "
+          "Deflate, which takes more bytes" },
         { s->coding.compression == CODED_WEBP && s->coding.samples == 4,
           &w->webp,
           "its samples are coded as WebP, and would lose the colors of "
@@ -132,6 +139,9 @@ static int note_loss(struct tiff_turning *w, struct tiff_strips *s,
 static int turn_samples(struct tiff_turning *w, struct directory *dir,
                         struct err *err)
 {
+    /* The order of bits, and those of JPEG in the old style, and of YCbCr. */
+    static const uint16_t of_coding[] = { 266, 512, 513, 514, 515, 517, 518,
+                                          519, 520, 521, 529, 530, 531, 532 };
     const struct load_opts *opts = w->opts;
     const struct row_sink_opts how = { .t = dir->turn,
                                        .turner = opts->save->turner,
@@ -143,9 +153,6 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
     struct image img = { 0 };
     struct row_sink sink = { 0 };
     int status = strips_open(&in, &img, &w->all, dir, err);
-    if (status == 0 && in.shown)
-        status = fail_unread(err, "subsampled YCbCr, or JPEG in the old style, "
-                                  "is turned only to another format");
     if (status == 0) {
         out = in;
         turn_cut(&out, rows, dir->turn);
@@ -167,8 +174,9 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
     /* Makes the tags say how it lies in the file. */
     const struct cut *cut = &out.cut;
     const uint64_t sub[2] = { out.coding.sub_x, out.coding.sub_y };
-    if (!cut->tiled && directory_find(dir, TAG_ROWS_PER_STRIP) &&
-        (cut->down > 1 || rows < cut->height))
+    if (!cut->tiled &&
+        (out.shown || (directory_find(dir, TAG_ROWS_PER_STRIP) &&
+                       (cut->down > 1 || rows < cut->height))))
         directory_set_number(dir, TAG_ROWS_PER_STRIP, cut->chunk_height);
     if (out.coding.photometric == MEANS_YCC &&
         (xform_transposes(dir->turn) ||
@@ -176,6 +184,11 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
          directory_number(dir, TAG_SUBSAMPLING, 1, 2) != sub[1]))
         directory_set_numbers(dir, TAG_SUBSAMPLING, FIELD_SHORT, sub, 2);
     directory_remove(dir, TAG_JPEG_TABLES);
+    if (out.shown) {
+        tags_set_coding(dir, &out.coding);
+        for (size_t i = 0; i < sizeof of_coding / sizeof *of_coding; i++)
+            directory_remove(dir, of_coding[i]);
+    }
     return 0;
 }
 
@@ -187,7 +200,7 @@ static int turn_picture(struct tiff_turning *w, struct directory *dir,
     const bool old = directory_number(dir, TAG_COMPRESSION, 0, 1) ==
                      CODED_OLD_JPEG,
                smaller = dir->tag == TAG_SUB_IFDS &&
-                         directory_number(dir, TAG_SUBFILE, 0, 0) & 1;
+                         directory_number(dir, TAG_SUBFILE, 0, 0) & 1 && !old;
     if (tags_check(dir, w->pages, save, err))
         return -1;
     w->read = false;
@@ -218,7 +231,8 @@ static int write_file(struct tiff_turning *w, struct err *err)
          * directory has. */
         const bool picture = directory_is_picture(dir);
         if (directory_find(dir, TAG_JPEG_FILE) &&
-            directory_number(dir, TAG_COMPRESSION, 0, 1) != CODED_OLD_JPEG) {
+            !(picture &&
+              directory_number(dir, TAG_COMPRESSION, 0, 1) == CODED_OLD_JPEG)) {
             if (!w->thumbnail)
                 warn(w->opts->save->warnings,
                      "a thumbnail that is a JPEG file beside the pictures is "

@@ -9,7 +9,7 @@
 #include "codecs/base/memory.h"
 #include "codecs/metadata/metadata.h"
 
-enum { HEAD = WEBP_HEAD, RIFF_HEAD = 12, VP8X = 10, ANIM = 6, ANMF = 16 };
+enum { HEAD = 8, RIFF_HEAD = 12, VP8X = 10, ANIM = 6, ANMF = 16 };
 
 struct riff_chunk {
     const uint8_t *name, *data;
@@ -79,6 +79,8 @@ static int take_picture(struct riff_parser *p, struct webp_frame *frame,
     if (!is(chunk, "VP8 ") && !is(chunk, "VP8L"))
         return fail(err, "frame %zu begins with another chunk, %.4s", number,
                     (const char *)chunk->name);
+    frame->image = data;
+    frame->image_size = chunk->size;
     frame->lossless = is(chunk, "VP8L");
     if (frame->lossless) {
         sound =

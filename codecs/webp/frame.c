@@ -1,13 +1,15 @@
-/* One frame, decoded and encoded by libwebp, which is loaded when it is needed.
- */
+/* One frame, decoded and encoded by libwebp, which is loaded when it is needed;
+ * and with which quality it was encoded. */
 #include "codecs/webp/webp.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <webp/decode.h>
 #include <webp/encode.h>
 
 #include "codecs/base/account.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/base/shared_library.h"
 
@@ -154,9 +156,37 @@ static int on_progress(int percent, const WebPPicture *picture)
     return !account_is_over();
 }
 
+static int encode(struct bytes *made, WebPPicture *picture, WebPConfig *config,
+                  float least, struct err *err)
+{
+    WebPAuxStats stats = { .coded_size = 0 };
+    bool done, enough;
+    picture->writer = on_write;
+    picture->custom_ptr = made;
+    picture->progress_hook = on_progress;
+    picture->stats = &stats;
+    do {
+        made->size = 0;
+        done = lib.WebPEncode(config, picture);
+        enough =
+            config->lossless || stats.PSNR[3] >= least || config->quality > 95;
+        config->quality += (100 - config->quality) / 3;
+    } while (done && !enough);
+    lib.WebPPictureFree(picture);
+    const int why = picture->error_code;
+    if (done)
+        return 0;
+    return why == VP8_ENC_ERROR_OUT_OF_MEMORY ||
+                   why == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY ||
+                   why == VP8_ENC_ERROR_BAD_WRITE
+               ? fail_memory(err, "no memory for the encoder")
+               : fail(err, "libwebp cannot encode it (error %d)", why);
+}
+
 /* Lossless files are made as cwebp -lossless -exact makes them. */
 int webp_encode(struct bytes *made, struct webp_frame *frame,
-                const struct image *img, unsigned quality, struct err *err)
+                const struct image *img, float quality, float least,
+                struct err *err)
 {
     static const struct load_opts strict = { .tolerant = false };
     const bool alpha = frame->alpha;
@@ -171,15 +201,12 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
                     "to a side",
                     img->width, img->height, WEBP_SIDE);
     lib.WebPConfigInitInternal(&config, WEBP_PRESET_DEFAULT,
-                               frame->lossless ? 75 : (float)quality,
+                               frame->lossless ? 75 : quality,
                                WEBP_ENCODER_ABI_VERSION);
     lib.WebPPictureInitInternal(&picture, WEBP_ENCODER_ABI_VERSION);
     config.lossless = frame->lossless;
     config.exact = config.thread_level = 1;
     config.use_sharp_yuv = !frame->lossless;
-    picture.writer = on_write;
-    picture.custom_ptr = made;
-    picture.progress_hook = on_progress;
     picture.width = (int)img->width;
     picture.height = (int)img->height;
     picture.use_argb = img->nplanes == 1;
@@ -198,28 +225,105 @@ int webp_encode(struct bytes *made, struct webp_frame *frame,
     }
     if (!take(img, TO_ENCODE, &taken))
         return fail_memory(err, "no memory for the encoder");
-    const bool done = lib.WebPEncode(&config, &picture);
-    const int why = picture.error_code;
-    lib.WebPPictureFree(&picture);
+    const int status = encode(made, &picture, &config, least, err);
     memory_give(taken);
-    if (!done)
-        return why == VP8_ENC_ERROR_OUT_OF_MEMORY ||
-                       why == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY ||
-                       why == VP8_ENC_ERROR_BAD_WRITE
-                   ? fail_memory(err, "no memory for the encoder")
-                   : fail(err, "libwebp cannot encode it (error %d)", why);
-    if (webp_read(&file, NULL, *made, &strict, err))
+    if (status || webp_read(&file, NULL, *made, &strict, err))
         return -1;
     frame->alpha = file.frame->alpha;
     frame->data = file.frame->data;
     frame->size = file.frame->size;
+    frame->image = file.frame->image;
+    frame->image_size = file.frame->image_size;
     memory_free(file.frame);
-    /* The header of VP8L, behind that of its chunk, tells whether there may be
-     * alpha, as it did. */
+    /* The header of VP8L tells whether there may be alpha, as it did. */
     if (frame->lossless) {
-        uint8_t *bits = made->data + (frame->data - made->data) + WEBP_HEAD + 4;
+        uint8_t *bits = made->data + (frame->image - made->data) + 4;
         *bits = (uint8_t)((*bits & ~0x10) | (alpha ? 0x10 : 0));
         frame->alpha = alpha;
     }
     return 0;
+}
+
+/* ---- The quality ----------------------------------------------------------*/
+
+/* RFC 6386, 7.3; all bits of a header are as likely 0 as 1. */
+struct bool_reader {
+    const uint8_t *at, *end;
+    uint32_t value, range;
+    int bits; /* that were shifted out of the second byte */
+};
+
+static int read_bits(struct bool_reader *r, unsigned n)
+{
+    int value = 0;
+    while (n-- > 0) {
+        const uint32_t split = 1 + ((r->range - 1) >> 1);
+        const bool set = r->value >= split << 8;
+        r->value -= set ? split << 8 : 0;
+        r->range = set ? r->range - split : split;
+        for (; r->range < 128; r->range <<= 1) {
+            r->value <<= 1;
+            if (++r->bits == 8) {
+                r->bits = 0;
+                r->value |= r->at < r->end ? *r->at++ : 0;
+            }
+        }
+        value = value << 1 | set;
+    }
+    return value;
+}
+
+/* A number that may be missing, with its sign. */
+static int read_optional(struct bool_reader *r, unsigned n)
+{
+    if (!read_bits(r, 1))
+        return 0;
+    const int value = read_bits(r, n);
+    return read_bits(r, 1) ? -value : value;
+}
+
+/* libwebp makes a quality c = f(q), and of that a step for each of up to four
+ * segments of the picture, 127 (1 - c^e): the exponents e, weighed by the sizes
+ * of the segments, are 1 on average. So the weighed average of log c gives c,
+ * and q. */
+float webp_quality(const struct webp_frame *frame)
+{
+    struct bool_reader r = { frame->image + 10,
+                             frame->image + frame->image_size, 0, 255, 0 };
+    int step[4] = { 0 }, p[3] = { 255, 255, 255 };
+    bool absolute = false;
+    if (frame->image_size < 12)
+        return 75;
+    r.value = read_be16(r.at);
+    r.at += 2;
+    read_bits(&r, 2); /* color space and clamping */
+    if (read_bits(&r, 1)) {
+        const bool map = read_bits(&r, 1), data = read_bits(&r, 1);
+        if (data) {
+            absolute = read_bits(&r, 1);
+            for (int i = 0; i < 4; i++)
+                step[i] = read_optional(&r, 7);
+            for (int i = 0; i < 4; i++)
+                read_optional(&r, 6);
+        }
+        for (int i = 0; i < 3 && map; i++)
+            p[i] = read_bits(&r, 1) ? read_bits(&r, 8) : 255;
+    }
+    read_bits(&r, 10); /* the loop filter */
+    if (read_bits(&r, 1) && read_bits(&r, 1))
+        for (int i = 0; i < 8; i++)
+            read_optional(&r, 6);
+    read_bits(&r, 2); /* partitions */
+    const int base = read_bits(&r, 7);
+    const double weight[4] = { p[0] * p[1], p[0] * (255 - p[1]),
+                               (255 - p[0]) * p[2],
+                               (255 - p[0]) * (255 - p[2]) };
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        const int q = absolute ? step[i] : base + step[i];
+        const double of_range = q < 0 ? 0 : q > 126 ? 126 : q;
+        sum += weight[i] * log(1 - (of_range + 0.5) / 127);
+    }
+    const double c = exp(sum / (255 * 255)), linear = c * c * c;
+    return (float)(linear < 0.5 ? 150 * linear : 50 * (linear + 1));
 }

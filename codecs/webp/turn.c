@@ -1,10 +1,11 @@
 /* All frames of a file turned, each within its place on the canvas.
  *
  * Places begin at even columns and rows. Where the turned one would not, the
- * frame grows by a column or row on the other side. What is there must not
- * change, so the animation is composed as viewers do, and the frame becomes a
- * part of that, which replaces what is there. It is not cleared, as that would
- * clear more than was; the next frame grows to the place instead. */
+ * frame grows by a column or row on the other side, which must not be seen: it
+ * is transparent, if the frame is laid over what is there; else it is what is
+ * there, so the animation is composed as viewers do. Where a frame that has
+ * grown is cleared, more is cleared than was; then the next frame grows to
+ * that. */
 #include "codecs/webp/webp.h"
 
 #include <string.h>
@@ -23,8 +24,8 @@ struct webp_work {
     /* Of those in work, what is to be encoded; or none: what the frame has. */
     struct image *pixels;
     struct image canvas;      /* if they are composed: ARGB, as stored */
-    struct frame_place dirty; /* of it: what should have been cleared, and is
-                                not in the turned animation; or empty */
+    struct frame_place dirty; /* of it: where there is what the turned
+                                animation has cleared; or empty */
 };
 
 /* ---- Places ---------------------------------------------------------------*/
@@ -68,6 +69,20 @@ static uint32_t blend(uint32_t over, uint32_t under)
     return made;
 }
 
+/* Clears a place, or only looks whether there is anything in it. */
+static bool scan(const struct image *canvas, struct frame_place p, bool clear)
+{
+    uint32_t any = 0;
+    for (uint32_t y = p.y; y < p.y + p.height; y++) {
+        uint32_t *row = pixel(canvas, p.x, y);
+        for (uint32_t x = 0; x < p.width; x++)
+            any |= row[x];
+        if (clear)
+            memset(row, 0, p.width * sizeof *row);
+    }
+    return any >> 24;
+}
+
 static int argb_alloc(struct image *img, uint32_t width, uint32_t height,
                       struct err *err)
 {
@@ -77,6 +92,20 @@ static int argb_alloc(struct image *img, uint32_t width, uint32_t height,
     if (image_alloc(img, mem_plain, err))
         return -1;
     memset(img->pixels.rows.cells, 0, img->pixels.rows.size);
+    return 0;
+}
+
+/* Makes `to` a part of the canvas; or a frame with transparent pixels beside it
+ * that make it so large. */
+static int take_part(struct image *to, const struct image *from,
+                     struct frame_place part, struct err *err)
+{
+    if (argb_alloc(to, part.width, part.height, err))
+        return -1;
+    const uint32_t width = least(part.width, from->width - part.x);
+    for (uint32_t y = 0; y < least(part.height, from->height - part.y); y++)
+        memcpy(pixel(to, 0, y), pixel(from, part.x, part.y + y),
+               width * sizeof(uint32_t));
     return 0;
 }
 
@@ -96,38 +125,49 @@ static int compose(void *context, uint32_t i, struct err *err)
         is.height = most(was.y + was.height, dirty.y + dirty.height) - is.y;
     }
     is = place_grow(is, work->t, work->webp);
-    const bool whole = dirty.width || memcmp(&was, &is, sizeof is) != 0;
+    const bool replaces = frame->flags & WEBP_REPLACES,
+               same = memcmp(&was, &is, sizeof is) == 0;
+    int status = 0;
     if (webp_decode(&own, frame, true, work->opts, err))
         return -1;
+    uint32_t all = UINT32_MAX;
     for (uint32_t y = 0; y < own.height; y++) {
         uint32_t *to = pixel(&work->canvas, was.x, was.y + y);
         const uint32_t *from = pixel(&own, 0, y);
-        for (uint32_t x = 0; x < own.width; x++)
-            to[x] =
-                frame->flags & WEBP_REPLACES ? from[x] : blend(from[x], to[x]);
+        for (uint32_t x = 0; x < own.width; x++) {
+            all &= from[x];
+            to[x] = replaces ? from[x] : blend(from[x], to[x]);
+        }
+    }
+    const bool opaque = all >> 24 == 255;
+    if (!dirty.width && !same && (opaque || !replaces)) {
+        frame->flags &= (uint8_t)~WEBP_REPLACES;
+        status =
+            take_part(pixels, &own,
+                      (struct frame_place){ 0, 0, is.width, is.height }, err);
+    } else if (!same || (dirty.width && !replaces && !opaque)) {
+        frame->flags |= WEBP_REPLACES;
+        frame->lossless = true; /* edges of frames are sharper than 4:2:0 */
+        status = take_part(pixels, &work->canvas, is, err);
     }
     image_free(&own);
-    if (whole && argb_alloc(pixels, is.width, is.height, err))
-        return -1;
-    for (uint32_t y = 0; whole && y < is.height; y++)
-        memcpy(pixel(pixels, 0, y), pixel(&work->canvas, is.x, is.y + y),
-               is.width * sizeof(uint32_t));
     work->dirty.width = 0;
-    for (uint32_t y = 0; frame->flags & WEBP_CLEARED && y < was.height; y++)
-        memset(pixel(&work->canvas, was.x, was.y + y), 0,
-               was.width * sizeof(uint32_t));
-    if (whole) {
-        if (frame->flags & WEBP_CLEARED)
-            work->dirty = was;
-        frame->flags = WEBP_REPLACES;
-        frame->lossless = true; /* edges of frames are sharper than 4:2:0 */
-        frame->alpha = true;
+    if (frame->flags & WEBP_CLEARED) {
+        scan(&work->canvas, was, true);
+        if (!same && scan(&work->canvas, is, false))
+            work->dirty = is;
     }
     frame->place = is;
-    return 0;
+    frame->alpha = frame->alpha || pixels->nplanes;
+    return status;
 }
 
 /* ---- Frames ---------------------------------------------------------------*/
+
+/* What loses more than this is encoded at a higher quality than it had: mosaics
+ * of few colors, and what had next to none. Of frames that are made of pixels,
+ * whose chroma is averaged anew before that is measured, less is allowed. */
+enum { LEAST_PSNR = 34, LEAST_OF_PIXELS = 37 };
 
 /* A lossy frame stays as it is stored, Y, U and V, where the chroma samples of
  * the turned one are at the same places. */
@@ -140,7 +180,10 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
     struct webp_frame *frame = &webp->frame[i];
     struct image *pixels = &work->pixels[i % FRAMES_AT_ONCE];
     struct load_opts load = *work->opts;
+    float quality = 0, least = 0;
     load.warnings = warnings;
+    if (!frame->lossless && save)
+        quality = save->quality ? (float)save->quality : webp_quality(frame);
     frame->lossless = frame->lossless || (save && save->lossless);
     const bool argb = frame->lossless ||
                       (xform_reverses_x(work->t) && frame->place.width & 1) ||
@@ -151,9 +194,10 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
     if (save) {
         frame->place =
             frame_place_turn(frame->place, work->t, work->width, work->height);
+        if (!save->quality)
+            least = pixels->nplanes == 1 ? LEAST_OF_PIXELS : LEAST_PSNR;
         status = frame_turn(pixels, save->turner, work->t, err) ||
-                 webp_encode(made, frame, pixels,
-                             save->quality ? (unsigned)save->quality : 90, err);
+                 webp_encode(made, frame, pixels, quality, least, err);
     }
     image_free(pixels);
     return status;
@@ -174,9 +218,10 @@ static bool tell_of_loss(const struct webp_work *work)
 {
     const struct save_opts *save = work->save;
     struct warnings *warnings = work->opts->warnings;
-    bool lossy = false;
-    for (size_t i = 0; i < work->webp->nframes; i++)
-        lossy = lossy || !work->webp->frame[i].lossless;
+    const struct webp_frame *lossy = NULL;
+    for (size_t i = 0; i < work->webp->nframes && !lossy; i++)
+        if (!work->webp->frame[i].lossless)
+            lossy = &work->webp->frame[i];
     if (!lossy && save->quality)
         warn(warnings, "it is lossless, and stays so: --quality changes "
                        "nothing");
@@ -186,8 +231,10 @@ static bool tell_of_loss(const struct webp_work *work)
         warn(warnings, "it was lossy, and becomes lossless, so that nothing "
                        "more is lost; that takes more bytes");
     else if (lossy && !save->quality)
-        warn(warnings, "lossy WebP is encoded anew, with loss, at a quality of "
-                       "90; --lossless loses nothing");
+        warn(warnings,
+             "lossy WebP is encoded anew, with loss, at a quality of %.0f, "
+             "which is about what it had; --lossless loses nothing",
+             (double)webp_quality(lossy));
     if (lossy && !save->lossless && save->encoded_anew)
         *save->encoded_anew = true;
     return true;

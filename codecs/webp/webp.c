@@ -118,7 +118,7 @@ static int encode(struct bytes *file, const struct image *img,
                     from[2][x];
     }
     int status =
-        webp_encode(&made, &frame, &argb, (unsigned)opts->quality, err);
+        webp_encode(&made, &frame, &argb, (float)opts->quality, 0, err);
     image_free(&argb);
     if (status == 0)
         status = webp_write(file, &webp, img->meta, err);

@@ -18,8 +18,8 @@
 
 /* ---- The container: container.c ------------------------------------------ */
 
-/* The most columns or rows of a frame; and bytes of the head of a chunk. */
-enum { WEBP_SIDE = 16383, WEBP_HEAD = 8 };
+/* The most columns or rows of a frame. */
+enum { WEBP_SIDE = 16383 };
 
 /* In the VP8X chunk: what the file has. */
 enum {
@@ -46,10 +46,10 @@ struct webp_frame {
     uint32_t duration;
     uint8_t flags;
     bool lossless, alpha;
-    /* Borrowed: what libwebp decodes, chunks from ALPH or VP8 on, or VP8L; and
-     * the unknown chunks behind. */
-    const uint8_t *data, *rest;
-    size_t size, rest_size;
+    /* Borrowed: what libwebp decodes, chunks from ALPH or VP8 on, or VP8L; in
+     * it the data of VP8 or VP8L; and the unknown chunks behind. */
+    const uint8_t *data, *image, *rest;
+    size_t size, image_size, rest_size;
 };
 
 struct webp_file {
@@ -88,10 +88,16 @@ int webp_load(struct err *err);
 int webp_decode(struct image *img, const struct webp_frame *frame, bool argb,
                 const struct load_opts *opts, struct err *err);
 
-/* Encodes such an image as frame->lossless and frame->alpha say, a lossy one
- * with this quality, to `made`, which the frame borrows then. */
+/* Encodes such an image as frame->lossless and frame->alpha say, to `made`,
+ * which the frame borrows then. A lossy one gets this quality, or more, so that
+ * its PSNR is at least so many decibels. */
 int webp_encode(struct bytes *made, struct webp_frame *frame,
-                const struct image *img, unsigned quality, struct err *err);
+                const struct image *img, float quality, float least,
+                struct err *err);
+
+/* Estimates with which quality, 0 to 100, libwebp would have encoded a lossy
+ * frame. */
+float webp_quality(const struct webp_frame *frame);
 
 /* ---- All frames: turn.c -------------------------------------------------- */
 

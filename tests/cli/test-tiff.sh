@@ -116,28 +116,59 @@ makes made.png -q copy made.tif want.png
 gimgxf rotate90 double.tif no.png 2>stderr
 check 'no other format has such samples' grep -q 'no other format holds them' stderr
 
-# ---- Blocks of luma, and JPEG in the old style: for other formats ----
+# ---- Blocks of luma, and what libtiff alone codes ----
 
-refused='subsampled YCbCr, or JPEG in the old style, is turned only to another format'
+shown='subsampled YCbCr, or JPEG in the old style, is stored as RGB by Deflate, which takes more bytes'
+refused="its subsampled YCbCr, or JPEG in the old style, would be stored as RGB; --lossless refuses"
+for op in transpose rotate90; do
+    gives 0 "gimgxf: blocks.tif: warning: $shown" \
+        "$op" blocks.tif made.tif
+    gimgxf -q "$op" blocks.tif want.png
+    makes want.png -q copy made.tif got.png
+done
+
+# ---- JPEG in the old style ----
+
+said='gimgxf: old.tif: warning: '
+decoded="$said$shown
+${said}a thumbnail within it stays as it was: strip 0 is damaged: libtiff: Not a JPEG file
+${said}a thumbnail that is a JPEG file beside the pictures is not kept"
 gimgxf -q --depth 8 copy "$samples/f.pgm" gray.jpg
+gimgxf -q copy gray.jpg want.pgm
 gimgxf -q --strip copy "$samples/f.jpg" color.jpg
-$oracle old gray.jpg old-gray.tif
-$oracle old color.jpg old-color.tif
-$oracle chroma color.jpg chroma.tif
-for name in blocks old-gray old-color chroma; do
-    gives 1 "gimgxf: $name.tif: $refused" -q rotate90 $name.tif no.tif
-    gimgxf -q copy $name.tif as.ppm
-    gimgxf -q rotate90 as.ppm want.ppm
-    makes want.ppm -q rotate90 $name.tif got.ppm
+for name in gray color; do
+    $oracle old $name.jpg old.tif
+    for op in rotate90 flipv transverse; do
+        gives 1 "gimgxf: old.tif: $refused" --lossless "$op" old.tif no.tif
+        gimgxf -f "$op" old.tif made.tif 2>stderr
+        check "$op $name: $(cat stderr)" [ "$(sed 's/ file: .*/ file/' stderr)" = "$decoded" ]
+        check "$op $name is stored as Deflate" [ "$($oracle field 259 made.tif | sed -n 1p)" = '[8]' ]
+        check "no JPEG is left of $name" [ -z "$($oracle field 513 made.tif)" ]
+        gimgxf -q "$op" old.tif want.png
+        makes want.png -q copy made.tif got.png
+        if [ $name = gray ]; then
+            makes got.png -q "$op" gray.jpg want.png
+        elif has_tool tiff2rgba; then
+            tiff2rgba -n -c none old.tif want.tif 2>/dev/null
+            gimgxf -q "$op" want.tif want.ppm
+            makes want.ppm -q copy made.tif got.ppm
+        fi
+    done
 done
 check 'no output' absent no.tif
-gimgxf -q rotate90 gray.jpg want.png
-makes want.png -q rotate90 old-gray.tif got.png
-if has_tool tiff2rgba; then
-    tiff2rgba -n -c none old-color.tif want.tif 2>/dev/null
-    gimgxf -q rotate90 want.tif want.ppm
-    makes want.ppm -q rotate90 old-color.tif got.ppm
-fi
+
+# ---- Subsampled chroma, in bits the other way round, and a thumbnail beside it ----
+
+$oracle chroma color.jpg chroma.tif
+gimgxf -f rotate90 chroma.tif made.tif 2>stderr
+check 'what becomes RGB, and a thumbnail that goes' [ "$(cat stderr)" = \
+    "gimgxf: chroma.tif: warning: a thumbnail that is a JPEG file beside the pictures is not kept
+gimgxf: chroma.tif: warning: $shown" ]
+check 'bits are in the usual order' [ -z "$($oracle field 266 made.tif)" ]
+check 'no thumbnail is left' [ -z "$($oracle field 513 made.tif)" ]
+gimgxf -q rotate90 chroma.tif want.png
+makes want.png -q copy made.tif got.png
+gives 1 "gimgxf: chroma.tif: $refused" rotate90 --lossless chroma.tif no.tif
 if offers tiffcp; then
     for how in lzw lzw:2 zip:2 zstd lzma g4 g3:1d g3:2d:fill; do
         name=rgb
