@@ -328,6 +328,23 @@ struct zip_output {
     bool deflated_anew;
 };
 
+/* Appends the extra fields of a header but those of ZIP64. Returns their bytes;
+ * -1 without memory. */
+static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
+{
+    size_t before = out->size;
+    while (size >= 4) {
+        size_t field = 4 + (size_t)read_le16(extra + 2);
+        if (field > size)
+            break;
+        if (read_le16(extra) != EXTRA_64 && !bytes_append(out, extra, field))
+            return -1;
+        extra += field;
+        size -= field;
+    }
+    return (int)(out->size - before);
+}
+
 static uint32_t in_32(uint64_t n)
 {
     return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
@@ -342,6 +359,8 @@ static int append_header(struct bytes *out, const struct zip_output *s,
     const struct zip_member *m = s->from;
     const uint8_t *old = local ? m->local : m->entry;
     const size_t lead = local ? LOCAL : ZIP_ENTRY, later = local ? 0 : 2;
+    const unsigned size = read_le16(old + later + 28);
+    const uint8_t *old_extra = old + lead + m->name_size;
     const unsigned stale = SIZES_BEHIND | (s->deflated_anew ? EFFORT : 0);
     /* The extra field of numbers that 32 bits do not hold has in an entry those
      * that need it, in a local header both sizes if one does. */
@@ -359,10 +378,13 @@ static int append_header(struct bytes *out, const struct zip_output *s,
     n = n > 4 ? n : 0;
     if (!bytes_append(out, old, lead) ||
         !bytes_append(out, m->name, m->name_size) ||
-        !bytes_append(out, extra, n) ||
-        (!local && /* its comment */
-         !bytes_append(out, old + lead + m->name_size + read_le16(old + 30),
-                       read_le16(old + 32))))
+        !bytes_append(out, extra, n))
+        return fail_memory(err, "no memory for the file");
+    int more = append_extra(out, old_extra, size);
+    if (more >= 0 && n + (size_t)more > UINT16_MAX)
+        return zip_fail_member(err, m, "its extra fields are too long");
+    if (more < 0 ||
+        (!local && !bytes_append(out, old_extra + size, read_le16(old + 32))))
         return fail_memory(err, "no memory for the file");
     uint8_t *p = out->data + begin + later;
     write_le16(p + 4, n ? 45 : 20);
@@ -370,7 +392,7 @@ static int append_header(struct bytes *out, const struct zip_output *s,
     write_le32(p + 14, s->crc);
     write_le32(p + 18, local && n ? UINT32_MAX : in_32(s->data.size));
     write_le32(p + 22, local && n ? UINT32_MAX : in_32(s->size));
-    write_le16(p + 28, (unsigned)n);
+    write_le16(p + 28, (unsigned)n + (unsigned)more);
     if (!local)
         write_le32(p + 40, in_32(s->at));
     return 0;

@@ -70,7 +70,7 @@ struct zip_writer {
 };
 
 /* Appends a member with other content, or, NULL, as it is: its name, method and
- * comment stay. */
+ * extra fields stay. */
 int zip_put(struct zip_writer *writer, const struct zip_member *member,
             const struct bytes *content, struct err *err);
 
