@@ -381,7 +381,7 @@ static const struct coded_kind
         .shapes = png_shapes,
         .kernels = png_kernels,
         .cases = png_cases,
-        .batch = 480 << 20,
+        .batch = 1 << 30,
         .most = 192,
         .make = png_make,
         .is_right = png_is_right,

@@ -111,8 +111,9 @@ int job_verify(struct job_state *state, struct err *err)
     } else {
         if (relation.first)
             warn(&result->warnings, "--verify looks only at the first %s",
-                 result->from == &codec_tiff ? "page of a TIFF"
-                                             : "frame of an animation");
+                 strcmp(result->from->name, "tiff") == 0
+                     ? "page of a TIFF" /* there may be no codec_tiff */
+                     : "frame of an animation");
         verified->same = relation.same != 0;
         verified->done = verified->same || is_near(&relation, state);
         if (relation.fits)
