@@ -151,14 +151,17 @@ static int rename_to_place(struct file_draft *w)
 
 /* ---- A file in its place ------------------------------------------------ */
 
-/* Makes a temporary file, or makes one of a file without a name. One that is
- * about to get another mode may be read by nobody else until then. */
+/* What is about to get another mode may be read by nobody else until then. */
+static mode_t first_mode(const struct file_draft *w)
+{
+    return w->place.exists || w->opts.preserve ? 0600 : w->opts.mode;
+}
+
+/* Makes a temporary file, or makes one of a file without a name. */
 static bool open_beside(struct file_draft *w, int unnamed)
 {
-    const mode_t mode =
-        w->place.exists || w->opts.preserve ? 0600 : w->opts.mode;
     w->temporary = temporary_open(w->place.directory, w->place.base, unnamed,
-                                  O_WRONLY, mode, &w->fd);
+                                  O_WRONLY, first_mode(w), &w->fd);
     return w->temporary;
 }
 
@@ -196,6 +199,59 @@ static enum written close_beside(struct file_draft *w, int status)
     if (locked >= 0)
         close(locked);
     return (enum written)written;
+}
+
+/* Gives a file that is whole its name; where something is to be replaced, a
+ * temporary one, which is renamed. Closes it. Returns false if it can get
+ * none. */
+static bool name_unnamed(struct file_draft *w, int unnamed)
+{
+    const struct location *place = &w->place;
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
+    if (!place->exists && linkat(AT_FDCWD, link, place->directory, place->base,
+                                 AT_SYMLINK_FOLLOW) == 0) {
+        w->written = WRITTEN;
+        if (close(unnamed) == 0)
+            return true;
+        unlinkat(place->directory, place->base, 0);
+        fail_system(w->err, "cannot be written");
+        w->written = WRITTEN_NOT;
+        return true;
+    }
+    const bool taken = !place->exists && errno == EEXIST && w->opts.no_clobber;
+    const bool beside = !taken && open_beside(w, unnamed);
+    close(unnamed);
+    if (taken)
+        w->written = WRITTEN_EXISTS;
+    if (beside)
+        w->written = close_beside(w, 0);
+    return taken || beside;
+}
+
+/* A file is made without a name where the file system can do that, unless there
+ * is such a one, and gets its name when it is whole: whatever ends the program,
+ * nothing is left but in the instant in which it replaces another one, and a
+ * directory changes once and not three times. Where it cannot be named it is
+ * written again. */
+static enum written replace(struct file_draft *w, struct bytes file)
+{
+    const int *made = w->opts.unnamed;
+    const int unnamed =
+        made ? fcntl(*made, F_DUPFD_CLOEXEC, 0)
+             : openat(w->place.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                      first_mode(w));
+    if (unnamed >= 0 && ((!made && write_all(unnamed, file, w->err)) ||
+                         give_attributes(w, unnamed))) {
+        close(unnamed);
+        return WRITTEN_NOT;
+    }
+    if (unnamed >= 0 && name_unnamed(w, unnamed))
+        return w->written;
+    if (begin_beside(w))
+        return WRITTEN_NOT;
+    return close_beside(
+        w, write_all(w->fd, file, w->err) || give_attributes(w, w->fd) ? -1 : 0);
 }
 
 static int write_to(int fd, struct bytes file, struct err *err)
@@ -263,8 +319,6 @@ static void end(struct file_draft *w)
         close(w->place.directory);
 }
 
-/* A file without a name that has the bytes gets one; where that cannot be, it
- * is written again. */
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err)
 {
@@ -285,14 +339,8 @@ enum written file_write(const char *name, struct bytes file,
         int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
         w.written = (enum written)write_to(
             openat(place->directory, place->base, flags), file, err);
-    } else if (opts->unnamed && give_attributes(&w, *opts->unnamed)) {
-        w.written = WRITTEN_NOT;
-    } else if (opts->unnamed && open_beside(&w, *opts->unnamed)) {
-        w.written = close_beside(&w, 0);
-    } else if (begin_beside(&w) == 0) {
-        w.written = close_beside(
-            &w,
-            write_all(w.fd, file, err) || give_attributes(&w, w.fd) ? -1 : 0);
+    } else {
+        w.written = replace(&w, file);
     }
     if (w.written == WRITTEN && place->exists && place->st.st_size > 0 &&
         !is_source(&place->st, opts->source))

@@ -115,12 +115,14 @@ static int open_named(int directory, const char *name, int unnamed, int access,
     return -1;
 }
 
-static bool is_named(int directory, const char *name, int fd)
+/* Returns whether a file still has its name; if that cannot be told, `unknown`.
+ */
+static bool is_named(int directory, const char *name, int fd, bool unknown)
 {
     struct stat one, two;
-    return fstat(fd, &one) == 0 &&
-           fstatat(directory, name, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    if (fstat(fd, &one) || fstatat(directory, name, &two, AT_SYMLINK_NOFOLLOW))
+        return unknown && errno != ENOENT;
+    return one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 /* A name that is taken is that of a file which an earlier run has left, or else
@@ -148,7 +150,7 @@ struct temporary *temporary_open(int directory, const char *base, int unnamed,
         const bool own =
             *fd >= 0 && /* not all file systems have locks */
             (flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-            is_named(directory, name, *fd);
+            is_named(directory, name, *fd, true);
         if (own) {
             place->directory = directory;
             strcpy(place->name, name);
@@ -169,7 +171,8 @@ struct temporary *temporary_open(int directory, const char *base, int unnamed,
         const int left = openat(directory, name,
                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (left < 0 || flock(left, LOCK_EX | LOCK_NB) ||
-            !is_named(directory, name, left) || unlinkat(directory, name, 0))
+            !is_named(directory, name, left, false) ||
+            unlinkat(directory, name, 0))
             base = NULL;
         if (left >= 0)
             close(left);

@@ -84,7 +84,7 @@ if can_trace; then
     strace -o trace -e trace=openat "$program" rotate90 in.png secret.png \
         2>/dev/null
     check 'private from the first byte' \
-        grep -qE 'gimgxf-.*O_CREAT.*, 0600' trace
+        grep -qE '(O_TMPFILE|gimgxf-.*O_CREAT).*, 0600' trace
     # In place, the bytes are on the disk before the picture is replaced.
     cp in.png synced.png
     strace -f -o trace -e trace=/fsync,/rename "$program" rotate90 -i synced.png \

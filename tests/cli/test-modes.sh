@@ -243,7 +243,11 @@ if can_trace; then
     install -m 600 in.png m.png
     rm -f new.png
     strace -o trace -e trace=openat,fchmod "$program" -p rotate90 m.png new.png
-    check 'private from the beginning' grep -q 'gimgxf-.*O_CREAT.*, 0600' trace
+    check 'private from the beginning' grep -q 'O_TMPFILE.*, 0600' trace
+    rm -f new.png
+    strace -o trace -e trace=openat,linkat -e inject=linkat:error=EPERM \
+        "$program" rotate90 m.png new.png
+    check 'with a name of its own, too' grep -q 'gimgxf-.*O_CREAT.*, 0600' trace
     check 'and done' [ "$(mode new.png)" = 600 ]
 fi
 check 'nothing is left' no_temporary .
