@@ -207,10 +207,8 @@ static enum written close_beside(struct file_draft *w, int status)
 static bool name_unnamed(struct file_draft *w, int unnamed)
 {
     const struct location *place = &w->place;
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
-    if (!place->exists && linkat(AT_FDCWD, link, place->directory, place->base,
-                                 AT_SYMLINK_FOLLOW) == 0) {
+    if (!place->exists &&
+        temporary_give_name(unnamed, place->directory, place->base)) {
         w->written = WRITTEN;
         if (close(unnamed) == 0)
             return true;

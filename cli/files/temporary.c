@@ -94,20 +94,24 @@ void temporary_remove_all(void)
 
 /* ---- Files of this run --------------------------------------------------- */
 
+bool temporary_give_name(int unnamed, int directory, const char *name)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
+    return linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
 /* Makes a file, or gives one without a name this one; what cannot be opened
  * gets none, as nobody would remove it. Returns a descriptor, or -1 and sets
  * errno. */
 static int open_named(int directory, const char *name, int unnamed, int access,
                       mode_t mode)
 {
-    char link[64];
     if (unnamed < 0)
         return openat(directory, name, access | O_CREAT | O_EXCL | O_CLOEXEC,
                       mode);
     int fd = fcntl(unnamed, F_DUPFD_CLOEXEC, 0);
-    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
-    if (fd < 0 ||
-        linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW) == 0)
+    if (fd < 0 || temporary_give_name(unnamed, directory, name))
         return fd;
     int why = errno;
     close(fd);

@@ -28,6 +28,10 @@ struct temporary_place {
 struct temporary *temporary_open(int directory, const char *base, int unnamed,
                                  int access, mode_t mode, int *fd);
 
+/* Gives a file without a name this one. On failure it returns false and sets
+ * errno. */
+bool temporary_give_name(int unnamed, int directory, const char *name);
+
 /* The file may be renamed, and its name emptied, only between these two. No
  * signal ends the program in between. */
 struct temporary_place *temporary_lock(struct temporary *temporary);
