@@ -109,11 +109,9 @@ int job_verify(struct job_state *state, struct err *err)
     } else if (relation.unlike) {
         fail(&why, "its samples are of another kind");
     } else {
-        if (relation.first)
+        if (relation.frames || relation.pages)
             warn(&result->warnings, "--verify looks only at the first %s",
-                 strcmp(result->from->name, "tiff") == 0
-                     ? "page of a TIFF" /* there may be no codec_tiff */
-                     : "frame of an animation");
+                 relation.pages ? "page of a TIFF" : "frame of an animation");
         verified->same = relation.same != 0;
         verified->done = verified->same || is_near(&relation, state);
         if (relation.fits)

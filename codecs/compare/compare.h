@@ -39,7 +39,7 @@ struct relation {
     bool luma;             /* JPEGs: those of the first channel are the same */
     bool unlike;           /* their samples were of other kinds, and both were
                               converted (convert_to_same) */
-    bool first;            /* of an animation, or of a TIFF with several pages,
+    bool frames, pages;    /* of an animation, of a TIFF with several pages,
                               only the first one was */
     unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
                               that make the first one the second */

@@ -309,7 +309,8 @@ static int relate_samples(struct relation *relation, struct relating *r,
     if (status == 0)
         status =
             relate(relation, pair, r->turns, true, r->load.limits.account, err);
-    relation->first = first || paged;
+    relation->frames = first;
+    relation->pages = paged;
     image_free(&pair[0]);
     image_free(&pair[1]);
     return status;
