@@ -3,7 +3,6 @@
  * library decodes it, the input as a library decodes it, turned. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/job/stages.h"
 #include "codecs/compare/compare.h"
