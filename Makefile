@@ -92,7 +92,8 @@ ISAL := $(ISAL)
 # The same for those of formats that few pictures have. They are not linked but loaded
 # when they are needed, so the program knows what they are called here: TIFF=0 and the
 # like do without. DEPS has its own.
-has = $(or $(wildcard $(DEPS:%=%/usr/include/$(2)) /usr/include/$(2)),\
+has = $(or $(wildcard $(DEPS:%=%/usr/include/$(2)) $(DEPS:%=%/usr/include/*-linux-gnu/$(2)) \
+                      /usr/include/$(2)),\
            $(filter 0,$(shell pkg-config --exists $(1) 2>/dev/null; echo $$?)))
 soname = $(shell LC_ALL=C readelf -d "$(or $(wildcard $(DEPS:%=%/usr/lib/lib$(1).so) \
     $(DEPS:%=%/usr/lib/*-linux-gnu/lib$(1).so)),$$($(CC) -print-file-name=lib$(1).so))" \

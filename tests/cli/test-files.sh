@@ -32,7 +32,7 @@ gives 2 'gimgxf: d is a directory; -r takes the pictures in it, and -d DIR '\
 gives 1 "gimgxf: $samples/f-sideways.jpg: warning: PNM cannot hold, so it is not \
 kept: EXIF
 gimgxf: /dev/full: cannot be written: No space left on device" \
-    -v rotate90 "$samples/f-sideways.jpg" /dev/full --format ppm
+    -v --backend cpu rotate90 "$samples/f-sideways.jpg" /dev/full --format ppm
 # Directories that are missing are made by a batch alone.
 gives 0 '' -q rotate90 -d made/for in.png
 check 'directories are made' [ -s made/for/in.png ]
