@@ -15,15 +15,16 @@
 /* Section 9.4 predicts the one of a, b and c that is nearest to a + b - c. If c
  * lies between a and b, then a is as far from that as b is from c, and b as far
  * as a is from c, and c as far as these two distances differ. If c does not,
- * the one farther from c is the nearest. So with distances that are zero where
- * c is beyond, the prediction is the lower of a and b where it is at least
- * twice as far from c as the higher, the higher in the opposite case, and else
- * c: all in bytes, of which a vector has the most. */
+ * the one farther from c is the nearest, as if c were the other one. So with c
+ * moved between them, the prediction is the lower of a and b where it is at
+ * least twice as far from c as the higher, the higher in the opposite case, and
+ * else c: all in bytes, of which a vector has the most. */
 SIZED uint8_t paeth(uint8_t a, uint8_t b, uint8_t c)
 {
     uint8_t low = a < b ? a : b, high = a < b ? b : a;
-    uint8_t to_low = c > low ? (uint8_t)(c - low) : 0;
-    uint8_t to_high = high > c ? (uint8_t)(high - c) : 0;
+    c = c < low ? low : c;
+    c = c > high ? high : c;
+    uint8_t to_low = (uint8_t)(c - low), to_high = (uint8_t)(high - c);
     uint8_t guess = to_low <= to_high / 2 ? high : c;
     return to_high <= to_low / 2 ? low : guess;
 }
@@ -129,25 +130,40 @@ SIZED void apply_as(uint8_t *restrict out, const uint8_t *row,
                                           prior[i - pixel]));
 }
 
-/* Sums what a filter makes of a row, taken as signed. */
-SIZED uint64_t sum(const uint8_t *row, const uint8_t *prior, size_t size,
-                   unsigned pixel, unsigned type)
+/* How far x is from a guess, if the difference is taken as signed: itself the
+ * difference of two bytes, which vectors have an instruction to sum. */
+SIZED unsigned off(uint8_t x, uint8_t guess)
+{
+    uint8_t made = (uint8_t)(x - guess);
+    uint8_t from = made < 128 ? 0 : 128, to = made & 127;
+    return (unsigned)abs(from - to);
+}
+
+SIZED void add_byte(unsigned sum[FILTER_TYPES], uint8_t x, uint8_t a, uint8_t b,
+                    uint8_t c)
+{
+    sum[FILTER_NONE] += off(x, 0);
+    sum[FILTER_SUB] += off(x, a);
+    sum[FILTER_UP] += off(x, b);
+    sum[FILTER_AVERAGE] += off(x, guess(FILTER_AVERAGE, a, b, c));
+    sum[FILTER_PAETH] += off(x, paeth(a, b, c));
+}
+
+SIZED void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
+                   const uint8_t *prior, size_t size, unsigned pixel)
 {
     enum { RUN = 1 << 16 }; /* short enough for 32 bits */
-    uint64_t total = 0;
-    size_t i = 0;
-    for (; i < pixel && i < size; i++)
-        total +=
-            (uint64_t)abs((int8_t)(row[i] - guess(type, 0, prior[i], 0)));
-    while (i < size) {
+    memset(sums, 0, FILTER_TYPES * sizeof *sums);
+    for (size_t i = 0; i < size;) {
         size_t end = size - i < RUN ? size : i + RUN;
-        int part = 0;
+        unsigned part[FILTER_TYPES] = { 0 };
+        for (; i < pixel && i < size; i++)
+            add_byte(part, row[i], 0, prior[i], 0);
         for (; i < end; i++)
-            part += abs((int8_t)(row[i] - guess(type, row[i - pixel], prior[i],
-                                                prior[i - pixel])));
-        total += (uint64_t)part;
+            add_byte(part, row[i], row[i - pixel], prior[i], prior[i - pixel]);
+        for (unsigned type = 0; type < FILTER_TYPES; type++)
+            sums[type] += part[type];
     }
-    return total;
 }
 
 /* The two as they are compiled for a kind of CPU: the vectors are the
@@ -163,8 +179,7 @@ SIZED uint64_t sum(const uint8_t *row, const uint8_t *prior, size_t size,
         uint64_t sums[FILTER_TYPES], const uint8_t *row, const uint8_t *prior, \
         size_t size, unsigned pixel)                                           \
     {                                                                          \
-        for (unsigned type = 0; type < FILTER_TYPES; type++)                   \
-            sums[type] = FILTER_BY_TYPE(type, sum, row, prior, size, pixel);   \
+        measure(sums, row, prior, size, pixel);                                \
     }
 MADE_FOR(any, )
 

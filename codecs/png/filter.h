@@ -43,8 +43,7 @@ struct filters {
                  unsigned pixel);
     void (*apply)(unsigned type, uint8_t *out, const uint8_t *row,
                   const uint8_t *prior, size_t size, unsigned pixel);
-    /* Sums how far each filter's predictions of the row are off, but for the
-     * first pixel. */
+    /* Sums how far each filter's predictions of the row are off. */
     void (*measure)(uint64_t sum[FILTER_TYPES], const uint8_t *row,
                     const uint8_t *prior, size_t size, unsigned pixel);
 };

@@ -1,4 +1,4 @@
-/* Undoes Average and Paeth with the vectors of x86-64.
+/* Undoes Sub, Average and Paeth with the vectors of x86-64.
  *
  * Each pixel needs the one to its left, so that 16-byte vectors are large
  * enough. SSE4.1 is what every CPU with AVX2 has, but on some Intel CPUs the
@@ -26,6 +26,46 @@ SIZED __m128i load(const uint8_t *from)
 SIZED void store(uint8_t *to, __m128i v)
 {
     _mm_storeu_si128((__m128i *)to, v);
+}
+
+static const uint8_t places[VECTOR] = { 0, 1, 2,  3,  4,  5,  6,  7,
+                                        8, 9, 10, 11, 12, 13, 14, 15 };
+
+/* Returns the bytes of a vector that are so many places away: zeros from 128 on
+ * and below 0. */
+SSE4 SIZED __m128i moved(__m128i v, int by)
+{
+    return _mm_shuffle_epi8(
+        v, _mm_add_epi8(load(places), _mm_set1_epi8((char)by)));
+}
+
+/* The last pixel of a vector, then zeros. */
+SSE4 SIZED __m128i last_pixel(__m128i v, unsigned pixel)
+{
+    return moved(v, 128 - (int)pixel);
+}
+
+/* Adds to each byte all those before it that are whole pixels away. */
+SSE4 SIZED __m128i add_before(__m128i v, unsigned pixel)
+{
+    for (unsigned n = pixel; n < VECTOR; n *= 2)
+        v = _mm_add_epi8(v, moved(v, -(int)n));
+    return v;
+}
+
+/* Vectors need not begin with a pixel. */
+SSE4 SIZED void undo_sub(uint8_t *row, const uint8_t *prior, size_t size,
+                         unsigned pixel)
+{
+    const __m128i all_last = add_before(last_pixel(load(places), pixel), pixel);
+    __m128i left = _mm_setzero_si128();
+    size_t i = 0;
+    for (; size - i >= VECTOR; i += VECTOR) {
+        __m128i v = _mm_add_epi8(add_before(load(row + i), pixel), left);
+        store(row + i, v);
+        left = _mm_shuffle_epi8(v, all_last);
+    }
+    filter_undo_from(FILTER_SUB, row, prior, i, size, pixel);
 }
 
 /* These take one pixel at a time, and their speed depends on the number of
@@ -166,7 +206,9 @@ SSE4 SIZED __m128i undo_paeth_of(uint8_t *to, __m128i raw, __m128i up,
 }
 
 /* The first pixel, and what is less than a vector at the end, is left to plain
- * C. */
+ * C. Where the last pixel is as the one above it, and Paeth has predicted all
+ * of a vector, as in most of what is drawn, the vector is as the one above it.
+ */
 SSE4 SIZED void undo_vectors(unsigned type, uint8_t *row, const uint8_t *prior,
                              size_t size, unsigned pixel)
 {
@@ -177,15 +219,23 @@ SSE4 SIZED void undo_vectors(unsigned type, uint8_t *row, const uint8_t *prior,
         return;
     }
     filter_undo_from(type, row, prior, 0, pixel, pixel);
-    __m128i left = _mm_xor_si128(
-        load_pixel(row, pixel),
-        _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128));
-    for (; size - i >= VECTOR; i += step) {
+    __m128i left =
+        _mm_xor_si128(load_pixel(row, pixel),
+                      _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128));
+    while (size - i >= VECTOR) {
         __m128i raw = load(row + i), up = load(prior + i);
+        if (type == FILTER_PAETH && _mm_testz_si128(raw, raw) &&
+            memcmp(row + i - pixel, prior + i - pixel, pixel) == 0) {
+            store(row + i, up);
+            left = _mm_xor_si128(last_pixel(up, pixel), _mm_set1_epi8(-128));
+            i += VECTOR;
+            continue;
+        }
         left = type == FILTER_AVERAGE
                    ? undo_average_of(row + i, raw, up, left, pixel)
                    : undo_paeth_of(row + i, raw, up, load(prior + i - pixel),
                                    left, pixel);
+        i += step;
     }
     filter_undo_from(type, row, prior, i, size, pixel);
 }
@@ -193,8 +243,11 @@ SSE4 SIZED void undo_vectors(unsigned type, uint8_t *row, const uint8_t *prior,
 SSE4 SIZED void undo_sized(unsigned type, uint8_t *row, const uint8_t *prior,
                            size_t size, unsigned pixel)
 {
-    undo_vectors(type == FILTER_PAETH ? FILTER_PAETH : FILTER_AVERAGE, row,
-                 prior, size, pixel);
+    if (type == FILTER_SUB)
+        undo_sub(row, prior, size, pixel);
+    else
+        undo_vectors(type == FILTER_PAETH ? FILTER_PAETH : FILTER_AVERAGE, row,
+                     prior, size, pixel);
 }
 
 /* A library that inflates may leave values in the upper halves of registers.
@@ -206,12 +259,13 @@ AVX2 static void forget_upper_halves(void)
 }
 
 /* Of small pixels few bytes of a vector are used: the general registers of
- * plain C are as fast for Average, and all that Sub and Up need. */
+ * plain C are as fast for Average, and all that Up needs. */
 SSE4 void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
                            size_t size, unsigned pixel)
 {
     forget_upper_halves();
-    if (type == FILTER_PAETH || (type == FILTER_AVERAGE && pixel >= 3))
+    if (type == FILTER_SUB || type == FILTER_PAETH ||
+        (type == FILTER_AVERAGE && pixel >= 3))
         FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, size);
     else
         filter_undo_from(type, row, prior, 0, size, pixel);
