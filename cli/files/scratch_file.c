@@ -113,9 +113,10 @@ bool scratch_file_make_output(struct scratch_file *file)
     return file->made;
 }
 
-static int write_file(const struct scratch_file *file, uint64_t at,
-                      const void *data, size_t size, struct err *err)
+int scratch_file_replace(void *context, uint64_t at, const void *data,
+                         size_t size, struct err *err)
 {
+    const struct scratch_file *file = context;
     const struct scratch_map to = { .fd = file->fd };
     if (scratch_write(&to, at, data, size, err) == 0)
         return 0;
@@ -123,33 +124,19 @@ static int write_file(const struct scratch_file *file, uint64_t at,
                            : -1;
 }
 
-int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
-                        struct err *err)
+int scratch_file_append(void *context, struct bytes *bytes, struct err *err)
 {
+    struct scratch_file *file = context;
     if (!file->made) {
         file->fd = make_file(file->place, file->mode, err);
         file->made = file->fd >= 0;
     }
     if (!file->made ||
-        write_file(file, file->size, bytes->data, bytes->size, err))
+        scratch_file_replace(file, file->size, bytes->data, bytes->size, err))
         return -1;
     file->size += bytes->size;
     bytes->size = 0;
     return 0;
-}
-
-int scratch_file_replace(struct scratch_file *file, uint64_t at,
-                         const void *data, size_t size, struct err *err)
-{
-    return write_file(file, at, data, size, err);
-}
-
-int scratch_file_map(struct scratch_file *file, struct bytes *bytes,
-                     struct err *err)
-{
-    if (bytes_map(bytes, file->fd, file->size))
-        return 0;
-    return fail_system(err, "its temporary file cannot be read");
 }
 
 void scratch_file_close(struct scratch_file *file)

@@ -38,19 +38,11 @@ struct scratch_file {
  * none, where that is no regular file, or no file can get a name later. */
 bool scratch_file_make_output(struct scratch_file *file);
 
-/* Appends bytes to the file, and empties them. Returns 0, or -1 with the
- * reason. */
-int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
-                        struct err *err);
-
-/* Writes over bytes of the file. */
-int scratch_file_replace(struct scratch_file *file, uint64_t at,
-                         const void *data, size_t size, struct err *err);
-
-/* Maps the whole file, which must not be written to any more, into *bytes,
- * which the caller frees. Returns 0, or -1 with the reason. */
-int scratch_file_map(struct scratch_file *file, struct bytes *bytes,
-                     struct err *err);
+/* Append bytes to a struct scratch_file, and empty them; or write over bytes of
+ * it: struct flush. */
+int scratch_file_append(void *file, struct bytes *bytes, struct err *err);
+int scratch_file_replace(void *file, uint64_t at, const void *data, size_t size,
+                         struct err *err);
 
 /* Removes the file. Fine if it has not been made, and twice. */
 void scratch_file_close(struct scratch_file *file);

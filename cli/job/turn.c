@@ -70,37 +70,28 @@ void job_limit_sparse(const struct job_state *state, struct limits *limits)
 
 /* ---- Output that goes to a file ------------------------------------------ */
 
-static int flush(void *context, struct bytes *file, struct err *err)
-{
-    struct job_state *state = context;
-    return scratch_file_append(&state->scratch.early, file, err);
-}
-
-static int replace(void *context, uint64_t at, const void *data, size_t size,
-                   struct err *err)
-{
-    struct job_state *state = context;
-    return scratch_file_replace(&state->scratch.early, at, data, size, err);
-}
-
 /* Returns what takes the bytes of an output that are more than memory is to
  * hold.
  */
 static struct flush flush_of(struct job_state *state)
 {
-    return (struct flush){ flush, replace, state };
+    return (struct flush){ scratch_file_append, scratch_file_replace,
+                           &state->scratch.early };
 }
 
 /* Makes these bytes the output. */
 static int take_flushed(struct job_state *state, struct err *err)
 {
     struct bytes *output = &state->output.file;
-    if (flush(state, output, err))
+    struct scratch_file *early = &state->scratch.early;
+    if (scratch_file_append(early, output, err))
         return -1;
-    if (!state->scratch.place.mapped && !state->scratch.early.is_output)
-        state->scratch.place.mapped = state->scratch.early.size;
+    if (!state->scratch.place.mapped && !early->is_output)
+        state->scratch.place.mapped = early->size;
     bytes_free(output);
-    return scratch_file_map(&state->scratch.early, output, err);
+    return bytes_map(output, early->fd, early->size)
+               ? 0
+               : fail_system(err, "its temporary file cannot be read");
 }
 
 /* ---- The backend of a job as codecs see it ------------------------------- */
