@@ -487,7 +487,8 @@ static enum outcome plan_and_do(struct batch *batch)
     /* The plan was checked when it was made. A directory that has become a link
      * since is found by this. */
     if (status == 0 && (folder = batch->plan.folder)) {
-        status = root_open(&batch->folder, folder, true, &why);
+        status =
+            root_open(&batch->folder, folder, ROOT_LINKS_INSIDE, true, &why);
         if (status)
             fail(&err, "%s: %s", folder, why.text);
         else

@@ -52,10 +52,9 @@ struct path_walk {
     /* Used on the way: */
     unsigned links;       /* followed so far */
     struct stat opened;   /* what a link of /proc has led to */
-    bool last;            /* nothing comes after `base` */
     char trail[PATH_MAX]; /* the way from the root to `at`, without links */
     char rest[PATH_MAX];  /* what is left of the name, */
-    const char *next;     /* from here on */
+    const char *next;     /* from here on; "": `base` is the last component */
 };
 
 /* ---- Directories on the way --------------------------------------------- */
@@ -119,7 +118,7 @@ static enum step follow_link(struct path_walk *w)
         errno = ELOOP;
         return STEP_FAILED;
     }
-    if (w->last && fstatfs(w->at.directory, &fs) == 0 &&
+    if (!*w->next && fstatfs(w->at.directory, &fs) == 0 &&
         fs.f_type == PROC_SUPER_MAGIC) {
         if (w->root)
             return (enum step)fail_errno(w->err, ELOOP);
@@ -198,7 +197,7 @@ static enum step step(struct path_walk *w)
     const size_t up = slash ? (size_t)(slash - w->trail) : 0;
     if (strcmp(w->at.base, ".") == 0)
         return STEP_ON;
-    if (strcmp(w->at.base, "..") != 0 && !w->last)
+    if (strcmp(w->at.base, "..") != 0 && *w->next)
         return step_down(w);
     if (strcmp(w->at.base, "..") != 0) {
         if (!look(w) && errno != ENOENT)
@@ -242,7 +241,6 @@ static int walk(struct path_walk *w, const char *name)
         /* Of one that is too long so much that the kernel says so. */
         snprintf(w->at.base, sizeof w->at.base, "%.*s", (int)n, w->next);
         w->next += n;
-        w->last = *w->next == '\0';
         status = step(w);
     }
     if (status == STEP_FAILED && w->at.directory >= 0)
@@ -265,8 +263,8 @@ static int open_directory(const char *name, bool make, struct err *err)
     return walk(&w, with_slash) ? -1 : w.at.directory;
 }
 
-int root_open_walked(struct root *root, const char *name, enum root_links links,
-                     bool kept, struct err *err)
+int root_open(struct root *root, const char *name, enum root_links links,
+              bool kept, struct err *err)
 {
     *root = (struct root){ .name = name, .prefixed = true, .links = links };
     pthread_mutex_init(&root->making, NULL);
@@ -274,16 +272,7 @@ int root_open_walked(struct root *root, const char *name, enum root_links links,
     atomic_store(&root->fd, kept ? fd : -1);
     if (fd >= 0 && !kept)
         close(fd);
-    return fd < 0 ? -1 : 0;
-}
-
-int root_open(struct root *root, const char *name, bool prefixed,
-              struct err *err)
-{
-    const int status =
-        root_open_walked(root, name, ROOT_LINKS_INSIDE, true, err);
-    root->prefixed = prefixed;
-    return status && errno != ENOENT ? -1 : 0;
+    return fd < 0 && (links != ROOT_LINKS_INSIDE || errno != ENOENT) ? -1 : 0;
 }
 
 void root_close(struct root *root)

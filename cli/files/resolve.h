@@ -42,19 +42,14 @@ struct root {
     pthread_mutex_t making;
 };
 
-/* Opens the directory `name`, which must outlive the root. If it does not
- * exist, it is made when the first file is written below it. If `prefixed`,
- * names begin with that of the root. Returns 0, or -1 with the reason;
- * root_close() is fine after both. */
-int root_open(struct root *root, const char *name, bool prefixed,
-              struct err *err);
-
-/* Opens a directory that is about to be walked, for the names that are found in
- * it, which begin with its own. It is kept open if `kept`; otherwise each name
- * opens it anew, which saves a descriptor.
- * Returns 0, or -1 with the reason; root_close() is fine after both. */
-int root_open_walked(struct root *root, const char *name, enum root_links links,
-                     bool kept, struct err *err);
+/* Opens the directory `name`, which must outlive the root, for names that begin
+ * with its own, unless `prefixed` is set to false. With ROOT_LINKS_INSIDE one
+ * that does not exist is made when the first file is written below it. One that
+ * is about to be walked is kept open if `kept`; otherwise each name opens it
+ * anew, which saves a descriptor; others are kept. Returns 0, or -1 with the
+ * reason; root_close() is fine after both. */
+int root_open(struct root *root, const char *name, enum root_links links,
+              bool kept, struct err *err);
 
 void root_close(struct root *root);
 

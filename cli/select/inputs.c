@@ -299,7 +299,7 @@ static int walk_root(struct gather *w, const char *name)
         free(walked);
         return fail(w->err, "no memory for the names of the inputs");
     }
-    if (root_open_walked(&walked->root, copy, links, kept, &why)) {
+    if (root_open(&walked->root, copy, links, kept, &why)) {
         root_close(&walked->root);
         free(walked);
         return fail(w->err, "%s: %s", name, why.text);

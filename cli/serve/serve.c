@@ -507,8 +507,10 @@ enum outcome serve_run(const struct options *opts, const char *backend)
         return scheduler_refuse(opts, backend, NULL, &why);
     if (opts->root) { /* which must exist */
         root = (struct serve_root){ .path = realpath(opts->root, NULL) };
-        int status = root.path ? root_open(&root.root, opts->root, false, &why)
+        int status = root.path ? root_open(&root.root, opts->root,
+                                           ROOT_LINKS_INSIDE, true, &why)
                                : fail(&why, "%s", strerror(errno));
+        root.root.prefixed = false;
         if (status || atomic_load(&root.root.fd) < 0) {
             fail(&text, "--root: %s: %s", opts->root, why.text);
             report_error(NULL, text.text);

@@ -32,11 +32,13 @@ static const char *const links[][2] = {
     { "top/out-and-in", "../top/file" },
 };
 
-static struct root open_root(const char *name, bool make)
+static struct root open_root(const char *name, bool prefixed)
 {
     struct root root;
     struct err err = { .text = "" };
-    CHECK(root_open(&root, name, make, &err) == 0, "%s", err.text);
+    CHECK(root_open(&root, name, ROOT_LINKS_INSIDE, true, &err) == 0, "%s",
+          err.text);
+    root.prefixed = prefixed;
     return root;
 }
 
@@ -153,8 +155,7 @@ static void check_walk(bool kept, enum root_links taken)
     struct stat st;
     struct err err = { .text = "" };
     bool to_file = taken == ROOT_LINKS_TO_FILE;
-    CHECK(root_open_walked(&root, "top", taken, kept, &err) == 0, "%s",
-          err.text);
+    CHECK(root_open(&root, "top", taken, kept, &err) == 0, "%s", err.text);
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "a file");
     CHECK(!*content(&root, "top/dir-link/file") && errno == ELOOP,
           "a directory that is a link");
@@ -182,9 +183,9 @@ static void check_walk(bool kept, enum root_links taken)
           "%s", err.text);
     close(place.directory);
     root_close(&root);
-    CHECK(root_open_walked(&root, "top/gone", taken, kept, &err), "not there");
+    CHECK(root_open(&root, "top/gone", taken, kept, &err), "not there");
     root_close(&root);
-    CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0, "%s",
+    CHECK(root_open(&root, "top/dir-link", taken, kept, &err) == 0, "%s",
           err.text);
     CHECK(strcmp(content(&root, "top/dir-link/file"), "deep") == 0,
           "the root may be a link");
