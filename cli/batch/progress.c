@@ -168,7 +168,7 @@ static void put_stages(const struct batch_progress *progress)
     for (unsigned i = 1; i <= WORKERS_MAX; i++)
         workers += progress->worked[i];
     for (int i = 0; i < STAGES; i++) {
-        fprintf(stderr, "%s %s %.2f s", lead, job_stage_name((enum stage)i),
+        fprintf(stderr, "%s %s %.2f s", lead, job_stage_name[i],
                 progress->seconds[i]);
         lead = ",";
     }
@@ -216,11 +216,10 @@ void progress_summary(struct batch_progress *progress,
     put_kind(", ", progress->failed, "failed");
     const char *lead = ": ";
     for (int i = 0; i < HOWS; i++) /* what such a JPEG has lost, not kept */
-        lead =
-            i == HOW_LUMA_LOSSLESS
-                ? put_kind(lead, progress->how[i] + progress->color,
-                           "with color compressed again")
-                : put_kind(lead, progress->how[i], job_how_name((enum how)i));
+        lead = i == HOW_LUMA_LOSSLESS
+                   ? put_kind(lead, progress->how[i] + progress->color,
+                              "with color compressed again")
+                   : put_kind(lead, progress->how[i], job_how_name[i]);
     lead = put_kind(lead, progress->anew, "re-encoded with loss");
     put_kind(lead, progress->left, "left by the tag");
     if (progress->replaced && !opts->forced)

@@ -174,9 +174,9 @@ int records_note_result(struct records *records, const struct job *job,
         record.facts.status = STATUS_SKIPPED;
     } else {
         record.facts.status = STATUS_DONE;
-        record.how = job_how_name(result->how);
+        record.how = job_how_name[result->how];
         record.facts.written = result->bytes_out;
-            add_output(&record.facts, job);
+        add_output(&record.facts, job);
     }
     return note(records, &record, false, err);
 }

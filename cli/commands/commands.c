@@ -88,9 +88,13 @@ static bool examine(void *context, unsigned worker, void *task)
     (void)worker;
     struct checked_file *s = task;
     struct resource_share share = { .limits = &all->limits };
-    s->soundness = job_check_sound(
-        s->input.name, s->input.root, all->opts, resource_limits_take_cells,
-        &share, &s->result, all->opts->json ? s->digest : NULL, &s->err);
+    const struct job job = { .input = s->input.name,
+                             .input_root = s->input.root,
+                             .opts = all->opts,
+                             .tools = { .reserve = resource_limits_take_cells,
+                                        .context = &share } };
+    s->soundness = job_check_sound(&job, &s->result,
+                                   all->opts->json ? s->digest : NULL, &s->err);
     resource_limits_return_all(&share);
     return true;
 }

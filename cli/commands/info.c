@@ -210,7 +210,7 @@ static void json_more(struct json_writer *json,
         json_open(json, "turns", '{');
         for (unsigned t = 0; t < XFORM_COUNT; t++)
             json_string(json, turn_name(t),
-                        job_how_name(description->turns[t]));
+                        job_how_name[description->turns[t]]);
         json_close(json, '}');
     }
     if (a->frames) {

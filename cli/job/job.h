@@ -66,8 +66,8 @@ enum how {
     HOWS,
 };
 
-const char *job_stage_name(enum stage stage);
-const char *job_how_name(enum how how);
+extern const char *const job_stage_name[STAGES];
+extern const char *const job_how_name[HOWS];
 
 /* What a job is done with: of the thread that does it. */
 struct job_tools {
@@ -115,7 +115,7 @@ enum skipped {
     SKIPPED_DONE,   /* an earlier run did it: --resume */
 };
 
-const char *job_skipped_name(enum skipped skipped);
+extern const char *const job_skipped_name[SKIPPED_DONE + 1];
 
 /* What a device that turns coded scans did for a job, or why it did nothing. */
 enum device_use {
@@ -235,12 +235,9 @@ enum soundness { SOUND, UNSOUND, SOUNDNESS_UNKNOWN };
  * it is sound, with the reason if it is not, or if that is not known: if a
  * limit or the system keeps it from being read to its end. `digest`, unless it
  * is NULL, gets that of the picture, as codecs/compare/compare.h makes it; of
- * what is not one picture, and of what stays an array, "". `reserve` is that of
- * struct limits, or NULL. */
-enum soundness job_check_sound(const char *input, struct root *root,
-                               const struct options *opts,
-                               void (*reserve)(void *context, uint64_t bytes),
-                               void *context, struct result *result,
+ * what is not one picture, and of what stays an array, "". The job has an
+ * input, options, and what it shares its memory by. */
+enum soundness job_check_sound(const struct job *job, struct result *result,
                                char *digest, struct err *err);
 
 /* What a picture is, and what would become of it. */

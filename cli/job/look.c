@@ -261,14 +261,12 @@ static int examine(struct job_state *state, const struct load_opts *load,
                : status;
 }
 
-enum soundness job_check_sound(const char *input, struct root *root,
-                               const struct options *opts,
-                               void (*reserve)(void *context, uint64_t bytes),
-                               void *context, struct result *result,
+enum soundness job_check_sound(const struct job *job, struct result *result,
                                char *digest, struct err *err)
 {
-    const struct job job = { .input = input, .input_root = root };
-    struct job_state state = { .job = &job, .opts = opts, .result = result };
+    struct job_state state = { .job = job,
+                               .opts = job->opts,
+                               .result = result };
     *result = (struct result){ 0 };
     if (digest)
         *digest = '\0';
@@ -277,8 +275,8 @@ enum soundness job_check_sound(const char *input, struct root *root,
     struct load_opts load = job_load_input(&state);
     if (status == 0 && result->from->turn)
         job_limit_sparse(&state, &load.limits);
-    load.limits.reserve = reserve;
-    load.limits.context = context;
+    load.limits.reserve = job->tools.reserve;
+    load.limits.context = job->tools.context;
     if (status == 0)
         status = examine(&state, &load, digest, err);
     if (status)

@@ -12,41 +12,26 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/foreign.h"
 
-const char *job_stage_name(enum stage stage)
-{
-    static const char *const names[STAGES] = {
-        [STAGE_READ] = "read",   [STAGE_DECODE] = "decode",
-        [STAGE_TURN] = "turn",   [STAGE_ENCODE] = "encode",
-        [STAGE_WRITE] = "write",
-    };
-    return names[stage];
-}
+const char *const job_stage_name[STAGES] = {
+    [STAGE_READ] = "read",     [STAGE_DECODE] = "decode", [STAGE_TURN] = "turn",
+    [STAGE_ENCODE] = "encode", [STAGE_WRITE] = "write",
+};
 
-const char *job_how_name(enum how how)
-{
-    static const char *const names[HOWS] = {
-        [HOW_UNCHANGED] = "unchanged",
-        [HOW_LOSSLESS] = "lossless",
-        [HOW_LUMA_LOSSLESS] = "luma-lossless",
-        [HOW_CONVERTED] = "converted",
-        [HOW_REENCODED] = "reencoded",
-        [HOW_TRIMMED] = "trimmed",
-        [HOW_TAGGED] = "tagged",
-        [HOW_ORIENTED] = "oriented",
-    };
-    return names[how];
-}
+const char *const job_how_name[HOWS] = {
+    [HOW_UNCHANGED] = "unchanged",
+    [HOW_LOSSLESS] = "lossless",
+    [HOW_LUMA_LOSSLESS] = "luma-lossless",
+    [HOW_CONVERTED] = "converted",
+    [HOW_REENCODED] = "reencoded",
+    [HOW_TRIMMED] = "trimmed",
+    [HOW_TAGGED] = "tagged",
+    [HOW_ORIENTED] = "oriented",
+};
 
-const char *job_skipped_name(enum skipped skipped)
-{
-    static const char *const names[] = {
-        [SKIPPED_NOT] = "",
-        [SKIPPED_EXISTS] = "exists",
-        [SKIPPED_NEWER] = "newer",
-        [SKIPPED_DONE] = "done before",
-    };
-    return names[skipped];
-}
+const char *const job_skipped_name[] = { [SKIPPED_NOT] = "",
+                                         [SKIPPED_EXISTS] = "exists",
+                                         [SKIPPED_NEWER] = "newer",
+                                         [SKIPPED_DONE] = "done before" };
 
 /* ---- The input, and the limits that follow from its size ----------------- */
 

@@ -138,9 +138,9 @@ void report_answer(FILE *out, const struct json_value *id,
                 : result->skipped ? "skipped"
                                   : "done");
     if (!err && result->skipped)
-        json_string(&json, "reason", job_skipped_name(result->skipped));
+        json_string(&json, "reason", job_skipped_name[result->skipped]);
     if (done) {
-        json_string(&json, "how", job_how_name(result->how));
+        json_string(&json, "how", job_how_name[result->how]);
         json_string(&json, "turned", xform_name(result->turned));
         json_string(&json, "from", result->from->name);
         json_string(&json, "to", result->to->name);
@@ -161,7 +161,7 @@ void report_answer(FILE *out, const struct json_value *id,
     json_string(&json, "backend", backend_name(job, result));
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
-        json_number(&json, job_stage_name((enum stage)i), result->seconds[i]);
+        json_number(&json, job_stage_name[i], result->seconds[i]);
     json_close(&json, '}');
     report_json_warnings(&json, &result->warnings,
                          err ? result->edge_warning : 0);
@@ -179,7 +179,7 @@ static void print_job(const struct job *job, const struct result *result,
     fputs(" -> ", stderr);
     report_put_escaped(stderr, job->output);
     fprintf(stderr, ": %s, %s, %s to %s, %u x %u\n", job->opts->op_name,
-            job_how_name(result->how), result->from->title, result->to->title,
+            job_how_name[result->how], result->from->title, result->to->title,
             result->width, result->height);
     if (result->turned != job->opts->op)
         fprintf(stderr, "gimgxf: stored pixels: %s, with the orientation tag\n",
@@ -200,7 +200,7 @@ static void print_job(const struct job *job, const struct result *result,
             result->bytes_in, result->bytes_out, result->threads,
             result->threads == 1 ? "" : "s");
     for (int i = 0; i < STAGES; i++)
-        fprintf(stderr, " %s %.1f ms%s", job_stage_name((enum stage)i),
+        fprintf(stderr, " %s %.1f ms%s", job_stage_name[i],
                 result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");
 }
 
@@ -283,7 +283,7 @@ void report_plan(const struct job *job, enum skipped skipped,
                     : skipped ? "skipped"
                               : "planned");
         if (skipped)
-            json_string(&json, "reason", job_skipped_name(skipped));
+            json_string(&json, "reason", job_skipped_name[skipped]);
         json_string(&json, "error", refusal ? refusal->text : NULL);
         json_close(&json, '}');
     } else if (!refusal && !skipped) {
