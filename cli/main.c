@@ -49,16 +49,6 @@ static int wrong_usage(const struct options *opts, const char *text)
     return OUTCOME_NOT_BEGUN;
 }
 
-/* Prints what would be done, as a batch does. */
-static int show(const struct job *job)
-{
-    const enum skipped skipped = job_is_skipped(job);
-    report_plan(job, skipped, NULL);
-    if (skipped && !job->opts->quiet)
-        report_error(job->output, "would be left alone: it exists");
-    return OUTCOME_DONE;
-}
-
 /* Returns whether the output may be written. Where nobody can answer it is said
  * afterwards that a file was replaced. */
 static bool may_write(struct job *job)
@@ -104,8 +94,13 @@ static int turn(const struct options *opts)
     }
     if (job_check_output(&job, &err))
         return wrong_usage(opts, err.text);
-    if (opts->dry_run)
-        return show(&job);
+    if (opts->dry_run) { /* as a batch prints it */
+        const enum skipped skipped = job_is_skipped(&job);
+        report_plan(&job, skipped, NULL);
+        if (skipped && !opts->quiet)
+            report_error(job.output, "would be left alone: it exists");
+        return OUTCOME_DONE;
+    }
     job.tools.backend = backend_find(name, &err);
     if (!job.tools.backend)
         return (int)scheduler_refuse(opts, name, NULL, &err);
@@ -157,20 +152,16 @@ static const char *refuse_terminal(const struct options *opts)
     return NULL;
 }
 
-static int help(const char *command)
-{
-    if (strcmp(command, "bench") == 0)
-        bench_help();
-    else
-        option_table_help(command);
-    return OUTCOME_DONE;
-}
-
 static int run(const struct options *opts)
 {
+    const char *of = opts->nfiles ? opts->file[0] : "";
     switch (opts->command) {
     case COMMAND_HELP:
-        return help(opts->nfiles ? opts->file[0] : "");
+        if (strcmp(of, "bench") == 0)
+            bench_help();
+        else
+            option_table_help(of);
+        return OUTCOME_DONE;
     case COMMAND_VERSION:
         version_print();
         return OUTCOME_DONE;
@@ -189,20 +180,14 @@ static int run(const struct options *opts)
     return OUTCOME_NOT_BEGUN;
 }
 
-/* Returns whether nobody reads what is printed any more, as behind `| head`. */
-static bool is_closed_pipe(int fd)
-{
-    struct pollfd poller = { .fd = fd };
-    return poll(&poller, 1, 0) == 1 && poller.revents & (POLLERR | POLLHUP);
-}
-
 /* Makes sure that what was printed has arrived, or reports that it has not.
- * Behind a closed pipe the program ends as others do: by the signal, without
- * a word. */
+ * Behind a closed pipe, as `| head`, the program ends as others do: by the
+ * signal, without a word. */
 static int end(int status)
 {
     bool lost = fflush(stdout) || ferror(stdout);
-    if (lost && is_closed_pipe(STDOUT_FILENO))
+    struct pollfd out = { .fd = STDOUT_FILENO };
+    if (lost && poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP))
         signals_end(SIGPIPE);
     if (lost) {
         report_error(NULL, "standard output cannot be written");

@@ -177,19 +177,6 @@ static void json_arrays(struct json_writer *json, const struct meta *meta)
     json_close(json, ']');
 }
 
-/* Adds where the orientation stands, and what another tag says instead. */
-static void json_tags(struct json_writer *json, const struct orientation *o)
-{
-    json_string(json, "orientation_from",
-                o->place ? orientation_place(o->place) : NULL);
-    if (!o->other)
-        return;
-    json_open(json, "orientation_other", '{');
-    json_number(json, "orientation", o->other);
-    json_string(json, "from", orientation_place(o->other_place));
-    json_close(json, '}');
-}
-
 /* Adds what is beside the first picture, and how it would be turned. */
 static void json_more(struct json_writer *json,
                       const struct description *description,
@@ -236,6 +223,7 @@ static void json_picture(const char *file,
     const struct result *result = &description->result;
     const struct meta *meta = meta_of(img);
     const char *subsampling = meta->coding.subsampling;
+    const struct orientation *tag = &meta->orientation;
     json_open(&json, NULL, '{');
     json_string(&json, "input", file);
     if (!err) {
@@ -255,7 +243,13 @@ static void json_picture(const char *file,
         json_bool(&json, "float", img->cell == CELL_F32);
         json_number(&json, "maxval", img->maxval);
         json_number(&json, "orientation", img->orientation);
-        json_tags(&json, &meta->orientation);
+        json_string(&json, "orientation_from", orientation_place(tag->place));
+        if (tag->other) {
+            json_open(&json, "orientation_other", '{');
+            json_number(&json, "orientation", tag->other);
+            json_string(&json, "from", orientation_place(tag->other_place));
+            json_close(&json, '}');
+        }
         json_bool(&json, "interlaced", meta->interlaced);
         json_bool(&json, "progressive", meta->progressive);
         json_string(&json, "coding", meta->coding.coding);

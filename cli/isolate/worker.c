@@ -45,25 +45,6 @@ static unsigned ask(void *context, enum resource what, uint64_t amount)
     return (unsigned)given.left;
 }
 
-/* Says what became of a job. */
-static void answer(const struct worker_start *start,
-                   const struct scheduled_job *s, uint64_t added)
-{
-    struct {
-        struct worker_message message;
-        struct job_end end;
-    } sent = { .end = { .status = s->status,
-                        .added = added,
-                        .err = s->err,
-                        .result = s->result } };
-    if (sent.end.result.worker)
-        sent.end.result.worker = start->number + 1;
-    sent.message =
-        (struct worker_message){ .kind = WORKER_ENDED,
-                                 .size = (uint32_t)job_end_size(&sent.end) };
-    send_all(start->fd, &sent, sizeof sent.message + sent.message.size);
-}
-
 enum outcome worker_run(const struct worker_opts *opts,
                         const struct worker_start *start)
 {
@@ -94,7 +75,19 @@ enum outcome worker_run(const struct worker_opts *opts,
         s->left = &left;
         if (s->status == 0 && !s->result.skipped)
             (void)scheduler_do(scheduler, 0, s);
-        answer(start, s, opts->added ? opts->added(opts->context) : 0);
+        struct { /* what became of it */
+            struct worker_message message;
+            struct job_end end;
+        } sent = {
+            .message.kind = WORKER_ENDED,
+            .end = { .status = s->status, .err = s->err, .result = s->result }
+        };
+        if (opts->added)
+            sent.end.added = opts->added(opts->context);
+        if (sent.end.result.worker)
+            sent.end.result.worker = start->number + 1;
+        sent.message.size = (uint32_t)job_end_size(&sent.end);
+        send_all(start->fd, &sent, sizeof sent.message + sent.message.size);
     }
     bytes_free(&text);
     scheduler_close(scheduler);

@@ -224,43 +224,6 @@ int job_relate(struct relation *relation, const char *first, const char *second,
 /* What is not decoded is sound as far as its structure goes; what is turned
  * within its format is read whole when it is turned by nothing. Of the others
  * the closest representation to the file finds all damage, and takes least. */
-static int examine(struct job_state *state, const struct load_opts *load,
-                   char *digest, struct err *err)
-{
-    struct result *result = state->result;
-    const struct codec *from = result->from;
-    const struct decode_plan closest = {
-        .representation = from->closest == REPRESENTATION_SAMPLES
-                              ? REPRESENTATION_SAMPLES
-                              : REPRESENTATION_COEFFICIENTS
-    };
-    struct image *img = &state->img;
-    struct bytes file = state->input.file;
-    struct reader reader = { 0 };
-    int status;
-    if (from->oriented) {
-        status = codec_open(&reader, from, file, load, err) ||
-                         codec_describe(&reader, img, err)
-                     ? -1
-                     : 0;
-        codec_close(&reader);
-        warn(&result->warnings,
-             "only its structure was checked: the samples of %s are not "
-             "decoded",
-             from->title);
-    } else if (from->turn) {
-        status =
-            from->turn(&state->output.file, img, file, XFORM_NONE, load, err);
-    } else {
-        status = codec_decode_file(from, img, file, load, &closest, err);
-    }
-    result->width = img->width;
-    result->height = img->height;
-    return status == 0 && digest && !from->oriented && !from->turn
-               ? digest_picture(digest, img, err)
-               : status;
-}
-
 enum soundness job_check_sound(const struct job *job, struct result *result,
                                char *digest, struct err *err)
 {
@@ -273,12 +236,38 @@ enum soundness job_check_sound(const struct job *job, struct result *result,
     struct account *before = account_enter(&state.account);
     int status = job_read_input(&state, err);
     struct load_opts load = job_load_input(&state);
-    if (status == 0 && result->from->turn)
-        job_limit_sparse(&state, &load.limits);
+    struct image *img = &state.img;
+    const struct codec *from = result->from;
     load.limits.reserve = job->tools.reserve;
     load.limits.context = job->tools.context;
-    if (status == 0)
-        status = examine(&state, &load, digest, err);
+    if (status == 0 && from->oriented) {
+        struct reader reader;
+        status = codec_open(&reader, from, state.input.file, &load, err) ||
+                         codec_describe(&reader, img, err)
+                     ? -1
+                     : 0;
+        codec_close(&reader);
+        warn(&result->warnings,
+             "only its structure was checked: the samples of %s are not "
+             "decoded",
+             from->title);
+    } else if (status == 0 && from->turn) {
+        job_limit_sparse(&state, &load.limits);
+        status = from->turn(&state.output.file, img, state.input.file,
+                            XFORM_NONE, &load, err);
+    } else if (status == 0) {
+        const struct decode_plan closest = {
+            .representation = from->closest == REPRESENTATION_SAMPLES
+                                  ? REPRESENTATION_SAMPLES
+                                  : REPRESENTATION_COEFFICIENTS
+        };
+        status = codec_decode_file(from, img, state.input.file, &load, &closest,
+                                   err);
+        if (status == 0 && digest)
+            status = digest_picture(digest, img, err);
+    }
+    result->width = img->width;
+    result->height = img->height;
     if (status)
         job_explain_memory(&state, err);
     job_free_state(&state);

@@ -316,29 +316,9 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
 
 /* ---- Decoding ------------------------------------------------------------ */
 
-/* Plans what a device makes of a picture that becomes samples: what the file
- * has, if something else is to be done with them. */
-static void plan_samples(const struct job_state *state, const struct image *img,
-                         struct decode_plan *plan)
-{
-    const unsigned depth = state->opts->depth;
-    const struct codec *to = state->result->to;
-    const enum cell cell = depth == 0    ? img->cell
-                           : depth == 8  ? CELL_U8
-                           : depth == 16 ? CELL_U16
-                                         : CELL_F32;
-    if (plan->representation != REPRESENTATION_SAMPLES)
-        return;
-    if (to == state->result->from) /* it is written as it was coded */
-        plan->scan_turner = NULL;
-    if (!to->packing || !(to->capabilities.cells >> cell & 1))
-        return;
-    plan->packing = to->packing(state->opts->layout);
-    if (plan->packing != PACKING_ROWS)
-        plan->cell = cell;
-}
-
-/* Decodes, and turns what can be turned meanwhile. */
+/* Decodes, and turns what can be turned meanwhile. What a device makes of a
+ * picture that becomes samples is what the file has, if something else is to be
+ * done with them. */
 static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
@@ -346,6 +326,12 @@ static int decode(struct job_state *state, struct reader *reader,
                                       .account = &state->account };
     const struct scan_turner *scans = state->job->tools.scan_turner;
     const enum scan_kind kind = job_device_kind(state->opts, state->result);
+    const struct codec *to = state->result->to;
+    const unsigned depth = state->opts->depth;
+    const enum cell cell = depth == 0    ? reader->img.cell
+                           : depth == 8  ? CELL_U8
+                           : depth == 16 ? CELL_U16
+                                         : CELL_F32;
     struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
     if (image_choose_pixels(&reader->img, &reader->opts->limits) ==
@@ -361,26 +347,18 @@ static int decode(struct job_state *state, struct reader *reader,
         /* Steps of another quality are libjpeg's. */
         scan_turner.samples = scan_turner.samples && !state->opts->quality;
         plan.scan_turner = &scan_turner;
-        if (kind == SCAN_KIND_JPEG || kind == SCAN_KIND_FROM_PNG)
-            plan_samples(state, &reader->img, &plan);
+    }
+    if (plan.scan_turner && plan.representation == REPRESENTATION_SAMPLES &&
+        (kind == SCAN_KIND_JPEG || kind == SCAN_KIND_FROM_PNG)) {
+        if (to == state->result->from) /* it is written as it was coded */
+            plan.scan_turner = NULL;
+        if (to->packing && to->capabilities.cells >> cell & 1)
+            plan.packing = to->packing(state->opts->layout);
+        if (plan.packing != PACKING_ROWS)
+            plan.cell = cell;
     }
     const int status = codec_decode(reader, &state->img, &plan, err);
     close_cpu(&context);
-    return status;
-}
-
-static int read_picture(struct job_state *state, const struct load_opts *load,
-                        struct err *err)
-{
-    struct result *result = state->result;
-    struct reader reader;
-    if (codec_open(&reader, result->from, state->input.file, load, err))
-        return -1;
-    int status =
-        job_plan_picture(&state->plan, state->opts, &reader.info, result, err);
-    if (status == 0)
-        status = decode(state, &reader, err);
-    codec_close(&reader);
     return status;
 }
 
@@ -398,6 +376,7 @@ int job_decode(struct job_state *state, struct err *err)
     const struct job *job = state->job;
     const struct options *opts = state->opts;
     struct load_opts load = job_load_input(state);
+    struct reader reader;
     load.mem = job->tools.backend->memory(job->tools.lane);
     load.pool = job->tools.pool;
     if (job_plan_formats(&state->plan, opts, state->result, err))
@@ -416,7 +395,14 @@ int job_decode(struct job_state *state, struct err *err)
     job_offer_scratch(state, &load.limits);
     if (state->plan.within)
         return turn_within(state, &load, err);
-    if (read_picture(state, &load, err))
+    if (codec_open(&reader, state->result->from, state->input.file, &load, err))
+        return -1;
+    int status =
+        job_plan_picture(&state->plan, opts, &reader.info, state->result, err);
+    if (status == 0)
+        status = decode(state, &reader, err);
+    codec_close(&reader);
+    if (status)
         return -1;
     state->result->progressive = state->img.meta->progressive;
     if (!state->plan.own)
@@ -500,31 +486,12 @@ static int convert(struct job_state *state, struct err *err)
     return 0;
 }
 
-static int turn_planes(struct job_state *state, enum xform t, struct err *err)
-{
-    const struct job *job = state->job;
-    struct image *src = &state->img, dst = { 0 };
-    struct mem mem = job->tools.backend->memory(job->tools.lane);
-    /* Their tag was found behind damage, when they had been turned. */
-    if (image_has_bands(src))
-        return fail(err, "it is damaged; a larger --max-memory reads it");
-    if (image_like(&dst, src, t, mem, err))
-        return -1;
-    if (job->tools.backend->apply(job->tools.lane, &dst, src, t,
-                                  job->tools.pool, err)) {
-        image_free(&dst);
-        return -1;
-    }
-    image_take_meta(&dst, src);
-    image_free(src);
-    *src = dst;
-    return 0;
-}
-
 /* Rows that came in order have been turned while they were decoded. */
 int job_turn(struct job_state *state, struct err *err)
 {
+    const struct job_tools *tools = &state->job->tools;
     struct result *result = state->result;
+    struct image *src = &state->img, dst = { 0 };
     if (state->output.made)
         return 0;
     enum xform t = turn_of(state);
@@ -549,7 +516,21 @@ int job_turn(struct job_state *state, struct err *err)
         return -1;
     result->turned = t;
     t = xform_then(xform_inverse(state->img.turned), t);
-    return t == XFORM_NONE ? 0 : turn_planes(state, t, err);
+    if (t == XFORM_NONE)
+        return 0;
+    /* Its tag was found behind damage, when its rows had been turned. */
+    if (image_has_bands(src))
+        return fail(err, "it is damaged; a larger --max-memory reads it");
+    if (image_like(&dst, src, t, tools->backend->memory(tools->lane), err))
+        return -1;
+    if (tools->backend->apply(tools->lane, &dst, src, t, tools->pool, err)) {
+        image_free(&dst);
+        return -1;
+    }
+    image_take_meta(&dst, src);
+    image_free(src);
+    *src = dst;
+    return 0;
 }
 
 /* ---- Encoding ------------------------------------------------------------ */

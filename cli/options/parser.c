@@ -16,24 +16,6 @@ struct parser_state {
     int argc, at; /* the word that is looked at */
 };
 
-/* Returns the option whose long name has these first letters: that of the whole
- * name, or the only one; NULL if there is none. */
-static const struct parser_option *find_long(const struct parser_table *table,
-                                             const char *name, size_t length)
-{
-    const struct parser_option *found = NULL;
-    unsigned begin = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        const struct parser_option *option = &table->option[i];
-        if (strncmp(option->name, name, length) != 0)
-            continue;
-        if (!option->name[length])
-            return option;
-        found = begin++ ? NULL : option;
-    }
-    return found;
-}
-
 /* Sets an option to the value that its word has, or for NULL to the next word
  * if it takes a value. */
 static int set(struct parser_state *p, const struct parser_option *option,
@@ -68,16 +50,25 @@ static int set(struct parser_state *p, const struct parser_option *option,
                : 0;
 }
 
-/* Reads a word that begins with a dash. A long option with one dash, as
- * -dry-run, is not meant as -d ry-run. */
+/* Reads a word that begins with a dash. Of a long option the first letters do,
+ * unless several begin so. One with one dash, as -dry-run, is not meant as -d
+ * ry-run. */
 static int read_word(struct parser_state *p, const char *word)
 {
     const struct parser_table *table = p->table;
     const bool is_long = word[1] == '-';
     const char *name = word + 1 + is_long;
     const size_t length = strcspn(name, "=");
-    const struct parser_option *option = find_long(table, name, length);
-    if (is_long ? !option : option && !option->name[length])
+    const struct parser_option *option = NULL;
+    bool whole = false;
+    for (size_t i = 0, begin = 0; i < table->count && !whole; i++) {
+        const struct parser_option *one = &table->option[i];
+        if (strncmp(one->name, name, length) != 0)
+            continue;
+        whole = !one->name[length];
+        option = begin++ && !whole ? NULL : one;
+    }
+    if (is_long ? !option : whole)
         return hint_option(word, table, p->err);
     if (is_long)
         return set(p, option, name[length] ? name + length + 1 : NULL);

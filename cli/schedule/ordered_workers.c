@@ -147,21 +147,6 @@ static bool start(struct ordered_workers *workers, unsigned number,
     return workers->threads > before;
 }
 
-/* Starts one thread of each kind, and of the others as many as the system
- * allows: with fewer it takes longer. Returns whether tasks can be done. */
-static bool start_threads(struct ordered_workers *workers)
-{
-    const unsigned works = workers->opts.workers,
-                   all = works + workers->opts.resumers;
-    workers->has_worker = start(workers, 0, 1);
-    if (all > works && !start(workers, works, works + 1))
-        return false;
-    if (workers->has_worker)
-        start(workers, 1, works);
-    start(workers, works + 1, all);
-    return true;
-}
-
 int ordered_workers_refused(const struct ordered_workers *workers)
 {
     return workers->refused;
@@ -170,13 +155,13 @@ int ordered_workers_refused(const struct ordered_workers *workers)
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts)
 {
+    const unsigned works = opts->workers, all = works + opts->resumers;
     struct ordered_workers *workers = calloc(1, sizeof *workers);
     if (!workers)
         return NULL;
     workers->opts = *opts;
-    workers->window = opts->workers + opts->parked + AHEAD;
-    workers->thread =
-        calloc(opts->workers + opts->resumers, sizeof *workers->thread);
+    workers->window = works + opts->parked + AHEAD;
+    workers->thread = calloc(all, sizeof *workers->thread);
     workers->task = calloc(workers->window, opts->task_size);
     workers->done = calloc(workers->window, sizeof *workers->done);
     workers->parked = calloc(workers->window, sizeof *workers->parked);
@@ -185,11 +170,19 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
     pthread_cond_init(&workers->work, NULL);
     pthread_cond_init(&workers->resume, NULL);
     pthread_cond_init(&workers->all_reported, NULL);
-    if (workers->thread && workers->task && workers->done && workers->parked &&
-        start_threads(workers))
-        return workers;
-    ordered_workers_close(workers);
-    return NULL;
+    const bool memory =
+        workers->thread && workers->task && workers->done && workers->parked;
+    /* One of each kind, and of the others as many as the system allows: with
+     * fewer it takes longer. */
+    workers->has_worker = memory && start(workers, 0, 1);
+    if (!memory || (all > works && !start(workers, works, works + 1))) {
+        ordered_workers_close(workers);
+        return NULL;
+    }
+    if (workers->has_worker)
+        start(workers, 1, works);
+    start(workers, works + 1, all);
+    return workers;
 }
 
 void *ordered_workers_room(struct ordered_workers *workers,

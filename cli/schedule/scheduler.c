@@ -25,27 +25,6 @@ unsigned scheduler_workers(unsigned processors)
     return processors + processors / 2;
 }
 
-/* The workers divide the devices among them. Where devices turn scans, these
- * have half of their memory. */
-static int open_lanes(struct scheduler *scheduler, struct err *err)
-{
-    const struct options *opts = scheduler->opts;
-    struct lane_opts lane = {
-        .device = opts->devices.number,
-        .ndevices = opts->devices.count,
-        .vram = scheduler->scans ? (opts->vram + 1) / 2 : opts->vram,
-        .keep = opts->limits.bytes / 8,
-        .workers = scheduler->workers + scheduler->resumers,
-    };
-    scheduler->lane = calloc(lane.workers, sizeof(struct lane *));
-    if (!scheduler->lane)
-        return fail(err, "no memory");
-    for (; lane.worker < lane.workers; lane.worker++)
-        if (scheduler->backend->open(&scheduler->lane[lane.worker], &lane, err))
-            return -1;
-    return 0;
-}
-
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs,
                    const struct resource_giver *giver, struct err *err)
@@ -83,12 +62,23 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     made->limits.giver = giver;
     if (giver)
         resource_limits_divide(&made->limits, giver->processes);
-    *scheduler = made;
-    if (open_lanes(made, err) == 0)
-        return 0;
-    scheduler_close(made);
-    *scheduler = NULL;
-    return -1;
+    /* The workers divide the devices among them. Where devices turn scans,
+     * these have half of their memory. */
+    struct lane_opts lane = {
+        .device = opts->devices.number,
+        .ndevices = opts->devices.count,
+        .vram = made->scans ? (opts->vram + 1) / 2 : opts->vram,
+        .keep = opts->limits.bytes / 8,
+        .workers = workers,
+    };
+    made->lane = calloc(workers, sizeof(struct lane *));
+    int status = made->lane ? 0 : fail(err, "no memory");
+    for (; status == 0 && lane.worker < workers; lane.worker++)
+        status = backend->open(&made->lane[lane.worker], &lane, err);
+    if (status)
+        scheduler_close(made);
+    *scheduler = status ? NULL : made;
+    return status;
 }
 
 /* ---- A job --------------------------------------------------------------- */

@@ -236,30 +236,6 @@ static int name_output(const struct outputs *outputs, const struct input *input,
                : 0;
 }
 
-/* ---- All of them --------------------------------------------------------- */
-
-static int name_outputs(struct file_plan *plan, const struct options *opts,
-                        const struct outputs *outputs, struct err *err)
-{
-    struct path_text name;
-    plan->output = malloc((plan->inputs.count + (size_t)1) * sizeof(char *));
-    if (!plan->output)
-        return fail(err, "no memory for the names of the outputs");
-    for (uint32_t i = 0; i < plan->inputs.count; i++) {
-        const struct input *input = &plan->inputs.list[i];
-        plan->output[i] = opts->stack ? opts->stack : input->name;
-        if (opts->in_place || opts->stack)
-            continue;
-        if (name_output(outputs, input, &name, err))
-            return -1;
-        plan->output[i] =
-            string_arena_keep(&plan->names, name.text, name.length);
-        if (!plan->output[i])
-            return fail(err, "no memory for the names of the outputs");
-    }
-    return 0;
-}
-
 /* ---- Outputs that would be lost ---------------------------------------- */
 
 struct known_output {
@@ -407,7 +383,10 @@ static void keep(void *known)
 int plan_make(struct file_plan *plan, const struct options *opts,
               struct err *err)
 {
+    static const char no_names[] = "no memory for the names of the outputs";
+    struct inputs *inputs = &plan->inputs;
     struct outputs outputs = { 0 };
+    struct path_text name;
     struct output_check check = { .plan = plan,
                                   .opts = opts,
                                   .outputs = &outputs };
@@ -418,21 +397,33 @@ int plan_make(struct file_plan *plan, const struct options *opts,
         plan->folder =
             string_arena_keep(&plan->names, folder->text, folder->length);
         if (!plan->folder)
-            return fail(err, "no memory for the names of the outputs");
+            return fail(err, no_names);
     }
-    if (inputs_gather(&plan->inputs, opts, plan->folder, err) ||
-        name_outputs(plan, opts, &outputs, err))
+    if (inputs_gather(&plan->inputs, opts, plan->folder, err))
         return -1;
-    int status = check_all(&check, err);
+    plan->output = malloc((inputs->count + (size_t)1) * sizeof(char *));
+    int status = plan->output ? 0 : fail(err, no_names);
+    for (uint32_t i = 0; status == 0 && i < inputs->count; i++) {
+        plan->output[i] = opts->stack ? opts->stack : inputs->list[i].name;
+        if (opts->in_place || opts->stack)
+            continue;
+        status = name_output(&outputs, &inputs->list[i], &name, err);
+        plan->output[i] =
+            string_arena_keep(&plan->names, name.text, name.length);
+        if (status == 0 && !plan->output[i])
+            status = fail(err, no_names);
+    }
+    if (status)
+        return -1;
+    status = check_all(&check, err);
     file_identities_free(&check.identities);
     tdestroy(check.by_identity, keep);
     free(check.known);
     if (status == 0 && opts->shards) {
-        struct inputs *inputs = &plan->inputs;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < inputs->count; i++) {
-            const char *name = inputs->list[i].name + inputs->list[i].below;
-            if (hash_bytes(name, strlen(name)) % opts->shards !=
+            const char *below = inputs->list[i].name + inputs->list[i].below;
+            if (hash_bytes(below, strlen(below)) % opts->shards !=
                 opts->shard - 1)
                 continue;
             inputs->list[kept] = inputs->list[i];

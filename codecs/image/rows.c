@@ -90,19 +90,6 @@ static const uint8_t *place_row(const struct bands *bands,
            y * place->row;
 }
 
-/* A band is turned in blocks: some columns of it, which become rows, or some
- * rows. Columns come in whole strides, so that blocks are aligned. */
-static uint32_t block_of(const struct bands *bands, const struct band_place *at)
-{
-    const uint64_t row =
-        image_row_bytes(&bands->kind, at->columns ? at->count : bands->width);
-    uint32_t n = rows_in(BLOCK, row, UINT32_MAX);
-    if (!at->columns)
-        return n < at->count ? n : at->count;
-    n = n > IMAGE_STRIDE ? n - n % IMAGE_STRIDE : IMAGE_STRIDE;
-    return n < bands->width ? n : bands->width;
-}
-
 /* Writes all rows of a turned block, from row y of the band's on. */
 static int write_rows(const struct bands *bands, const struct band_place *place,
                       const struct image *block, uint32_t y, struct err *err)
@@ -122,7 +109,9 @@ static int write_rows(const struct bands *bands, const struct band_place *place,
 }
 
 /* Turns and writes a band: all rows of `band`, which are those from `begin` on
- * of the stored picture. Several threads may. */
+ * of the stored picture. Several threads may. It is turned in blocks: some
+ * columns of it, which become rows, or some rows. Columns come in whole
+ * strides, so that blocks are aligned. */
 static int bands_write(const struct bands *bands, uint32_t begin,
                        const struct image *band, const struct turner *turner,
                        struct err *err)
@@ -136,11 +125,14 @@ static int bands_write(const struct bands *bands, uint32_t begin,
         place.row = place.plane;
         t = backwards ? XFORM_MIRROR_X : XFORM_NONE;
     }
-    uint32_t all = place.columns ? bands->width : place.count;
-    uint32_t n = block_of(bands, &place);
+    const uint32_t all = place.columns ? bands->width : place.count;
     struct image block = image_kind(&bands->kind);
     block.width = place.columns ? place.count : bands->width;
-    block.height = n;
+    uint32_t n =
+        rows_in(BLOCK, image_row_bytes(&block, block.width), UINT32_MAX);
+    if (place.columns)
+        n = n > IMAGE_STRIDE ? n - n % IMAGE_STRIDE : IMAGE_STRIDE;
+    block.height = n = n < all ? n : all;
     int status = image_alloc(&block, mem_plain, err);
     for (uint32_t at = 0; at < all && status == 0; at += n) {
         n = n < all - at ? n : all - at;
@@ -189,15 +181,6 @@ static void read_band(void *context, size_t i)
          */
         bytes_unload(place_row(bands, &place, k, 0), place.plane);
     }
-}
-
-/* Reads the rows from y on, as they are in the file, to all rows of `rows`,
- * which has their width. */
-static void bands_read(const struct bands *bands, uint32_t y,
-                       const struct image *rows, struct thread_pool *pool)
-{
-    struct bands_reading r = { bands, rows, y };
-    thread_pool_run(pool, read_band, &r, (bands->height - 1) / bands->rows + 1);
 }
 
 /* ---- Where rows go ---------------------------------------------------------
@@ -415,8 +398,11 @@ int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
         (bands->convert &&
          make_rows(&rows->stored, &bands->kind, end - begin, err)))
         return -1;
-    bands_read(bands, begin, bands->convert ? &rows->stored : &rows->window,
-               rows->pool);
+    struct bands_reading r = { bands,
+                               bands->convert ? &rows->stored : &rows->window,
+                               begin };
+    thread_pool_run(rows->pool, read_band, &r,
+                    (bands->height - 1) / bands->rows + 1);
     if (bands->convert)
         bands->convert(bands->converter, &rows->window, &rows->stored);
     rows->begin = begin;

@@ -82,25 +82,6 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
     }
 }
 
-/* Which of --strip's words leave a resource out. */
-static unsigned drops_of(const struct photoshop_resource *r)
-{
-    switch (r->number) {
-    case THUMBNAIL:
-    case THUMBNAIL_BGR:
-        return DROP_THUMBNAIL;
-    case PROFILE:
-        return DROP_ICC;
-    case XMP:
-        return DROP_XMP;
-    case EXIF_1:
-    case EXIF_3:
-        return DROP_EXIF;
-    default:
-        return 0;
-    }
-}
-
 int photoshop_turn(struct bytes *block, const struct image *img,
                    const struct save_opts *opts, struct err *err)
 {
@@ -112,7 +93,12 @@ int photoshop_turn(struct bytes *block, const struct image *img,
     if (img->turned == XFORM_NONE && !opts->drop)
         return 0;
     while (status == 0 && read_resource(block, at, &r)) {
-        const unsigned drops = drops_of(&r);
+        const unsigned n = r.number, /* which of --strip's words leave it out */
+            drops = n == THUMBNAIL || n == THUMBNAIL_BGR ? DROP_THUMBNAIL
+                    : n == PROFILE                       ? DROP_ICC
+                    : n == XMP                           ? DROP_XMP
+                    : n == EXIF_1 || n == EXIF_3         ? DROP_EXIF
+                                                         : 0;
         if (r.is_cut && opts->drop & (drops | DROP_GPS))
             warn(opts->warnings,
                  "a resource of Photoshop, number %u, is cut short, so that it "

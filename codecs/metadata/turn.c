@@ -37,22 +37,6 @@ static int open_body(struct bytes *body, enum block_kind *kind,
     return -1;
 }
 
-static int close_body(struct metadata_block *block, const struct bytes *body,
-                      enum block_kind kind, const struct block_format *format,
-                      struct err *err)
-{
-    struct bytes text = { 0 };
-    if (kind == block->kind)
-        return format->close(block, body, err);
-    int status = format->open(&text, block, err) ||
-                         raw_profile_close(&text, body, err) ||
-                         format->close(block, &text, err)
-                     ? -1
-                     : 0;
-    bytes_free(&text);
-    return status;
-}
-
 /* ---- What the blocks say of the orientation -------------------------------*/
 
 /* Notes what a block says, or what is in a text. A damaged block counts as
@@ -251,7 +235,7 @@ static int turn_block(struct metadata_block *block, const struct turned *t,
                       struct err *err)
 {
     struct account *account = t->img->meta->account;
-    struct bytes body = { 0 }, before = { 0 };
+    struct bytes body = { 0 }, before = { 0 }, text = { 0 };
     struct err why = { .text = "" };
     enum block_kind kind;
     int status = 0;
@@ -275,10 +259,17 @@ static int turn_block(struct metadata_block *block, const struct turned *t,
             turn_body(&body, kind, t->format->room(block->kind), t, &kept, err);
     if (status == 0 && kept &&
         (body.size != before.size ||
-         (body.size && memcmp(body.data, before.data, body.size) != 0)))
-        status = close_body(block, &body, kind, t->format, err);
+         (body.size && memcmp(body.data, before.data, body.size) != 0))) {
+        if (kind != block->kind && (t->format->open(&text, block, err) ||
+                                    raw_profile_close(&text, &body, err)))
+            status = -1;
+        else
+            status = t->format->close(block,
+                                      kind == block->kind ? &body : &text, err);
+    }
     block->dropped = !kept;
     bytes_free(&before);
+    bytes_free(&text);
     bytes_free(&body);
     return account_spend(account, 0, err) ? -1 : status;
 }
