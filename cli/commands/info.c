@@ -77,10 +77,10 @@ static void print_color(const char *file, const struct image *img,
     if (img->orientation != 1)
         printf(", orientation %u (shown by %s), as %s says", img->orientation,
                xform_name(xform_from_exif(img->orientation)),
-               orientation_place(meta->orientation.place));
+               orientation_place[meta->orientation.place]);
     if (meta->orientation.other)
         printf(", although %s says %u",
-               orientation_place(meta->orientation.other_place),
+               orientation_place[meta->orientation.other_place],
                meta->orientation.other);
     putchar('\n');
 }
@@ -150,7 +150,7 @@ static void print_picture(const char *file,
         printf("%sshape %s, type ", *meta->array[i].name ? ": " : "of ", shape);
         report_put_escaped(stdout, meta->array[i].type);
         if (meta->array[i].layout)
-            printf(", layout %s", layout_name(meta->array[i].layout));
+            printf(", layout %s", layout_name[meta->array[i].layout]);
         puts(meta->array[i].fortran ? ", Fortran order" : "");
     }
 }
@@ -170,7 +170,7 @@ static void json_arrays(struct json_writer *json, const struct meta *meta)
             json_number(json, NULL, (double)array->shape[k]);
         json_close(json, ']');
         json_string(json, "layout",
-                    array->layout ? layout_name(array->layout) : NULL);
+                    array->layout ? layout_name[array->layout] : NULL);
         json_bool(json, "fortran", array->fortran);
         json_close(json, '}');
     }
@@ -243,11 +243,11 @@ static void json_picture(const char *file,
         json_bool(&json, "float", img->cell == CELL_F32);
         json_number(&json, "maxval", img->maxval);
         json_number(&json, "orientation", img->orientation);
-        json_string(&json, "orientation_from", orientation_place(tag->place));
+        json_string(&json, "orientation_from", orientation_place[tag->place]);
         if (tag->other) {
             json_open(&json, "orientation_other", '{');
             json_number(&json, "orientation", tag->other);
-            json_string(&json, "from", orientation_place(tag->other_place));
+            json_string(&json, "from", orientation_place[tag->other_place]);
             json_close(&json, '}');
         }
         json_bool(&json, "interlaced", meta->interlaced);

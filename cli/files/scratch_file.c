@@ -39,7 +39,7 @@ const char *scratch_file_apart(void)
 /* Makes a file beside the output; or elsewhere, since that may be a device or a
  * pipe, beside which there are no files. Returns a descriptor, or -1 with the
  * reason. */
-static int make_file(const struct scratch_place *at, mode_t mode,
+static int make_file(const struct scratch_file *at, mode_t mode,
                      struct err *err)
 {
     struct location place;
@@ -67,12 +67,12 @@ static int make_file(const struct scratch_place *at, mode_t mode,
 static int make(void *context, uint64_t size, struct scratch_map *file,
                 struct err *err)
 {
-    struct scratch_place *place = context;
+    struct scratch_file *beside = context;
     const off_t end = (off_t)size;
     if (size > SIZE_MAX / 2) /* on 32 bits */
         return fail_unread(err,
                            "its temporary file is more than can be mapped");
-    file->fd = make_file(place, 0, err);
+    file->fd = make_file(beside, 0, err);
     if (file->fd < 0)
         return -1;
     /* Not all file systems can set room aside, and not all systems let a
@@ -85,13 +85,13 @@ static int make(void *context, uint64_t size, struct scratch_map *file,
         close(file->fd);
         return -1;
     }
-    place->mapped += size;
+    beside->mapped += size;
     return 0;
 }
 
-struct scratch scratch_access(struct scratch_place *place, uint64_t memory)
+struct scratch scratch_access(struct scratch_file *file, uint64_t memory)
 {
-    return (struct scratch){ make, place, memory };
+    return (struct scratch){ make, file, memory };
 }
 
 /* ---- A file for the output ------------------------------------------------*/
@@ -100,9 +100,9 @@ bool scratch_file_make_output(struct scratch_file *file)
 {
     struct location place;
     struct err unheard;
-    if (file->mode == 0 || strcmp(file->place->beside, "-") == 0 ||
-        resolve_file(file->place->root, file->place->beside, RESOLVE_NEAREST,
-                     &place, &unheard))
+    if (file->mode == 0 || strcmp(file->beside, "-") == 0 ||
+        resolve_file(file->root, file->beside, RESOLVE_NEAREST, &place,
+                     &unheard))
         return false;
     const bool regular = !place.exists || S_ISREG(place.st.st_mode);
     file->fd = regular && !place.magic
@@ -128,7 +128,7 @@ int scratch_file_append(void *context, struct bytes *bytes, struct err *err)
 {
     struct scratch_file *file = context;
     if (!file->made) {
-        file->fd = make_file(file->place, file->mode, err);
+        file->fd = make_file(file, file->mode, err);
         file->made = file->fd >= 0;
     }
     if (!file->made ||

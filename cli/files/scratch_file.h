@@ -11,28 +11,22 @@
 /* Returns the directory for those that have none beside the output. */
 const char *scratch_file_apart(void);
 
-/* Where such files are made. */
-struct scratch_place {
+/* What takes an output while it is encoded; and others stand beside it. */
+struct scratch_file {
     const char *beside; /* the name of the output; "-": standard output */
     struct root *root;  /* that name is confined to it, unless it is NULL */
-    uint64_t mapped;    /* bytes of all files that were mapped */
-};
-
-/* Returns the place as codecs use it, with so many bytes of memory. It must
- * stay. */
-struct scratch scratch_access(struct scratch_place *place, uint64_t memory);
-
-/* What takes an output while it is encoded. {.place...} is a file that has not
- * been made. */
-struct scratch_file {
-    const struct scratch_place *place;
-    mode_t mode;    /* with which it may get a name, before the umask; 0: it
-                       never gets one */
-    bool is_output; /* scratch_file_make_output() has made it */
+    uint64_t mapped;    /* bytes of all others, that were mapped */
+    mode_t mode;        /* with which it may get the name, before the umask; 0:
+                           it never gets it */
+    bool is_output;     /* scratch_file_make_output() has made it */
     bool made;
     int fd;
     uint64_t size; /* bytes, so far */
 };
+
+/* Returns how codecs make others, with so many bytes of memory. It must stay.
+ */
+struct scratch scratch_access(struct scratch_file *file, uint64_t memory);
 
 /* Makes the file so that it may become the output: returns false, and makes
  * none, where that is no regular file, or no file can get a name later. */

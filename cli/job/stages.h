@@ -73,7 +73,6 @@ struct job_output {
 /* Temporary files, for a picture that is more than memory is to hold, and for
  * what is made of it. */
 struct job_scratch {
-    struct scratch_place place;
     struct scratch access;
     struct scratch_file early; /* takes the output while it is encoded */
 };

@@ -33,17 +33,16 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
                               !state->opts->stack &&
                               (state->plan.own || (!from->turn && !to->turn));
     scratch_file_close(&state->scratch.early);
-    state->scratch.place = (struct scratch_place){ .beside = job->output,
-                                                   .root = job->output_root };
     state->scratch.early = (struct scratch_file){
-        .place = &state->scratch.place,
+        .beside = job->output,
+        .root = job->output_root,
         /* It may be given the name of the output, instead of being copied. */
         .mode = job->opts->preserve ? 0600 : job_mode_of_new(state),
     };
     if (!goes_through || limits->bytes < JOB_MEMORY_LEAST)
         return;
     state->scratch.access = scratch_access(
-        &state->scratch.place, quarter < rows_most ? quarter : rows_most);
+        &state->scratch.early, quarter < rows_most ? quarter : rows_most);
     limits->scratch = &state->scratch.access;
     limits->stored =
         account_cells_of(file, CELLS_OF_BITS * ACCOUNT_CELLS_OF_BYTE);
@@ -86,8 +85,8 @@ static int take_flushed(struct job_state *state, struct err *err)
     struct scratch_file *early = &state->scratch.early;
     if (scratch_file_append(early, output, err))
         return -1;
-    if (!state->scratch.place.mapped && !early->is_output)
-        state->scratch.place.mapped = early->size;
+    if (!early->mapped && !early->is_output)
+        early->mapped = early->size;
     bytes_free(output);
     return bytes_map(output, early->fd, early->size)
                ? 0
@@ -218,11 +217,11 @@ static void warn_of_tags(struct job_state *state, struct orientation o)
         return;
     if (o.value)
         warn(warnings, "the orientation is %u, as %s says, although %s says %u",
-             o.value, orientation_place(o.place),
-             orientation_place(o.other_place), o.other);
+             o.value, orientation_place[o.place],
+             orientation_place[o.other_place], o.other);
     else
         warn(warnings, "the orientation %u does not count, since %s says it",
-             o.other, orientation_place(o.other_place));
+             o.other, orientation_place[o.other_place]);
 }
 
 /* Makes the file as it is, but for what says how it is shown; and fails unless
@@ -585,7 +584,7 @@ int job_encode(struct job_state *state, struct err *err)
     if (status)
         return -1;
     image_free(&state->img);
-    state->result->scratch = state->scratch.place.mapped;
+    state->result->scratch = state->scratch.early.mapped;
     state->result->bytes_out = state->output.file.size;
     return state->opts->verify ? job_verify(state, err) : 0;
 }

@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[LAYOUTS] = {
+const char *const layout_name[LAYOUTS] = {
     [LAYOUT_AUTO] = "auto", [LAYOUT_HWC] = "hwc",   [LAYOUT_CHW] = "chw",
     [LAYOUT_NHW] = "nhw",   [LAYOUT_NHWC] = "nhwc", [LAYOUT_NCHW] = "nchw",
     [LAYOUT_HW] = "hw",
 };
-
-const char *layout_name(enum layout layout)
-{
-    return names[layout];
-}
 
 void layout_print_shape(char *text, size_t room,
                         const uint64_t shape[LAYOUT_AXES], unsigned naxes)
@@ -93,12 +88,12 @@ int layout_choose(enum layout *layout, enum layout asked,
                                err);
     else if (plain && naxes == 4)
         *layout = asked == LAYOUT_HWC ? LAYOUT_NHWC : LAYOUT_NCHW;
-    else if (strlen(names[asked]) == naxes)
+    else if (strlen(layout_name[asked]) == naxes)
         *layout = asked;
     else
         return fail(err,
                     "shape %s has %u axes, so it cannot be read by "
                     "--layout %s",
-                    text, naxes, names[asked]);
+                    text, naxes, layout_name[asked]);
     return 0;
 }

@@ -20,8 +20,8 @@ enum layout {
     LAYOUTS,
 };
 
-/* Returns the name, which has a letter for each axis, as "hwc"; or "auto". */
-const char *layout_name(enum layout layout);
+/* The name, which has a letter for each axis, as "hwc"; or "auto". */
+extern const char *const layout_name[LAYOUTS];
 
 /* The most channels that a shape alone tells from rows and columns. */
 enum { LAYOUT_CHANNELS = 4 };

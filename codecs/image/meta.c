@@ -178,20 +178,16 @@ int meta_comment_utf8(struct meta *meta, struct err *err)
 
 /* ---- Orientation tags ---- */
 
-const char *orientation_place(enum tag_place place)
-{
-    static const char *const names[] = {
-        [TAG_TRANSFORMS] = "irot and imir",
-        [TAG_CODESTREAM] = "the image header",
-        [TAG_IFD] = "the first IFD",
-        [TAG_EXIF] = "EXIF",
-        [TAG_XMP] = "XMP",
-        [TAG_ORNT] = "orNT",
-        [TAG_HEADER] = "header",
-        [TAG_MORE_EXIF] = "a second EXIF block",
-    };
-    return place ? names[place] : NULL;
-}
+const char *const orientation_place[] = {
+    [TAG_TRANSFORMS] = "irot and imir",
+    [TAG_CODESTREAM] = "the image header",
+    [TAG_IFD] = "the first IFD",
+    [TAG_EXIF] = "EXIF",
+    [TAG_XMP] = "XMP",
+    [TAG_ORNT] = "orNT",
+    [TAG_HEADER] = "header",
+    [TAG_MORE_EXIF] = "a second EXIF block",
+};
 
 void orientation_note(struct orientation *o, enum tag_place place,
                       unsigned value)

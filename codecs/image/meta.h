@@ -44,8 +44,8 @@ struct orientation {
     enum tag_place other_place;
 };
 
-/* Returns the name for people: "EXIF", "XMP"; NULL for TAG_NOWHERE. */
-const char *orientation_place(enum tag_place place);
+/* The name for people: "EXIF", "XMP"; NULL for TAG_NOWHERE. */
+extern const char *const orientation_place[TAG_MORE_EXIF + 1];
 
 /* Takes note of a tag, 1..8; 0 is none. */
 void orientation_note(struct orientation *o, enum tag_place place,
@@ -173,7 +173,7 @@ struct meta {
 
     bool interlaced;  /* PNG: Adam7 */
     bool progressive; /* JPEG: coded in several scans */
-    bool paged;       /* TIFF: there are pages behind the one that was decoded */
+    bool paged; /* TIFF: there are pages behind the one that was decoded */
 
     /* How the file was coded, as only its own codec understands it; NULL if
      * that codec needs nothing of the kind. meta_free() calls free_state(). */

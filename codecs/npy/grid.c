@@ -71,7 +71,7 @@ int grid_of(struct npy_grid *grid, const struct npy_header *header,
             enum layout layout, size_t cell, const struct limits *limits,
             struct err *err)
 {
-    const char *name = layout_name(layout);
+    const char *name = layout_name[layout];
     const unsigned h = (unsigned)(strchr(name, 'h') - name),
                    at = header->fortran ? header->naxes - 2 - h : h;
     uint64_t rows = product(header, at, at + 1);

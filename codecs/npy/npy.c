@@ -23,7 +23,7 @@ struct strides {
 static struct strides strides_of(const struct npy_header *header,
                                  enum layout layout, size_t cell)
 {
-    const char *name = layout_name(layout);
+    const char *name = layout_name[layout];
     struct strides strides = { 0 };
     for (unsigned i = 0; i < header->naxes; i++) {
         unsigned axis = header->fortran ? i : header->naxes - 1 - i;
@@ -42,7 +42,7 @@ static struct strides strides_of(const struct npy_header *header,
 static uint64_t axis_size(const struct npy_header *header, enum layout layout,
                           char letter)
 {
-    const char *name = layout_name(layout);
+    const char *name = layout_name[layout];
     const char *at = strchr(name, letter);
     return at ? header->shape[at - name] : 1;
 }
@@ -266,7 +266,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
         find_array(&a, file, opts, err))
         return -1;
     struct npy_header header = a.header;
-    const char *name = layout_name(a.layout);
+    const char *name = layout_name[a.layout];
     const size_t h = (size_t)(strchr(name, 'h') - name);
     if (xform_transposes(t)) {
         header.shape[h] = a.header.shape[h + 1];
@@ -292,7 +292,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
 static struct npy_header header_of(const struct image *img, enum layout layout,
                                    const struct npy_state *state)
 {
-    const char *name = layout_name(layout);
+    const char *name = layout_name[layout];
     struct npy_header header = {
         .naxes = (unsigned)strlen(name),
         .fortran = state->header.fortran,

@@ -157,15 +157,14 @@ TEST(files_of_the_first_time_are_closed)
         .job = &ready.job,
         .opts = &ready.opts,
         .result = &result,
-        .scratch.place = { .mapped = 9 },
-        .scratch.early = { .made = true, .fd = output, .size = 9 },
+        .scratch.early = { .mapped = 9, .made = true, .fd = output, .size = 9 },
     };
     struct limits limits = ready.opts.limits;
     must(is_open(output));
     job_offer_scratch(&state, &limits);
     CHECK(limits.scratch, "it may go through a file");
     CHECK(!is_open(output), "it is open");
-    CHECK(state.scratch.place.mapped == 0, "a new one");
+    CHECK(state.scratch.early.mapped == 0, "a new one");
     CHECK(!state.scratch.early.made && state.scratch.early.size == 0,
           "a new one");
     backend_cpu.close(ready.job.tools.lane);
