@@ -14,7 +14,7 @@ import struct
 import sys
 import zlib
 
-from pieces import chunk, exif, passes
+from pieces import chunk, exif, passes, read, write
 from turns import TAGS, turn
 
 KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
@@ -46,10 +46,11 @@ class Kind:
         return int(bits, 2).to_bytes(len(bits) // 8, 'big')
 
     def unpack(self, row, width):
-        bits = format(int.from_bytes(row, 'big'), '0%db' % (8 * len(row)))
-        step = self.depth
-        samples = [int(bits[i * step:(i + 1) * step], 2)
-                   for i in range(width * self.channels)]
+        step, samples = self.depth, row
+        if step != 8:
+            bits = format(int.from_bytes(row, 'big'), '0%db' % (8 * len(row)))
+            samples = [int(bits[i * step:(i + 1) * step], 2)
+                       for i in range(width * self.channels)]
         return [tuple(samples[i:i + self.channels])
                 for i in range(0, len(samples), self.channels)]
 
@@ -138,13 +139,11 @@ def make(directory):
     for depth, color in KINDS:
         for adam7 in 0, 1:
             for apart in 0, 1:
-                name = '%s/%d-%d-%d-%d.png' % (directory, depth, color, adam7,
-                                               apart)
-                with open(name, 'wb') as file:
-                    file.write(animation(Kind(depth, color, adam7), apart))
+                write('%s/%d-%d-%d-%d.png' % (directory, depth, color, adam7, apart),
+                      animation(Kind(depth, color, adam7), apart))
     for apart in 0, 1:
-        with open('%s/one-%d.png' % (directory, apart), 'wb') as file:
-            file.write(animation(Kind(8, 6, 0), apart, 5, 7, 1, 3))
+        write('%s/one-%d.png' % (directory, apart),
+              animation(Kind(8, 6, 0), apart, 5, 7, 1, 3))
 
 
 # ---- Special ones ------------------------------------------------------------
@@ -289,7 +288,7 @@ def read_samples(kind, width, height, data):
         prior = bytearray(size)
         for i in range(h):
             row = bytearray(raw[at + 1:at + 1 + size])
-            for k in range(size):
+            for k in range(size if raw[at] else 0):
                 left, corner = (row[k - step], prior[k - step]) if (
                     k >= step) else (0, 0)
                 row[k] = (row[k] + predict(raw[at], left, prior[k],
@@ -305,8 +304,7 @@ class Animation:
     """What a file says, in an order that does not depend on pieces."""
 
     def __init__(self, name):
-        with open(name, 'rb') as file:
-            data = file.read()
+        data = read(name)
         at, number, self.other, self.frames = 8, 0, [], []
         self.actl, pictures, control, after = None, [b''], None, False
         while at < len(data):
@@ -376,20 +374,24 @@ def compare(op, a, b):
     assert [turn(p, op) for p in a.pictures] == b.pictures, 'samples'
 
 
-def pillow(op, a, b):
+@functools.cache
+def shown(name):
+    """The duration and the pixels of each frame, as Pillow composes them."""
     from PIL import Image, ImageSequence
+    frames = []
+    with Image.open(name) as image:
+        for frame in ImageSequence.Iterator(image):
+            rgba = frame.convert('RGBA')
+            data, w = rgba.tobytes(), 4 * rgba.width
+            frames.append((frame.info.get('duration'), [
+                [row[i:i + 4] for i in range(0, w, 4)]
+                for row in (data[i:i + w] for i in range(0, len(data), w))]))
+    return frames
 
-    def shown(name):
-        with Image.open(name) as image:
-            for frame in ImageSequence.Iterator(image):
-                rgba = frame.convert('RGBA')
-                data, w = rgba.tobytes(), 4 * rgba.width
-                rows = [data[i:i + w] for i in range(0, len(data), w)]
-                yield (frame.info.get('duration'),
-                       [[row[i:i + 4] for i in range(0, w, 4)]
-                        for row in rows])
+
+def pillow(op, a, b):
     want = [(time, turn(rows, op)) for time, rows in shown(a)]
-    assert want == list(shown(b)), 'as shown'
+    assert want == shown(b), 'as shown'
 
 
 def main(what, *arguments):
@@ -397,8 +399,7 @@ def main(what, *arguments):
         make(*arguments)
     elif what == 'special':
         for name, data in special().items():
-            with open('%s/%s.png' % (arguments[0], name), 'wb') as file:
-                file.write(data)
+            write('%s/%s.png' % (arguments[0], name), data)
     else:
         bad = 0
         for line in sys.stdin:

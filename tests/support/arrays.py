@@ -17,6 +17,8 @@ import zipfile
 
 import numpy as np
 
+from pieces import read, write
+
 TURNS = {
     'copy': lambda a, h, w: a,
     'fliph': lambda a, h, w: np.flip(a, w),
@@ -125,8 +127,7 @@ def make_all():
         a = array(dtype, shape)
         os.makedirs(asked, exist_ok=True)
         name = f'{n}.npy'
-        with open(os.path.join(asked, name), 'wb') as file:
-            file.write(saved(a, order))
+        write(os.path.join(asked, name), saved(a, order))
         made.setdefault(asked, []).append((name, layout, a, order))
     return made
 
@@ -143,8 +144,7 @@ def turn_all(gimgxf, made):
             if not os.path.exists(path):
                 path = os.path.join('out', asked, name)
             try:
-                with open(path, 'rb') as file:
-                    got = file.read()
+                got = read(path)
                 os.remove(path)
             except OSError as error:
                 got = str(error).encode()
@@ -239,15 +239,13 @@ def turn_archives(gimgxf):
                                             (False, True)):
         data = archive([m[:2] for m in inside], method, stream, b'remark')
         for op in 'rotate90', 'fliph', 'transverse':
-            with open('a.npz', 'wb') as file:
-                file.write(data)
+            write('a.npz', data)
             got = run(gimgxf, op, 'a.npz', 'out.npz')
             check(f'{op} an archive', got == (0, warned), got)
             check_archive(f'{op}, method {method}, stream {stream}', data,
                           'out.npz', inside, op)
     run(gimgxf, '-q', 'copy', 'a.npz', 'out.npz')
-    with open('out.npz', 'rb') as file:
-        check('a copy is the same', file.read() == data)
+    check('a copy is the same', read('out.npz') == data)
     np.savez('a.npz', x=array('u1', (5, 6)), y=array('u1', (7, 8, 3)))
     check('what np.savez writes', run(gimgxf, 'fliph', 'a.npz', 'out.npz') ==
           (0, ''))
@@ -257,8 +255,7 @@ def turn_archives(gimgxf):
 
 
 def refuse(gimgxf, data, why, *words):
-    with open('bad.npz', 'wb') as file:
-        file.write(data)
+    write('bad.npz', data)
     status, said = run(gimgxf, *words, 'rotate90', 'bad.npz', 'bad-out.npz')
     check(why, (status, said) == (1, f'gimgxf: bad.npz: {why}\n'), said)
     check('nothing is written', not os.path.exists('bad-out.npz'))
@@ -341,8 +338,7 @@ def turn_pictures(gimgxf):
         for order, layout in itertools.product('CF', ('hwc', 'chw')):
             stored = a if layout == 'hwc' or a.ndim == 2 \
                 else a.transpose(2, 0, 1)
-            with open('p.npy', 'wb') as file:
-                file.write(saved(stored, order))
+            write('p.npy', saved(stored, order))
             name = f'{dtype} {shape} {order} {layout}'
             check(name, run(gimgxf, 'rotate90', 'p.npy', 'p.png') == (0, ''))
             check(name, np.array_equal(np.asarray(Image.open('p.png')),

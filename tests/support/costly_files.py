@@ -7,6 +7,7 @@ Each is what a hostile file can be: it is sound, or nearly, and takes time or
 memory out of all proportion to its size unless a program bounds both. None may
 take more than 256 MB, by the system's own count: it ends with an output, or with
 a message and none. The sound ones must be turned."""
+import functools
 import hashlib
 import io
 import math
@@ -18,20 +19,42 @@ import sys
 import zipfile
 import zlib
 
-from pieces import EXIF, XMP, app1, chunk, extended_xmp, passes, png, segment, xmp
+from apng import actl, fctl, fdat
+from pieces import (EXIF, XMP, app1, chunk, extended_xmp, passes, png, segment, write,
+                    xmp)
 
 # ---- Formats -----------------------------------------------------------------
 
 
+@functools.cache
+def deflated(data):
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH)
+
+
+def deflate(*parts):
+    """A zlib stream of these (bytes, how many times), as small as they get but for a
+    few bytes between them: what comes again is deflated once."""
+    out, adler = b'\x78\xda', 1
+    for data, times in parts:
+        out += deflated(data) * times
+        for _ in range(times):
+            adler = zlib.adler32(data, adler)
+    return out + b'\3\0' + struct.pack('>I', adler)
+
+
+ZEROS = bytes(1 << 24)
+
+
 def deflate_zeros(size):
-    """A zlib stream of so many zeros, as small as they get."""
-    packer = zlib.compressobj(9)
-    out, block = [], bytes(1 << 20)
-    while size:
-        n = min(size, len(block))
-        out.append(packer.compress(block[:n]))
-        size -= n
-    return b''.join(out) + packer.flush()
+    return deflate((ZEROS, size // len(ZEROS)), (ZEROS[:size % len(ZEROS)], 1))
+
+
+def deflate_text(repeated, size):
+    """A packet of XMP of a text, again and again."""
+    head, tail = xmp(b'|').split(b'|')
+    block = repeated * ((4 << 20) // len(repeated))
+    return deflate((head, 1), (block, size // len(block)), (tail, 1))
 
 
 def passes_size(width, height, pixel):
@@ -66,10 +89,15 @@ def jpeg(*parts):
     return b'\xff\xd8' + b''.join(parts) + b'\xff\xd9'
 
 
+def gray_jpeg(width, height, bits, *segments):
+    """Baseline; its codes are of a bit each."""
+    return jpeg(*segments, STEPS, frame(0xc0, width, height), codes(0x00, [0]),
+                codes(0x10, [0]), scan(), bits)
+
+
 def small_jpeg(*segments):
-    """A gray one of 8 x 8 pixels, with these segments in it."""
-    return jpeg(*segments, STEPS, frame(0xc0, 8, 8), codes(0x00, [0]),
-                codes(0x10, [0]), scan(), b'\x3f')
+    """One of 8 x 8 pixels, with these segments in it."""
+    return gray_jpeg(8, 8, b'\x3f', *segments)
 
 
 # ---- Metadata ----------------------------------------------------------------
@@ -94,14 +122,11 @@ def directory(entries, count=None):
             struct.pack('<I', 8))
 
 
-def exif_jpeg(segments):
-    """Blocks of EXIF, each one long directory, to which all tags of others
-    lead, and its link too."""
+def long_exif():
+    """A long directory, to which all tags of others lead, and its link too."""
     links = [(0x8769, 4, 1, 8), (0x8825, 4, 1, 8), (0xa005, 4, 1, 8),
              (0x0201, 4, 1, 8), (0x0202, 4, 1, 60000)]
-    entries = [(0x9000, 2, 65000, 8)] * 5440 + links
-    return small_jpeg(*[app1(EXIF, directory(entries))] *
-                      segments)
+    return directory([(0x9000, 2, 65000, 8)] * 5440 + links)
 
 
 def strips_exif(size):
@@ -128,11 +153,6 @@ def strips_exif(size):
     return bytes(block)
 
 
-def strips_jpeg(segments):
-    return small_jpeg(*[app1(EXIF, strips_exif(65000))] *
-                      segments)
-
-
 def metadata_png(*chunks):
     return png(1, 1, 8, 0, zlib.compress(bytes(2)), *chunks)
 
@@ -144,21 +164,23 @@ def raw_profile_png(chunks, size):
     return metadata_png(*[chunk(b'zTXt', body)] * chunks)
 
 
-def namespaces_png(size):
-    """XMP whose prefixes each stand for two namespaces in turn."""
-    text = b''.join(b'<a xmlns:p%d="http://ns.adobe.com/tiff/1.0/" '
-                    b'xmlns:p%d="u:x"/>' % (i, i) for i in range(8))
-    body = b'XML:com.adobe.xmp\0\0' + deflate_text(text, size)
-    return metadata_png(chunk(b'zTXt', body))
+def packed_xmp_png(repeated, size):
+    """A small chunk of much XMP."""
+    return metadata_png(chunk(b'zTXt', b'XML:com.adobe.xmp\0\0' +
+                              deflate_text(repeated, size)))
 
 
-def thumbnails_jpeg(segments):
-    """Blocks of EXIF, each with a thumbnail of few bytes and many scans."""
+# Prefixes that each stand for two namespaces in turn.
+NAMESPACES = b''.join(b'<a xmlns:p%d="http://ns.adobe.com/tiff/1.0/" xmlns:p%d="u:x"/>' %
+                      (i, i) for i in range(8))
+
+
+def thumbnail_exif():
+    """With a thumbnail of few bytes and many scans."""
     scans = many_scans(60, 1024)
     links = [(0x0201, 4, 1, 56), (0x0202, 4, 1, len(scans))]
-    block = (directory([(0x0112, 3, 1, 1)])[:-4] + struct.pack('<IH', 26, 2) +
-             b''.join(struct.pack('<HHII', *e) for e in links) + bytes(4) + scans)
-    return small_jpeg(*[app1(EXIF, block)] * segments)
+    return (directory([(0x0112, 3, 1, 1)])[:-4] + struct.pack('<IH', 26, 2) +
+            b''.join(struct.pack('<HHII', *e) for e in links) + bytes(4) + scans)
 
 
 def mpf_jpeg(pictures, behind):
@@ -177,12 +199,6 @@ def mpf_jpeg(pictures, behind):
     return file(len(file(0)) - 10) + inner * behind
 
 
-def resources_jpeg(segments):
-    """Photoshop's image resources, as short as they are: 12 bytes."""
-    return small_jpeg(*[segment(0xed, b'Photoshop 3.0\0' +
-                                b'8BIM\4\4\0\0\0\0\0\0' * 5400)] * segments)
-
-
 def regions_jpeg(regions):
     """Very many faces in a packet of XMP."""
     face = (b'<rdf:li><rdf:Description mwg-rs:Type="Face"><mwg-rs:Area '
@@ -195,30 +211,10 @@ def regions_jpeg(regions):
         b'</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions></rdf:Description>')))
 
 
-def png_xmp(chunks):
-    """Chunks of 65 KB that inflate to 63 MB of XMP each."""
-    text = deflate_text(b'<rdf:li xml:lang="x-default" tiff:Orientation="1"/>',
-                        63 << 20)
-    body = b'XML:com.adobe.xmp\0\0' + text
-    return png(1, 1, 8, 0, zlib.compress(bytes(2)),
-               *[chunk(b'zTXt', body)] * chunks)
-
-
 def xmp_png(repeated):
     """XMP of 60 MB that is but one text, again and again."""
     return metadata_png(chunk(b'iTXt', b'XML:com.adobe.xmp\0\1\0\0\0' +
                               deflate_text(repeated, 60 << 20)))
-
-
-def deflate_text(repeated, size):
-    packer = zlib.compressobj(9)
-    head, tail = xmp(b'|').split(b'|')
-    block = repeated * ((1 << 20) // len(repeated))
-    out = [packer.compress(head)]
-    for _ in range(size // len(block)):
-        out.append(packer.compress(block))
-    out.append(packer.compress(tail))
-    return b''.join(out) + packer.flush()
 
 
 def icc_png():
@@ -245,23 +241,16 @@ def empty_blocks_png(blocks):
 
 
 def empty_chunks_png(chunks):
-    whole = png(1, 1, 8, 0, zlib.compress(bytes(2)))
+    whole = metadata_png()
     return whole[:33] + chunk(b'IDAT') * chunks + whole[33:]
 
 
 def frames_apng(frames, width, height):
     """An animation of many large flat frames, all the same bytes."""
     samples = deflate_zeros((width + 1) * height)
-    control = struct.pack('>IIIIHHBB', width, height, 0, 0, 1, 10, 0, 0)
-    parts, number = [], 1
-    for _ in range(frames - 1):
-        parts.append(chunk(b'fcTL', struct.pack('>I', number) + control))
-        parts.append(chunk(b'fdAT', struct.pack('>I', number + 1) + samples))
-        number += 2
-    still = png(width, height, 8, 0, samples,
-                chunk(b'acTL', struct.pack('>II', frames, 0)),
-                chunk(b'fcTL', struct.pack('>I', 0) + control))
-    return still[:-12] + b''.join(parts) + chunk(b'IEND')
+    return png(width, height, 8, 0, samples, actl(frames), fctl(0, width, height),
+               behind=b''.join(fctl(n, width, height) + fdat(n + 1, samples)
+                               for n in range(1, 2 * frames - 1, 2)))
 
 
 # ---- JPEG --------------------------------------------------------------------
@@ -273,13 +262,17 @@ def arithmetic_jpeg(width, height, samplings=(0x11,) * 3):
                 scan(len(samplings)))
 
 
+def blocks(width, height):
+    return ((width + 7) // 8) * ((height + 7) // 8)
+
+
 def many_scans(scans, side):
     """One scan of the DC coefficients, of a bit a block, then many of others:
     a code of 0xe0 and 14 bits ends 32767 blocks at once (T.81, G.1.2.2)."""
-    blocks = ((side + 7) // 8) ** 2
+    n = blocks(side, side)
     parts = [STEPS, frame(0xc2, side, side), codes(0x00, [0]),
-             codes(0x10, [0xe0]), scan(1, 0, 0), bytes((blocks + 7) // 8)]
-    runs = (blocks + 32766) // 32767
+             codes(0x10, [0xe0]), scan(1, 0, 0), bytes((n + 7) // 8)]
+    runs = (n + 32766) // 32767
     bits = ('0' + '1' * 14) * runs
     bits += '1' * (-len(bits) % 8)
     data = int(bits, 2).to_bytes(len(bits) // 8, 'big')
@@ -292,18 +285,14 @@ def many_scans(scans, side):
 
 def restarts(width, height):
     """A restart marker after each block of two bits."""
-    blocks = ((width + 7) // 8) * ((height + 7) // 8)
+    n = blocks(width, height)
     data = b''.join(b'\x3f\xff' + bytes((0xd0 + i % 8,)) for i in range(8))
-    return jpeg(STEPS, frame(0xc0, width, height), codes(0x00, [0]),
-                codes(0x10, [0]), segment(0xdd, b'\0\1'), scan(),
-                (data * (blocks // 8 + 1))[:3 * blocks - 2])
+    return gray_jpeg(width, height, (data * (n // 8 + 1))[:3 * n - 2],
+                     segment(0xdd, b'\0\1'))
 
 
 def baseline_rows(width, height):
-    """Baseline, of two bits a block."""
-    blocks = ((width + 7) // 8) * ((height + 7) // 8)
-    return jpeg(STEPS, frame(0xc0, width, height), codes(0x00, [0]),
-                codes(0x10, [0]), scan(), bytes((blocks + 3) // 4))
+    return gray_jpeg(width, height, bytes((blocks(width, height) + 3) // 4))
 
 
 # ---- Formats without a library -----------------------------------------------
@@ -359,7 +348,8 @@ FILES = {
     'comments-250000.jpg': lambda: small_jpeg(segment(0xfe) * 250000),
     'extended-437k.jpg': lambda: many_packets(437000),
     'extended-873k.jpg': lambda: many_packets(873000),
-    'xmp-65k.png': lambda: png_xmp(1),
+    'xmp-65k.png': lambda: packed_xmp_png(
+        b'<rdf:li xml:lang="x-default" tiff:Orientation="1"/>', 63 << 20),
     'tags.png': lambda: xmp_png(b'<'),
     'nested.png': lambda: xmp_png(b'<tiff:a>'),
     'begun-comments.png': lambda: xmp_png(b'<!--'),
@@ -367,8 +357,7 @@ FILES = {
     'frames.png': lambda: frames_apng(400, 1000, 1000),
     'frames-columns.png': lambda: frames_apng(1000, 1, 100000),
     'frames-rows.png': lambda: frames_apng(300, 100000, 1),
-    'chunks-60000.png': lambda: png(1, 1, 8, 0, zlib.compress(bytes(2)),
-                                    *[chunk(b'tEXt', b'a\0')] * 60000),
+    'chunks-60000.png': lambda: metadata_png(*[chunk(b'tEXt', b'a\0')] * 60000),
     'arithmetic.jpg': lambda: arithmetic_jpeg(12900, 12900),
     'arithmetic-gray.jpg': lambda: arithmetic_jpeg(20000, 20000, (0x11,)),
     'arithmetic-wide.jpg': lambda: arithmetic_jpeg(65500, 7600, (0x11,)),
@@ -399,14 +388,16 @@ FILES = {
     'cut.pam': lambda: (b'P7\nWIDTH 22000\nHEIGHT 22000\nDEPTH 16\nMAXVAL 65535'
                         b'\nENDHDR\n' + bytes(200)),
     'cut.bmp': lambda: run_length_bmp(22000, 22000)[:70],
-    'directories.jpg': lambda: exif_jpeg(15),
+    'directories.jpg': lambda: small_jpeg(*[app1(EXIF, long_exif())] * 15),
     'listed.jpg': lambda: mpf_jpeg(4000, 400),
-    'thumbnails.jpg': lambda: thumbnails_jpeg(100),
-    'strips.jpg': lambda: strips_jpeg(15),
+    'thumbnails.jpg': lambda: small_jpeg(*[app1(EXIF, thumbnail_exif())] * 100),
+    'strips.jpg': lambda: small_jpeg(*[app1(EXIF, strips_exif(65000))] * 15),
     'strips.png': lambda: metadata_png(chunk(b'eXIf', strips_exif(1 << 20))),
     'raw-profile.png': lambda: raw_profile_png(10, 20 << 20),
-    'namespaces.png': lambda: namespaces_png(60 << 20),
-    'resources.jpg': lambda: resources_jpeg(15),
+    'namespaces.png': lambda: packed_xmp_png(NAMESPACES, 60 << 20),
+    # As short as they are: 12 bytes.
+    'resources.jpg': lambda: small_jpeg(*[segment(
+        0xed, b'Photoshop 3.0\0' + b'8BIM\4\4\0\0\0\0\0\0' * 5400)] * 15),
     'regions.jpg': lambda: regions_jpeg(380),
     'restarts.jpg': lambda: restarts(4800, 4800),
     'header.jpg': lambda: baseline_rows(65500, 65500)[:200],
@@ -523,8 +514,7 @@ def check(program, place):
             sets = sets_of(name)
             if not sets:
                 continue
-            with open(os.path.join(place, name), 'wb') as file:
-                file.write(make())
+            write(os.path.join(place, name), make())
             for options in sets:
                 status, used, line, size = turn(program, options, place, name)
                 if (is_good(status, line, size, options,

@@ -21,6 +21,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from pieces import read, write
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(HERE, '..', '..', 'samples')
 FILES = ['openat', 'openat2', 'read', 'pread64', 'write', 'pwrite64', 'close',
@@ -85,8 +87,7 @@ class Case:
                         os.path.join(place, name))
         if self.there:
             shutil.copyfile(sample, os.path.join(place, 'out.png'))
-        with open(sample, 'rb') as f:
-            self.old = f.read() if self.there else None
+        self.old = read(sample) if self.there else None
 
     def run(self, place, before, settings=None, **more):
         """Runs it behind these words, with these in its environment."""
@@ -102,13 +103,8 @@ class Case:
                                 os.path.join(place, 'trace'), *options])
 
     def contents(self, place):
-        def read(name):
-            try:
-                with open(os.path.join(place, name), 'rb') as f:
-                    return f.read()
-            except FileNotFoundError:
-                return None
-        return [read(name) for name in self.outputs]
+        paths = [os.path.join(place, name) for name in self.outputs]
+        return [read(path) if os.path.exists(path) else None for path in paths]
 
     def points(self):
         """Which calls there are: (name, which one of them)."""
@@ -179,10 +175,9 @@ class Case:
 
 def make_large(program, place):
     """Pictures that several threads code."""
-    with open(os.path.join(place, 'large.ppm'), 'wb') as f:
-        f.write(b'P6 640 608 255\n' + bytes(
-            (x * x + y * 3 + c * 50) % 251 for y in range(608)
-            for x in range(640) for c in range(3)))
+    write(os.path.join(place, 'large.ppm'), b'P6 640 608 255\n' + bytes(
+        (x * x + y * 3 + c * 50) % 251 for y in range(608)
+        for x in range(640) for c in range(3)))
     for name in ('large.png', 'large.jpg'):
         subprocess.run([program, '-q', 'copy', 'large.ppm', name], cwd=place,
                        check=True)

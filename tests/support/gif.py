@@ -8,11 +8,14 @@
     gif.py first                the same, where B is a PAM with alpha of the first frame
 
 Pixels are read and written here from the bytes, by the words of GIF89a."""
+import functools
 import random
 import struct
 import sys
 
 import pieces
+from apng import pillow
+from pieces import read, write
 from turns import EXCHANGED, turn
 
 # ---- Writing -----------------------------------------------------------------
@@ -253,8 +256,7 @@ def bad():
 
 
 def unlzw(data, bits, n):
-    clear, at = 1 << bits, 0
-    stream, count = int.from_bytes(data, 'little'), 8 * len(data)
+    clear, at, count = 1 << bits, 0, 8 * len(data)
     table = width = last = None
 
     def reset():
@@ -265,7 +267,8 @@ def unlzw(data, bits, n):
     out, nxt = bytearray(), clear + 2
     while len(out) < n:
         assert at + width <= count, 'codes end early'
-        code = stream >> at & (1 << width) - 1
+        code = int.from_bytes(data[at // 8:at // 8 + 3], 'little') >> at % 8
+        code &= (1 << width) - 1
         at += width
         if code == clear:
             reset()
@@ -290,8 +293,7 @@ class Gif:
     """What a file says: `parts` are bytes that stay, and frames."""
 
     def __init__(self, name):
-        with open(name, 'rb') as file:
-            data = self.data = file.read()
+        data = self.data = read(name)
         assert data[:6] in (b'GIF87a', b'GIF89a')
         self.width, self.height, flags, back, self.aspect = struct.unpack_from(
             '<HHBBB', data, 6)
@@ -349,9 +351,10 @@ class Gif:
         self.frames.append(f)
         return end
 
+    @functools.cached_property
     def shown(self):
         """The screen after each frame, as browsers show it."""
-        screen = [[None] * self.width for _ in range(self.height)]
+        screen, shown = [[None] * self.width for _ in range(self.height)], []
         for f in self.frames:
             before = [list(row) for row in screen]
             colors = f.own or self.colors
@@ -361,15 +364,19 @@ class Gif:
                 index = f.rows[y - f.y][x - f.x]
                 if index != f.clear:
                     screen[y][x] = colors[3 * index:3 * index + 3] or b'\0\0\0'
-            yield [list(row) for row in screen]
+            shown.append([list(row) for row in screen])
             if f.dispose == 3:
                 screen = before
             for x, y in area if f.dispose == 2 else ():
                 screen[y][x] = None
+        return shown
+
+
+read_gif = functools.cache(Gif)
 
 
 def compare(op, a, b):
-    first, second = Gif(a), Gif(b)
+    first, second = read_gif(a), read_gif(b)
     swap = op in EXCHANGED
     size = (first.width, first.height)[::-1 if swap else 1]
     if (second.width, second.height) != size:
@@ -381,7 +388,7 @@ def compare(op, a, b):
         return 'the aspect is %d' % second.aspect
     if first.parts != second.parts:
         return 'other blocks differ'
-    for i, (f, g) in enumerate(zip(first.shown(), second.shown())):
+    for i, (f, g) in enumerate(zip(first.shown, second.shown)):
         if turn(f, op) != g:
             return 'frame %d is shown otherwise' % (i + 1)
     for i, (f, g) in enumerate(zip(first.frames, second.frames)):
@@ -391,9 +398,8 @@ def compare(op, a, b):
 
 
 def first(op, a, b):
-    with open(b, 'rb') as file:
-        head, data = file.read().split(b'ENDHDR\n', 1)
-    rows = turn(next(Gif(a).shown()), op)
+    head, data = read(b).split(b'ENDHDR\n', 1)
+    rows = turn(read_gif(a).shown[0], op)
     words = head.split()
     if (int(words[2]), int(words[4])) != (len(rows[0]), len(rows)):
         return 'its size'
@@ -406,27 +412,10 @@ def first(op, a, b):
     return None
 
 
-def pillow(op, a, b):
-    import numpy
-    from PIL import Image, ImageSequence
-    with Image.open(a) as first, Image.open(b) as second:
-        if first.n_frames != second.n_frames:
-            return 'the number of frames'
-        for i, (f, g) in enumerate(zip(ImageSequence.Iterator(first),
-                                       ImageSequence.Iterator(second))):
-            if f.info.get('duration') != g.info.get('duration'):
-                return 'the duration of frame %d' % (i + 1)
-            f, g = (numpy.asarray(x.convert('RGBA')).tolist() for x in (f, g))
-            if turn(f, op) != g:
-                return 'frame %d is shown otherwise' % (i + 1)
-    return None
-
-
 def main():
     if sys.argv[1] in ('make', 'bad'):
         for name, data in (kinds if sys.argv[1] == 'make' else bad)().items():
-            with open('%s/%s.gif' % (sys.argv[2], name), 'wb') as file:
-                file.write(data)
+            write('%s/%s.gif' % (sys.argv[2], name), data)
         return
     judge = {'compare': compare, 'pillow': pillow, 'first': first}[sys.argv[1]]
     for line in sys.stdin:

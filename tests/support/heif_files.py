@@ -10,7 +10,7 @@ import sys
 
 import pieces
 from heif_reader import CORNERS, EXIF, Heif, turned
-from pieces import exif, xmp_tag
+from pieces import exif, read, write, xmp_tag
 
 
 def box(kind, *parts, head=8):
@@ -338,19 +338,18 @@ def main():
             data = file if isinstance(file, bytes) else file.bytes()
             suffix = {'mini': '.avif', 'lost': '.heif', 'blend': '.heif'}.get(
                 name.split('-')[0], '.heic')
-            with open(name + suffix, 'wb') as f:
-                f.write(data)
+            write(name + suffix, data)
         return
     if sys.argv[1] == 'orientation':
         number = int((sys.argv + ['1'])[3])
-        shown = Heif(open(sys.argv[2], 'rb').read()).shown(number)
+        shown = Heif(read(sys.argv[2])).shown(number)
         print(next(n for n in range(1, 9)
                    if turned(CORNERS, EXIF[n]) == shown))
         return
     for line in sys.stdin:
         op, before, after = line.split()
         try:
-            check(op, open(before, 'rb').read(), open(after, 'rb').read())
+            check(op, read(before), read(after))
         except (AssertionError, ValueError, IndexError, KeyError) as why:
             print('%s %s: %s %s' % (op, before, type(why).__name__, why))
 

@@ -58,10 +58,7 @@ class Heif:
                                    end):
             b = Bits(self.data, a)
             version, flags = b.take(1), b.take(3)
-            number, _, kind = (b.take(4 if version == 3 else 2), b.take(2),
-                               self.data[b.at + 2:b.at + 6] if version != 3
-                               else None)
-            b = Bits(self.data, a + (8 if version == 3 else 6) + 2)
+            number, _ = b.take(4 if version == 3 else 2), b.take(2)
             kind = self.data[b.at:b.at + 4].decode('latin1')
             self.items[number] = (kind, flags & 1)
 

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 
-from pieces import EXIF, EXTENSION, raw_profile, segments
+from pieces import EXIF, EXTENSION, raw_profile, read, segments, write
 
 # Whether the axes are exchanged, and then which of them run backwards.
 TURNS = {
@@ -43,7 +43,7 @@ TAGS = [
     '-Comment=a comment of JPEG',
 ]
 # More than fits into one segment: it becomes Extended XMP.
-LONG = 'long ' * 20000
+LONG = b'long ' * 20000
 PAIRS = [
     ('IFD0:XResolution', 'IFD0:YResolution'),
     ('JFIF:XResolution', 'JFIF:YResolution'),
@@ -72,8 +72,7 @@ def make(name, thumbnail=None):
         subprocess.run(['exiftool', '-q', '-m', '-overwrite_original'] + TAGS
                        + ['-ThumbnailImage<=' + thumbnail, name], check=True)
         return
-    with open('long.txt', 'w') as f:
-        f.write(LONG)
+    write('long.txt', LONG)
     subprocess.run(['exiftool', '-q', '-m', '-overwrite_original'] + TAGS
                    + ['-XMP-dc:Description<=long.txt', name], check=True)
 
@@ -85,13 +84,11 @@ def blob(tag, name):
 
 def profiles(jpeg, png):
     """EXIF as text, XMP deflated, before the pixels."""
-    with open(png, 'rb') as f:
-        data = f.read()
+    data = read(png)
     at = 8 + 12 + 13
     data = (data[:at] + raw_profile('exif', EXIF + blob('-Exif', jpeg), False) +
             raw_profile('xmp', blob('-XMP', jpeg)) + data[at:])
-    with open(png, 'wb') as f:
-        f.write(data)
+    write(png, data)
 
 
 def turn_share(op, x, y, w=0.0, h=0.0):
@@ -128,8 +125,7 @@ def turn_regions(op, before, after):
 
 def check_guid(name):
     """What names Extended XMP is the digest of it."""
-    with open(name, 'rb') as f:
-        jpeg = f.read()
+    jpeg = read(name)
     parts, main = {}, b''
     head = EXTENSION
     for _, data in segments(jpeg):

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import pieces
-from pieces import exif, segment
+from pieces import exif, read, segment, write
 import turns
 
 FILM = b'\0\0\0\x18ftypmp42\0\0\0\0' + bytes(range(256)) * 3
@@ -224,17 +224,13 @@ def check(kind, op, before, after):
 
 if __name__ == '__main__':
     if sys.argv[1] == 'make':
-        with open(sys.argv[3], 'wb') as f:
-            f.write(make(sys.argv[2]))
+        write(sys.argv[3], make(sys.argv[2]))
     elif sys.argv[1] == 'same':  # sample by sample, each picture
-        with open(sys.argv[2], 'rb') as f, open(sys.argv[3], 'rb') as g:
-            a, b = (list(map(samples, pictures(x.read()))) for x in (f, g))
+        a, b = (list(map(samples, pictures(read(name)))) for name in sys.argv[2:4])
         sys.exit(len(a) < 2 or a != b)
     elif sys.argv[1] == 'sizes':  # of each picture
-        with open(sys.argv[2], 'rb') as f:
-            print(*('%dx%d' % samples(p)[:2] for p in pictures(f.read())))
+        print(*('%dx%d' % samples(p)[:2] for p in pictures(read(sys.argv[2]))))
     elif sys.argv[1] == 'kinds':  # but those that are cases of their own
         print('\n'.join(k for k, v in KINDS.items() if 'apart' not in v))
     else:
-        with open(sys.argv[4], 'rb') as f, open(sys.argv[5], 'rb') as g:
-            check(sys.argv[2], sys.argv[3], f.read(), g.read())
+        check(sys.argv[2], sys.argv[3], read(sys.argv[4]), read(sys.argv[5]))

@@ -13,7 +13,7 @@ import struct
 import sys
 
 import pieces
-from pieces import box, xmp_tag
+from pieces import box, read, write, xmp_tag
 from turns import then
 
 
@@ -314,11 +314,15 @@ def parts(data):
     return stream, beside
 
 
+def tag_at(exif):
+    return exif.find(b'\x01\x12\0\3' if exif[4:5] == b'M' else b'\x12\1\3\0')
+
+
 def tags(beside):
     exif = xml = None
     for kind, body in beside:
         if kind == b'Exif':
-            at = body.find(b'\x01\x12\0\3') if body[4:5] == b'M' else body.find(b'\x12\1\3\0')
+            at = tag_at(body)
             exif = 0 if at < 0 else body[at + 9] if body[4:5] == b'M' else body[at + 8]
         if kind == b'xml ':
             xml = int(body.split(b'tiff:Orientation="')[1][:1])
@@ -330,7 +334,7 @@ def plain(beside, rebuilt):
     out = []
     for kind, body in beside:
         if kind == b'Exif':
-            at = body.find(b'\x01\x12\0\3') if body[4:5] == b'M' else body.find(b'\x12\1\3\0')
+            at = tag_at(body)
             body = body[:at + 8] + body[at + 10:] if at > 0 else body
         if kind == b'xml ':
             body = body.split(b'tiff:Orientation="')[0] + body.split(b'"')[-1]
@@ -382,15 +386,14 @@ def main():
                 sum(b << k for k, b in enumerate(w.bits[j:j + 8]))
                 for j in range(0, len(w.bits), 8)) + random.randbytes(NOISE)
             data = container(stream)
-            with open('%s/%d.jxl' % (sys.argv[3], i), 'wb') as f:
-                f.write(data)
+            write('%s/%d.jxl' % (sys.argv[3], i), data)
             ends = data[0] == 0 and b'\0\0\0\0jxlc' not in data
             print('%d.jxl %d %d %s' % (i, *stored, 'cut' if ends else 'any'))
     elif sys.argv[1] == 'tags':
-        stream, beside = parts(open(sys.argv[2], 'rb').read())
+        stream, beside = parts(read(sys.argv[2]))
         print(meaning(stream)[0], *tags(beside))
     else:
-        check(sys.argv[2], *(open(name, 'rb').read() for name in sys.argv[3:5]))
+        check(sys.argv[2], *map(read, sys.argv[3:5]))
 
 
 main()

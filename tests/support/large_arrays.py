@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 from arrays import TURNS, same, saved
+from pieces import read, write
 
 # Type, shape, layout, order: pixels from one byte to many.
 ARRAYS = [
@@ -57,17 +58,14 @@ def check(program, options, name, want, layout, order):
     status, said = turn(program, options, name, 'out.npy', layout)
     if status or 'through a temporary file' not in said:
         return said
-    with open('out.npy', 'rb') as file:
-        return '' if same(file.read(), saved(want, order)) else 'another array'
+    return '' if same(read('out.npy'), saved(want, order)) else 'another array'
 
 
 def cut(array):
     """Cuts the file short: its array has zeros at its end then."""
-    with open('in.npy', 'rb') as file:
-        whole = file.read()
+    whole = read('in.npy')
     left = len(whole) // 3
-    with open('cut.npy', 'wb') as file:
-        file.write(whole[:left])
+    write('cut.npy', whole[:left])
     flat = array.reshape(-1).copy()
     flat[left - (len(whole) - array.nbytes):] = 0
     return flat.reshape(array.shape)
@@ -78,8 +76,7 @@ def main(program, *options):
     failures = passed = 0
     for i, (type_, shape, layout, order) in enumerate(ARRAYS):
         array = make(rng, type_, shape, order)
-        with open('in.npy', 'wb') as file:
-            file.write(saved(array, order))
+        write('in.npy', saved(array, order))
         ops = list(TURNS)[1:] if i < 3 else ['rotate90', 'flipv', 'transverse']
         if not WHOLE:
             ops = ops[i % 3::3]
@@ -98,8 +95,7 @@ def main(program, *options):
             if why:
                 print('FAIL %s %s %s %s: %s' % (type_, shape, order, op, why))
     for type_, shape, layout, order in LARGE:
-        with open('in.npy', 'wb') as file:
-            file.write(saved(make(rng, type_, shape, order), order))
+        write('in.npy', saved(make(rng, type_, shape, order), order))
         status, said = turn(program, [*options, 'rotate90'], 'in.npy', 'none.npy',
                             layout)
         refused = status == 1 and 'of --max-memory' in said

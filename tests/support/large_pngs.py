@@ -6,7 +6,7 @@ import struct
 import zlib
 
 from apng import Kind, actl, fctl, fdat
-from pieces import chunk
+from pieces import chunk, write
 
 # A palette and a color that are transparent, few bits; then interlaced ones.
 PICTURES = {
@@ -66,16 +66,13 @@ def main():
     for name, kind, apart in (('moving', Kind(8, 2, 0), 0),
                               ('apart', Kind(8, 6, 0), 1),
                               ('moving-passes', Kind(8, 2, 1), 0)):
-        with open(name + '.png', 'wb') as file:
-            file.write(moving(kind, apart))
+        write(name + '.png', moving(kind, apart))
     for name, kind in PICTURES.items():
         rng = random.Random(name)
         size = kind.channels * (1 + (kind.depth == 16))
         width, height = 9000000 // size // 2503, 2503
-        with open(name + '.png', 'wb') as file:
-            file.write(kind.head(width, height) + chunks(kind, rng) +
-                       chunk(b'IDAT', samples(kind, width, height, rng)) +
-                       chunk(b'IEND'))
+        write(name + '.png', kind.head(width, height) + chunks(kind, rng) +
+              chunk(b'IDAT', samples(kind, width, height, rng)) + chunk(b'IEND'))
 
 
 if __name__ == '__main__':

@@ -1,7 +1,18 @@
 """What files are made of: chunks of PNG, segments of JPEG, resources of Photoshop,
-EXIF, XMP and boxes."""
+EXIF, XMP and boxes; and whole files, read and written."""
 import struct
 import zlib
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def write(path, data):
+    with open(path, 'wb') as file:
+        file.write(data)
+
 
 # Of interlaced PNG: the first column and row, and how far the next ones are.
 PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4),

@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 
-from pieces import box, xmp_tag
+from pieces import box, read, write, xmp_tag
 import tiff
 from tiff import SIZES, Writer
 from turns import then
@@ -134,30 +134,29 @@ def pages(o, order, big, kind):
 
 
 def make(place):
-    def write(name, data):
-        with open(os.path.join(place, name), 'wb') as file:
-            file.write(data)
+    def put(name, data):
+        write(os.path.join(place, name), data)
     os.makedirs(place, exist_ok=True)
     for o in [None, *range(1, 9)]:
         n = o or 0
         for name in ('dng', 'dngcfa', 'nef', 'arw', 'srw', 'pef'):
             for order in '<>':
                 side = 'le' if order == '<' else 'be'
-                write(f'{name}-{side}-{n}.{name[:3]}', raw(name, o, order))
-        write(f'big-{n}.dng', raw('dng', o, '>', True))
-        write(f'canon-{n}.cr2', raw('cr2', o))
+                put(f'{name}-{side}-{n}.{name[:3]}', raw(name, o, order))
+        put(f'big-{n}.dng', raw('dng', o, '>', True))
+        put(f'canon-{n}.cr2', raw('cr2', o))
         for name in ('orf', 'orf2', 'rw2'):
-            write(f'{name}-{n}.{name[:3]}', raw(name, o))
-        write(f'orfm-{n}.orf', raw('orfm', o, '>'))
+            put(f'{name}-{n}.{name[:3]}', raw(name, o))
+        put(f'orfm-{n}.orf', raw('orfm', o, '>'))
         for order in '<>':
             for big in (False, True):
-                write('pages-%d%d-%d.tif' % (order == '>', big, n),
+                put('pages-%d%d-%d.tif' % (order == '>', big, n),
                       pages(o, order, big, 3))
             if o:
-                write('long-%d-%d.tif' % (order == '>', n),
+                put('long-%d-%d.tif' % (order == '>', n),
                       pages(o, order, False, 4))
-                write('canon-%d-%d.cr3' % (order == '>', n), cr3(o, order))
-                write('fuji-%d-%d.raf' % (order == '>', n), raf(o, order))
+                put('canon-%d-%d.cr3' % (order == '>', n), cr3(o, order))
+                put('fuji-%d-%d.raf' % (order == '>', n), raf(o, order))
 
 
 # ---- Judging -----------------------------------------------------------------
@@ -225,11 +224,9 @@ def wanted(name, was, operation):
 def check(operation, place, out):
     names, wrong = sorted(os.listdir(place)), 0
     for name in names:
-        with open(os.path.join(place, name), 'rb') as file:
-            before = file.read()
+        before = read(os.path.join(place, name))
         try:
-            with open(os.path.join(out, name), 'rb') as file:
-                after = file.read()
+            after = read(os.path.join(out, name))
         except OSError:
             print(name, 'is missing')
             wrong += 1

@@ -8,7 +8,7 @@ with a few behind it. The pictures are whole, so every file can be turned.
 import os
 import sys
 
-from pieces import chunk, segment
+from pieces import chunk, read, segment, write
 
 SEGMENTS = [
     (0xe0, b'JFIF\0'), (0xe0, b'JFXX\0\x10'), (0xe0, b'JFXX\0\x11'),
@@ -51,12 +51,8 @@ def pngs(base):
 def main():
     for kind, base, made in (('jpg', sys.argv[1], jpegs),
                              ('png', sys.argv[2], pngs)):
-        with open(base, 'rb') as f:
-            data = f.read()
-        for i, picture in enumerate(made(data)):
-            name = os.path.join(sys.argv[3], '%s-%03d.%s' % (kind, i, kind))
-            with open(name, 'wb') as f:
-                f.write(picture)
+        for i, picture in enumerate(made(read(base))):
+            write(os.path.join(sys.argv[3], '%s-%03d.%s' % (kind, i, kind)), picture)
 
 
 main()

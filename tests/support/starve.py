@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import apng
 import pieces
-from pieces import app1, chunk, raw_profile, segment
+from pieces import app1, chunk, raw_profile, read, segment
 from strip_pictures import exif as full_exif, full_jpeg
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,8 +33,7 @@ AFTER = 3  # runs more than there are allocations: threads come in any order
 # ---- Pictures -----------------------------------------------------------
 
 def sample(name):
-    with open(os.path.join(SAMPLES, name), 'rb') as f:
-        return f.read()
+    return read(os.path.join(SAMPLES, name))
 
 
 def noise(n, smooth=16):
@@ -246,17 +245,14 @@ class Case:
         self.program, self.library = program, library
         self.place = os.path.join(place, name)
         self.file = 'in.' + self.suffix
+        self.path = os.path.join(self.place, self.file)
         in_place = '--in-place' in self.arguments
         self.names = [self.file] if in_place else [self.file, self.file]
         os.mkdir(self.place)
 
-    def write(self):
-        with open(os.path.join(self.place, self.file), 'wb') as f:
-            f.write(self.before)
-
     def run(self, at, times):
         """The status, what was said, and how many allocations there were."""
-        self.write()
+        pieces.write(self.path, self.before)
         read, write = os.pipe()
         env = dict(os.environ, LD_PRELOAD=self.library, STARVE_AT=str(at),
                    STARVE_FOR=str(times), STARVE_COUNT=str(write))
@@ -276,8 +272,7 @@ class Case:
     def judge(self, status, said):
         """What is wrong; None: nothing."""
         left = os.listdir(self.place)
-        with open(os.path.join(self.place, self.file), 'rb') as f:
-            now = f.read()
+        now = read(self.path)
         if left != [self.file]:
             return 'leaves %s' % left
         if status == 0 and (now, said) != (self.after, self.said):
@@ -301,8 +296,7 @@ class Case:
     def sweep(self, most):
         """How many runs there were, and what was wrong with some."""
         status, self.said, count = self.run(0, 1)
-        with open(os.path.join(self.place, self.file), 'rb') as f:
-            self.after = f.read()
+        self.after = read(self.path)
         if status or self.after == self.before:
             return 1, ['%s: status %d with enough memory: %s' %
                        (self.name, status, self.said)]

@@ -11,7 +11,7 @@ import sys
 import zlib
 
 from pieces import (EXIF, EXTENSION, XMP, app1, chunk, chunks, extended_xmp,
-                    raw_profile, resource, segment)
+                    raw_profile, read, resource, segment, write, xmp)
 from tiff import Writer
 
 # Every piece has a mark of its own, so that bytes that stay are found.
@@ -49,8 +49,7 @@ def exif(mark, thumbnail):
 
 
 def packet(mark, more=''):
-    return ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.'
-            'w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" '
+    return xmp(('<rdf:Description rdf:about="" '
             'xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:dc="http://purl.'
             'org/dc/elements/1.1/" xmlns:gpsns="urn:x" xmlns:dji="http://www.dji.'
             'com/drone-dji/1.0/" xmlns:geo="http://www.w3.org/2003/01/geo/wgs84_'
@@ -68,7 +67,7 @@ def packet(mark, more=''):
             '<exif:GPSTrack><rdf:Seq><rdf:li>77.7777</rdf:li></rdf:Seq>'
             '</exif:GPSTrack><xap:Thumbnails><rdf:Alt><rdf:li img:width="1" '
             'img:image="THUMB-XMP-MARK"/></rdf:Alt></xap:Thumbnails>'
-            '</rdf:Description></rdf:RDF></x:xmpmeta>' % (more, mark)).encode()
+            '</rdf:Description>' % (more, mark)).encode())
 
 
 def with_mark(jpeg, mark):
@@ -101,12 +100,12 @@ def full_jpeg(jpeg):
 def full_png(png, jpeg):
     thumb = with_mark(jpeg, b'THUMB-EXIF-MARK')
     both = exif(b'EXIF-MARK', thumb)
-    xmp = packet('XMP-MARK')
+    text = packet('XMP-MARK')
     return (png[:33] + chunk(b'iCCP', b'x\0\0' + zlib.compress(b'ICC-MARK')) +
             chunk(b'eXIf', both) +
-            chunk(b'iTXt', b'XML:com.adobe.xmp\0\1\0\0\0' + zlib.compress(xmp)) +
-            raw_profile('exif', EXIF + both) + raw_profile('xmp', xmp) +
-            raw_profile('APP1', EXIF + both) + raw_profile('APP1', XMP + xmp) +
+            chunk(b'iTXt', b'XML:com.adobe.xmp\0\1\0\0\0' + zlib.compress(text)) +
+            raw_profile('exif', EXIF + both) + raw_profile('xmp', text) +
+            raw_profile('APP1', EXIF + both) + raw_profile('APP1', XMP + text) +
             chunk(b'tEXt', b'exif:GPSLatitude\x0088.8888') +
             chunk(b'tEXt', b'Comment\0COMMENT-MARK') + png[33:])
 
@@ -150,8 +149,7 @@ def digest_is_right(data):
 
 
 def check(words, path, turned):
-    with open(path, 'rb') as f:
-        data = f.read()
+    data = read(path)
     text, _ = said(data)
     png = data[:4] == b'\x89PNG'
     bad = []
@@ -180,14 +178,9 @@ def main():
     if sys.argv[1] == 'check':
         check(sys.argv[2].split(','), sys.argv[3], len(sys.argv) > 4)
         return
-    with open(sys.argv[2], 'rb') as f:
-        jpeg = f.read()
-    with open(sys.argv[3], 'rb') as f:
-        png = f.read()
-    for name, data in (('full.jpg', full_jpeg(jpeg)),
-                       ('full.png', full_png(png, jpeg))):
-        with open(sys.argv[4] + '/' + name, 'wb') as f:
-            f.write(data)
+    jpeg = read(sys.argv[2])
+    write(sys.argv[4] + '/full.jpg', full_jpeg(jpeg))
+    write(sys.argv[4] + '/full.png', full_png(read(sys.argv[3]), jpeg))
 
 
 if __name__ == '__main__':

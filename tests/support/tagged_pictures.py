@@ -6,11 +6,11 @@
 Names in DIR say what a viewer has to see, and what has to be said:
 PLACES-VALUE[-OTHER].jpg, where the first place counts.
 """
-import os
 import sys
 import zlib
 
-from pieces import EXIF, XMP, app1, chunk, exif, extended_xmp, raw_profile
+import pieces
+from pieces import EXIF, XMP, app1, chunk, exif, extended_xmp, raw_profile, read, write
 import turns
 
 TIFF = 'http://ns.adobe.com/tiff/1.0/'
@@ -20,10 +20,8 @@ def xmp(n, element=False, prefix='tiff', more=''):
     inner = '>' if element else ' %s:Orientation="%d">' % (prefix, n)
     if element:
         inner += '<%s:Orientation> %d </%s:Orientation>' % (prefix, n, prefix)
-    return ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
-            '"http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description'
-            ' rdf:about="" xmlns:%s="%s"%s%s</rdf:Description></rdf:RDF>'
-            '</x:xmpmeta>' % (prefix, TIFF, more, inner)).encode()
+    return pieces.xmp(('<rdf:Description rdf:about="" xmlns:%s="%s"%s%s'
+                       '</rdf:Description>' % (prefix, TIFF, more, inner)).encode())
 
 
 def extended(n):
@@ -75,45 +73,27 @@ def contradictions():
                itxt(xmp(other, True)), chunk(b'eXIf', exif(n)))
 
 
-def write(folder, name, data):
-    with open(os.path.join(folder, name), 'wb') as f:
-        f.write(data)
-
-
 def make(jpeg, png, folder):
-    with open(jpeg, 'rb') as f:
-        jpeg = f.read()
-    with open(png, 'rb') as f:
-        png = f.read()
+    jpeg, png, folder = read(jpeg), read(png), folder + '/'
     end = len(png) - 12  # where IEND is
     for n in range(1, 9):
         for name, (made, place) in JPEGS.items():
-            write(folder, '%s-%d-%s.jpg' % (place, n, name),
+            write(folder + '%s-%d-%s.jpg' % (place, n, name),
                   jpeg[:2] + made(n) + jpeg[2:])
         for name, (made, place) in PNGS.items():
-            write(folder, '%s-%d-%s.png' % (place, n, name),
+            write(folder + '%s-%d-%s.png' % (place, n, name),
                   png[:33] + made(n) + png[33:])
-            write(folder, '%s-%d-%s-behind.png' % (place, n, name),
+            write(folder + '%s-%d-%s-behind.png' % (place, n, name),
                   png[:end] + made(n) + png[end:])
     for name, segments, before, behind in contradictions():
-        write(folder, name + '.jpg', jpeg[:2] + segments + jpeg[2:])
-        write(folder, name + '.png',
+        write(folder + name + '.jpg', jpeg[:2] + segments + jpeg[2:])
+        write(folder + name + '.png',
               png[:33] + before + png[33:end] + behind + png[end:])
 
 
 def turn(n, source, target):
-    with open(source, 'rb') as f:
-        picture = turns.pixels(f.read())
-    w, h, pixels = turns.turned(list(turns.SOURCES)[n - 1], picture)
-    with open(target, 'wb') as f:
-        f.write(b'P6\n%d %d\n255\n' % (w, h) + b''.join(pixels))
+    w, h, pixels = turns.turned(turns.TAGS[int(n) - 1], turns.pixels(read(source)))
+    write(target, b'P6\n%d %d\n255\n' % (w, h) + b''.join(pixels))
 
 
-def main():
-    if sys.argv[1] == 'make':
-        make(*sys.argv[2:])
-    else:
-        turn(int(sys.argv[2]), *sys.argv[3:])
-
-
-main()
+{'make': make, 'turn': turn}[sys.argv[1]](*sys.argv[2:])

@@ -15,9 +15,9 @@ import struct
 import sys
 import zlib
 
-from turns import SOURCES as TURNS, turn
+from pieces import read, write
+from turns import TAGS, turn
 
-TAGGED = list(TURNS)  # by orientation, from 1
 SIZES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 LETTERS = {1: 'B', 3: 'H', 4: 'I', 12: 'd', 13: 'I', 16: 'Q', 18: 'Q'}
 LEADS = 330, 34665, 34853, 40965
@@ -156,10 +156,7 @@ class Reader:
     """Of a file, or of bytes, in which it begins at `base`."""
 
     def __init__(self, name, base=0):
-        self.data, self.base = name, base
-        if not isinstance(name, bytes):
-            with open(name, 'rb') as file:
-                self.data = file.read()
+        self.data, self.base = name if isinstance(name, bytes) else read(name), base
         self.order = '>' if self.data[base:base + 2] == b'MM' else '<'
         self.big = struct.unpack_from(self.order + 'H', self.data, base + 2)[0] == 43
         self.word = 'Q' if self.big else 'I'
@@ -251,7 +248,7 @@ def check(op, before, after):
     for was, made in zip(ins, outs):
         if 256 in was:
             tag = a.values(was, 274, [1])[0]
-            shown = turned(TAGGED[tag - 1] if 1 <= tag <= 8 else 'copy',
+            shown = turned(TAGS[tag - 1] if 1 <= tag <= 8 else 'copy',
                            *a.pixels(was))
             want = turned(op, *shown)
             assert want == b.pixels(made), 'other pixels'
@@ -273,23 +270,20 @@ def retag(n, before, after):
             while (at := data.find(entry, at + 1)) >= 0:
                 data[at + len(entry):at + len(entry) + 2] = struct.pack(
                     reader.order + 'H', int(n))
-    with open(after, 'wb') as file:
-        file.write(data)
+    write(after, data)
 
 
 def again(tag, other, before, after):
     reader = Reader(before)
     head = struct.pack(reader.order + 'HH', int(tag), 5)
-    with open(after, 'wb') as file:
-        file.write(reader.data.replace(head, struct.pack(
-            reader.order + 'HH', int(other), 5)))
+    write(after, reader.data.replace(head, struct.pack(
+        reader.order + 'HH', int(other), 5)))
 
 
 def save(name, writer, *pages):
     for tags in pages:
         writer.directory(tags, writer.link)
-    with open(name, 'wb') as file:
-        file.write(writer.out)
+    write(name, writer.out)
 
 
 def make(folder='.'):
@@ -365,15 +359,14 @@ def make(folder='.'):
     save('loop.tif', w, w.picture((23, 17), 8), w.picture((23, 17), 8))
     data = bytearray(w.out)
     data[w.link:w.link + 4] = data[4:8]
-    open('loop.tif', 'wb').write(data)
-    open('cut.tif', 'wb').write(data[:w.link - 20])
+    write('loop.tif', data)
+    write('cut.tif', data[:w.link - 20])
 
 
 def old_jpeg(jpeg, name):
     """The samples of a JPEG file without a tag of orientation, as it would be in an
     old TIFF; and a thumbnail that is no JPEG, though it says so."""
-    with open(jpeg, 'rb') as file:
-        data = file.read()
+    data = read(jpeg)
     at = next(i for i in range(2, len(data)) if data[i] == 0xff and
               data[i + 1] in (0xc0, 0xc2))
     h, w, samples = struct.unpack_from('>HHB', data, at + 5)
@@ -390,13 +383,11 @@ def old_jpeg(jpeg, name):
         writer.link)
     writer.directory({513: (4, [writer.append(data)]), 514: (4, [len(data)])},
                      writer.link)
-    with open(name, 'wb') as file:
-        file.write(writer.out)
+    write(name, writer.out)
 
 
 def chroma(jpeg, name):
-    with open(jpeg, 'rb') as file:
-        data = file.read()
+    data = read(jpeg)
     w, h = 16, 10
     samples = bytes(range(40, 40 + w * h // 4 * 6 % 200)) * 9
     samples = samples[:w * h // 4 * 6]
@@ -408,8 +399,7 @@ def chroma(jpeg, name):
         266: (3, [2]), 273: (4, [place]), 277: (3, [3]), 278: (3, [h]),
         279: (4, [len(flipped)]), 513: (4, [thumb]), 514: (4, [len(data)]),
         530: (3, [2, 2])}, writer.link)
-    with open(name, 'wb') as file:
-        file.write(writer.out)
+    write(name, writer.out)
 
 
 def field(tag, name):

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 import turns
-from pieces import exif
+from pieces import exif, read, write
 
 
 def turned(array, op):
@@ -248,19 +248,15 @@ def make(folder, seed):
     for i in range(3):
         files['anim%d-lossy' % i] = animation(rng, [None, 'hard', 'mixed'][i], True)
     for name, data in files.items():
-        with open(os.path.join(folder, name + '.webp'), 'wb') as file:
-            file.write(data)
+        write(os.path.join(folder, name + '.webp'), data)
 
 
 def main():
     if sys.argv[1] == 'make':
         make(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
         return 0
-    data = []
-    for name in sys.argv[3:5]:
-        with open(name, 'rb') as file:
-            data.append(file.read())
-    wrong = judge(sys.argv[2], *data, float(sys.argv[5]) if len(sys.argv) > 5 else 0)
+    wrong = judge(sys.argv[2], *map(read, sys.argv[3:5]),
+                  float(sys.argv[5]) if len(sys.argv) > 5 else 0)
     for line in wrong:
         print(sys.argv[2], sys.argv[3] + ':', line)
     return 1 if wrong else 0
