@@ -84,8 +84,6 @@ rotate90 in.png out.psd | out.psd: gimgxf does not write PSD; write PNG, and con
 --format jpge rotate90 in.png o | --format: 'jpge' is not a format; did you mean 'jpeg'?
 # Options of this program, nearly.
 --frobnicate | unknown option '--frobnicate'; see --help
---fromat png rotate90 in.png o | unknown option '--fromat'; did you mean '--format'?
-rotate90 --inplace in.png | unknown option '--inplace'; did you mean '--in-place'?
 rotate90 -dry-run in.png | unknown option '-dry-run'; a long option has two dashes: --dry-run
 rotate90 -directory=new in.png | unknown option '-directory'; a long option has two dashes: --directory
 rotate90 in.png -quality 90 out.jpg | unknown option '-quality'; a long option has two dashes: --quality
@@ -94,8 +92,6 @@ rotate90 --no in.png o.png | --no: could be one of no-clobber, no-restart
 --ma 3 copy in.png o.png | --ma: could be one of manifest, max-pixels, max-memory, max-seconds, max-vram
 --json=1 | --json: takes no value, but '1' was given
 rotate90 in.png o.jpg --quality | --quality: a value is missing; expected --quality N (encode a JPEG anew, 1 to 100)
-rotate90 --quality 101 in.png out.jpg | --quality: 101 is out of range; expected 1 to 100
-rotate90 --quality 90% in.png out.jpg | --quality: '90%' is not a number; expected 1 to 100
 rotate90 --depth 12 in.png out.png | --depth: '12' is not known; expected 8, 16 or float
 rotate90 --edge trimm a.jpg out.jpg | --edge: 'trimm' is not known; expected reencode, trim, tag or fail; did you mean 'trim'?
 rotate90 --backend gpu in.png out.png | --backend: 'gpu' is not known; did you mean 'cuda'?
@@ -107,7 +103,6 @@ rotate90 --strip gps a.jpg out.jpg | --strip: a value is joined by '=': --strip=
 --strip=gps, copy in.png o.png | --strip: '' is not known; expected $strips
 --background '#12345' copy in.png o.png | --background: '#12345' $color
 --background 0x1234 copy in.png o.png | --background: '0x1234' $color
---max-pixels 12Q copy in.png o.png | --max-pixels: '12Q' is not a number; expected one as 500000, or with K, M or G as 500M
 --device 0,0 copy in.png o.png | --device: '0,0' names a GPU twice
 -j 0 copy in.png o.png | --threads: 0 is out of range; expected 1 to 1024
 --threads 2x copy in.png o.png | --threads: '2x' is not a number; expected 1 to 1024
@@ -121,6 +116,37 @@ copy --progressive a.jpg o.jpg | unknown option '--progressive'; leave it out: a
 -trim -rotate 90 a.jpg o.jpg | unknown option '-trim'; did you mean '--edge trim'?
 -perfect -rotate 90 a.jpg o.jpg | unknown option '-perfect'; did you mean '--lossless'?
 END
+# Values that are no numbers, or too small or large; and words that are nearly right.
+ways='expected auto, cpu or cuda'
+{
+    for n in 0 -5 101 99999999999999999999; do
+        echo "--quality=$n | --quality: $n is out of range; expected 1 to 100"
+    done
+    for n in '' - x ' 9' +9 90%; do
+        echo "--quality='$n' | --quality: '$n' is not a number; expected 1 to 100"
+    done
+    for n in 0 0K 18446744073709551616 18446744074G; do
+        echo "--max-pixels=$n | --max-pixels: $n is out of range; expected 1 or more, and \
+less than 2^64"
+    done
+    for n in '' 12Q 12KB '1 ' -1 K; do
+        echo "--max-pixels='$n' | --max-pixels: '$n' is not a number; expected one as \
+500000, or with K, M or G as 500M"
+    done
+    for word in xyz gp cp formidable '' foramtting-in-place-is-more-than-40-letters; do
+        echo "--backend='$word' | --backend: '$word' is not known; $ways"
+    done
+    for pair in cudda,cuda pcu,cpu CUAD,cuda autoo,auto ato,auto; do
+        echo "--backend=${pair%,*} | --backend: '${pair%,*}' is not known; $ways; did you \
+mean '${pair#*,}'?"
+    done
+    for pair in fromat,format frmat,format FORMAT,format noclober,no-clobber \
+        inplace,in-place; do
+        echo "--${pair%,*} | unknown option '--${pair%,*}'; did you mean '--${pair#*,}'?"
+    done
+} | sed 's/ | / copy in.png o.png&/' >values
+refused 2 <values
+rm values
 refused 1 <<END
 rotate90 missing.png out.png | missing.png: No such file or directory
 -q rotate90 -d out photos | photos: a directory; --recursive (-r) takes the pictures in it
@@ -145,6 +171,15 @@ gives 0 '' -h rotate90
 gives 0 '' rotate90 -q -o out.png in.png
 check '-o names one output' [ -s out.png ]
 cp in.png ./-in.png
+gives 0 '' -q --quality 7 copy in.png seven.jpg
+makes seven.jpg -q --quality 007 copy in.png o7.jpg
+for n in 1 100; do
+    gives 0 '' -q --quality $n copy in.png o$n.jpg
+done
+for n in 3072 4k 500M 18446744073709551615 18446744073G; do
+    gives 0 '' -q --max-pixels $n copy in.png o$n.png
+done
+tells 1 'more than the 3000 of --max-pixels' --max-pixels 3k copy in.png o.png
 gives 0 '' -q rotate90 -- -in.png -out.png
 check 'a name with a dash' [ -s ./-out.png ]
 gives 0 '' -q rotate90 --outp second.png in.png
