@@ -31,6 +31,13 @@ const jpeg_scan_info jpeg_scans_alone[3] = { { 1, { 2 }, 0, 63, 0, 0 },
 const jpeg_scan_info jpeg_scans_apart[2] = { { 1, { 0 }, 0, 63, 0, 0 },
                                              { 2, { 1, 2 }, 0, 63, 0, 0 } };
 
+struct coding sized(struct coding coding, uint32_t width, uint32_t height)
+{
+    coding.width = width;
+    coding.height = height;
+    return coding;
+}
+
 struct coding sampled(unsigned sampling, uint32_t width, uint32_t height)
 {
     const struct jpeg_sampling *s = &jpeg_samplings[sampling];
@@ -231,6 +238,21 @@ void add_segment(struct bytes *file, size_t *at, unsigned marker,
     *at += size + 4;
 }
 
+struct bytes headed(const char *head, size_t size, struct bytes body)
+{
+    struct bytes data = { 0 };
+    must(bytes_append(&data, head, size) &&
+         bytes_append(&data, body.data, body.size));
+    return data;
+}
+
+void add_headed(struct bytes *file, size_t *at, unsigned marker,
+                const char *head, size_t size, struct bytes body)
+{
+    owned_bytes data = headed(head, size, body);
+    add_segment(file, at, marker, data.data, data.size);
+}
+
 bool read_segments(struct segments *list, struct bytes file)
 {
     size_t at = 2;
@@ -271,6 +293,57 @@ bool segment_is(const struct segment_seen *segment, struct bytes data)
 {
     return segment && segment->size == data.size &&
            (!data.size || !memcmp(segment->data, data.data, data.size));
+}
+
+/* ---- Through the codec ----------------------------------------------------*/
+
+struct image read_jpeg_as(struct bytes file, enum representation representation,
+                          struct thread_pool *pool)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan.representation = representation;
+    f->load.pool = pool;
+    fixture_read(f, file);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_img(f);
+}
+
+struct bytes jpeg_written(const struct image *img, struct save_opts save,
+                          struct thread_pool *pool)
+{
+    struct warnings warnings = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    save.suffix = "";
+    save.pool = pool;
+    save.warnings = &warnings;
+    CHECK(!encode_as(&codec_jpeg, &made, img, &save, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    return made;
+}
+
+struct image jpeg_picture(enum color color, uint32_t width, uint32_t height,
+                          unsigned noise)
+{
+    struct image img = { .cell = CELL_U8,
+                         .color = color,
+                         .width = width,
+                         .height = height,
+                         .maxval = 255,
+                         .orientation = 1,
+                         .nplanes = color == COLOR_GRAY   ? 1
+                                    : color >= COLOR_CMYK ? 4
+                                                          : 3 };
+    struct err err;
+    uint64_t state = 5;
+    must(image_alloc(&img, mem_plain, &err) == 0);
+    for (unsigned c = 0; c < img.nplanes; c++)
+        for (uint32_t y = 0; y < height; y++)
+            for (uint32_t x = 0; x < width; x++)
+                ((uint8_t *)plane_row(&img.plane[c], y))[x] =
+                    (uint8_t)(jpeg_sample(c, x, y, width, height) +
+                              test_random(&state) % (noise + 1));
+    return img;
 }
 
 /* ---- Reading --------------------------------------------------------------*/

@@ -10,8 +10,7 @@
 
 #include <jpeglib.h> /* after FILE */
 
-#include "codecs/base/bytes.h"
-#include "codecs/image/image.h"
+#include "codecs/codec.h"
 #include "tests/support/must.h"
 
 /* How a file is coded. */
@@ -36,6 +35,9 @@ extern const struct jpeg_sampling {
     const char *name;
     int h, v, others[2][2];
 } jpeg_samplings[JPEG_SAMPLINGS];
+
+/* The same coding of another size. */
+struct coding sized(struct coding coding, uint32_t width, uint32_t height);
 
 /* How a picture of YCbCr that is sampled so is coded. */
 struct coding sampled(unsigned sampling, uint32_t width, uint32_t height);
@@ -104,6 +106,13 @@ size_t find_marker(struct bytes file, size_t from, unsigned low, unsigned high);
 void add_segment(struct bytes *file, size_t *at, unsigned marker,
                  const void *data, size_t size);
 
+/* A head and a body, one behind the other, to be freed; and a segment of them.
+ */
+struct bytes headed(const char *head, size_t size, struct bytes body);
+void add_headed(struct bytes *file, size_t *at, unsigned marker,
+                const char *head, size_t size, struct bytes body);
+#define XMP_HEAD "http://ns.adobe.com/xap/1.0/"
+
 struct segment_seen {
     unsigned marker;
     const uint8_t *data; /* in the file */
@@ -127,6 +136,19 @@ const struct segment_seen *find_segment(const struct segments *list,
 
 /* Whether it is there and holds this. */
 bool segment_is(const struct segment_seen *segment, struct bytes data);
+
+/* ---- Through the codec ----------------------------------------------------*/
+
+/* A file, read without a warning in one of its representations, by a pool of
+ * threads if one is given; and the file that a picture becomes. */
+struct image read_jpeg_as(struct bytes file, enum representation representation,
+                          struct thread_pool *pool);
+struct bytes jpeg_written(const struct image *img, struct save_opts save,
+                          struct thread_pool *pool);
+
+/* A picture of jpeg_sample() that comes from no file, and of so much noise. */
+struct image jpeg_picture(enum color color, uint32_t width, uint32_t height,
+                          unsigned noise);
 
 /* ---- Reading --------------------------------------------------------------*/
 

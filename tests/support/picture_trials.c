@@ -221,9 +221,7 @@ enum { KINDS = COUNT(kinds) };
 
 static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
 {
-    struct coding coding = kinds[k].coding;
-    coding.width = width;
-    coding.height = height;
+    const struct coding coding = sized(kinds[k].coding, width, height);
     return make_noisy_jpeg(&coding, 20);
 }
 
@@ -311,8 +309,7 @@ static void offer_sampling(struct trial *trial, unsigned k, uint32_t width,
     const struct decode_plan plan = plan_of(i);
     struct coding coding = k < JPEG_SAMPLINGS ? sampled(k, width, height)
                                               : others[k - JPEG_SAMPLINGS];
-    coding.width = width;
-    coding.height = height;
+    coding = sized(coding, width, height);
     coding.restart = i % 5 == 0 ? 3 : 0;
     offer(trial, k < JPEG_SAMPLINGS ? jpeg_samplings[k].name : "other", &coding,
           make_noisy_jpeg(&coding, 20 + i % 40), &plan);

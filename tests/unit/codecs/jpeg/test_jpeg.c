@@ -147,26 +147,6 @@ TEST(kinds)
 
 /* ---- From other formats ---------------------------------------------------*/
 
-/* A picture of no file, of one of the colors that JPEG holds. */
-static struct image make_picture(enum color color, uint32_t w, uint32_t h)
-{
-    struct image img = { .cell = CELL_U8, .color = color, .maxval = 255 };
-    struct err err;
-    img.width = w;
-    img.height = h;
-    img.nplanes = color == COLOR_GRAY                          ? 1
-                  : color == COLOR_CMYK || color == COLOR_YCCK ? 4
-                                                               : 3;
-    img.orientation = 1;
-    must(image_alloc(&img, mem_plain, &err) == 0);
-    for (unsigned c = 0; c < img.nplanes; c++)
-        for (uint32_t y = 0; y < h; y++)
-            for (uint32_t x = 0; x < w; x++)
-                ((uint8_t *)plane_row(&img.plane[c], y))[x] =
-                    (uint8_t)jpeg_sample(c, x, y, w, h);
-    return img;
-}
-
 /* The most that img differs from jpeg_sample(). */
 static int picture_distance(const struct image *img)
 {
@@ -187,7 +167,7 @@ TEST(foreign)
                                          COLOR_CMYK, COLOR_YCCK };
     for (size_t i = 0; i < COUNT(colors); i++) {
         owned_fixture *f = fixture_new(&codec_jpeg);
-        f->img = make_picture(colors[i], 45, 27);
+        f->img = jpeg_picture(colors[i], 45, 27, 0);
         unsigned nplanes = f->img.nplanes;
         bool rgb = colors[i] == COLOR_RGB;
         test_case("%s", image_color_name(colors[i]));
@@ -206,7 +186,7 @@ TEST(foreign)
 TEST(quality)
 {
     owned_fixture *f = fixture_new(&codec_jpeg);
-    f->img = make_picture(COLOR_RGB, 160, 120);
+    f->img = jpeg_picture(COLOR_RGB, 160, 120, 0);
     size_t last = 0;
     static const int qualities[] = { 1, 50, 89, 90, 100 };
     for (size_t i = 0; i < COUNT(qualities); i++) {
@@ -224,7 +204,7 @@ TEST(quality)
 TEST(too_long)
 {
     owned_fixture *f = fixture_new(&codec_jpeg);
-    f->img = make_picture(COLOR_GRAY, 65501, 1);
+    f->img = jpeg_picture(COLOR_GRAY, 65501, 1, 0);
     CHECK(fixture_encode(f), "65501 columns");
     CHECK(strstr(f->err.text, "too many"), "%s", f->err.text);
 }

@@ -46,10 +46,8 @@ static struct coding coding_of(unsigned sampling, unsigned kind, uint32_t width,
                                uint32_t height)
 {
     const struct coding of = sampled(sampling, width, height);
-    struct coding coding = kinds[kind].coding;
+    struct coding coding = sized(kinds[kind].coding, width, height);
     coding.space = of.space;
-    coding.width = width;
-    coding.height = height;
     coding.h = of.h;
     coding.v = of.v;
     memcpy(coding.others, of.others, sizeof of.others);

@@ -90,22 +90,13 @@ static struct image read_for(struct bytes file, enum xform t)
     return fixture_take_img(f);
 }
 
-static struct bytes written(const struct image *img)
-{
-    struct fixture *f = fixture_new(&codec_jpeg);
-    CHECK(!encode_as(&codec_jpeg, &f->made, img, &f->save, &f->err), "%s",
-          f->err.text);
-    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    return fixture_take_made(f);
-}
-
 /* Read as if the turn were `expected`. */
 static struct bytes turned_for(struct bytes file, enum xform t,
                                enum xform expected)
 {
     owned_image img = read_for(file, expected);
     turn_image(&img, t);
-    struct bytes made = written(&img);
+    struct bytes made = jpeg_written(&img, (struct save_opts){ 0 }, NULL);
     return made;
 }
 
@@ -366,7 +357,7 @@ TEST(padding)
                                img.plane[c].width,
                            i ? 0xff : 0,
                            img.plane[c].stride - img.plane[c].width);
-            made[i] = written(&img);
+            made[i] = jpeg_written(&img, (struct save_opts){ 0 }, NULL);
         }
         CHECK(same_bytes(made[0], made[1]), "%s", jpeg_samplings[s].name);
         bytes_free(&made[0]);

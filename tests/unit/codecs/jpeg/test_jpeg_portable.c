@@ -17,16 +17,6 @@ static struct bytes make_profile(size_t size)
     return data;
 }
 
-/* A segment of a head and a body. */
-static void add_headed(struct bytes *file, size_t *at, unsigned marker,
-                       const char *head, size_t size, struct bytes body)
-{
-    owned_bytes data = { 0 };
-    must(bytes_append(&data, head, size) &&
-         bytes_append(&data, body.data, body.size));
-    add_segment(file, at, marker, data.data, data.size);
-}
-
 /* A profile in pieces of 60000 bytes; the last `missing` of them are not
  * there. */
 static void add_profile(struct bytes *file, size_t *at, struct bytes icc,
@@ -162,9 +152,7 @@ static struct bytes read_profile(const struct segments *list)
 static void check_body(const struct segments *list, unsigned marker,
                        const char *head, size_t size, struct bytes body)
 {
-    owned_bytes data = { 0 };
-    must(bytes_append(&data, head, size) &&
-         bytes_append(&data, body.data, body.size));
+    owned_bytes data = headed(head, size, body);
     CHECK(segment_is(find_segment(list, marker, head), data), "%02x %s", marker,
           head);
 }

@@ -27,22 +27,13 @@ static void noise_row(uint8_t *row, uint32_t y, const struct coding *coding,
         row[x] = noise_at(x, y, *(const unsigned *)context);
 }
 
-static struct image read_as(struct bytes file,
-                            enum representation representation)
-{
-    struct fixture *f = fixture_new(&codec_jpeg);
-    f->plan.representation = representation;
-    fixture_read(f, file);
-    return fixture_take_img(f);
-}
-
 /* Both ways are libjpeg's, bit for bit. */
 static void check_transform(int quality, unsigned contrast)
 {
     struct coding coding = { 256, 64, JCS_GRAYSCALE, .quality = quality };
     owned_bytes file = make_jpeg_of(&coding, noise_row, &contrast);
     owned_decoded is = libjpeg_decode(file, JCS_GRAYSCALE);
-    owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS);
+    owned_image img = read_jpeg_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     struct dct_rounding rounding = { .least = { 0 } };
     unsigned wrong = 0;
     jpeg_steps(file, rounding.step);
@@ -169,8 +160,7 @@ static struct coding coding_of(unsigned sampling, unsigned kind, uint32_t width,
     struct coding coding = sampling < CAMERA_SAMPLINGS
                                ? sampled(sampling, width, height)
                                : others[sampling - CAMERA_SAMPLINGS];
-    coding.width = width;
-    coding.height = height;
+    coding = sized(coding, width, height);
     coding.quality = 90;
     coding.standard = kind == 0;
     coding.progressive = kind == 1;
@@ -232,8 +222,8 @@ static unsigned check_made(struct bytes file, struct bytes made, enum xform t)
     struct bytes both[2] = { file, made };
     unsigned anew = 0;
     for (int i = 0; i < 2; i++) {
-        blocks[i] = read_as(both[i], REPRESENTATION_COEFFICIENTS);
-        samples[i] = read_as(both[i], REPRESENTATION_PLANES);
+        blocks[i] = read_jpeg_as(both[i], REPRESENTATION_COEFFICIENTS, NULL);
+        samples[i] = read_jpeg_as(both[i], REPRESENTATION_PLANES, NULL);
     }
     for (unsigned c = 0; c < blocks[0].nplanes; c++) {
         bool partial = is_partial(&samples[0].plane[c], t);
@@ -343,8 +333,8 @@ static void turn_again(uint32_t width, uint32_t height, int quality,
         bytes_free(&made);
         made = next;
     }
-    owned_image from = read_as(file, REPRESENTATION_PLANES);
-    owned_image to = read_as(made, REPRESENTATION_PLANES);
+    owned_image from = read_jpeg_as(file, REPRESENTATION_PLANES, NULL);
+    owned_image to = read_jpeg_as(made, REPRESENTATION_PLANES, NULL);
     CHECK((double)made.size < growth * (double)file.size,
           "%d: %zu of %zu bytes", quality, made.size, file.size);
     for (unsigned c = 0; c < 3; c++) {

@@ -92,9 +92,7 @@ static const struct {
 
 static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
 {
-    struct coding coding = kinds[k].coding;
-    coding.width = width;
-    coding.height = height;
+    const struct coding coding = sized(kinds[k].coding, width, height);
     return make_noisy_jpeg(&coding, 20);
 }
 

@@ -288,38 +288,13 @@ TEST(noise)
 
 /* ---- Encoding -------------------------------------------------------------*/
 
-static struct image read_as(struct bytes file,
-                            enum representation representation,
-                            struct thread_pool *pool)
-{
-    struct fixture *f = fixture_new(&codec_jpeg);
-    f->plan.representation = representation;
-    f->load.pool = pool;
-    fixture_read(f, file);
-    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
-    return fixture_take_img(f);
-}
-
-static struct bytes write_with(const struct image *img, struct save_opts save,
-                               struct thread_pool *pool)
-{
-    struct warnings warnings = { 0 };
-    struct bytes made = { 0 };
-    struct err err = { .text = "" };
-    save.suffix = "";
-    save.pool = pool;
-    save.warnings = &warnings;
-    CHECK(!encode_as(&codec_jpeg, &made, img, &save, &err), "%s", err.text);
-    return made;
-}
-
 /* Writes img with each number of threads; returns what one thread writes. */
 static struct bytes check_written(const struct image *img,
                                   struct save_opts save)
 {
-    struct bytes one = write_with(img, save, NULL);
+    struct bytes one = jpeg_written(img, save, NULL);
     for (unsigned i = 0; i < COUNTS; i++) {
-        owned_bytes made = write_with(img, save, pools[i]);
+        owned_bytes made = jpeg_written(img, save, pools[i]);
         CHECK(same_bytes(made, one), "%u threads", counts[i]);
     }
     return one;
@@ -334,7 +309,7 @@ static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
 static void check_coded(const struct coding *coding, unsigned noise)
 {
     owned_bytes file = make_noisy_jpeg(coding, noise);
-    owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
+    owned_image img = read_jpeg_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     struct bytes one = check_written(&img, (struct save_opts){ 0 });
     CHECK(same_bytes(one, file), "as it was");
     bytes_free(&one);
@@ -385,7 +360,7 @@ TEST(steps)
     const struct coding coding = { 900, 907, JCS_GRAYSCALE, .h = 1 };
     struct save_opts save = { .optimize = true };
     owned_bytes file = make_jpeg(&coding);
-    owned_image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
+    owned_image img = read_jpeg_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     const struct plane *plane = &img.plane[0];
     for (uint32_t y = 0; y < plane->height; y++) {
         int16_t *block = plane_row(plane, y);
@@ -398,28 +373,6 @@ TEST(steps)
 }
 
 /* ---- Samples --------------------------------------------------------------*/
-
-static struct image make_samples(enum color color, uint32_t width,
-                                 uint32_t height)
-{
-    struct image img = { .cell = CELL_U8,
-                         .color = color,
-                         .width = width,
-                         .height = height,
-                         .maxval = 255,
-                         .nplanes = color == COLOR_GRAY ? 1 : 3 };
-    struct err err;
-    uint64_t state = 5;
-    must(image_alloc(&img, mem_plain, &err) == 0);
-    for (unsigned c = 0; c < img.nplanes; c++)
-        for (uint32_t y = 0; y < height; y++) {
-            uint8_t *row = plane_row(&img.plane[c], y);
-            for (uint32_t x = 0; x < width; x++)
-                row[x] = (uint8_t)(jpeg_sample(c, x, y, width, height) +
-                                   test_random(&state) % 20);
-        }
-    return img;
-}
 
 static void image_row(uint8_t *row, uint32_t y, const struct coding *coding,
                       const void *context)
@@ -452,8 +405,8 @@ TEST(samples)
     for (unsigned i = 0; i < 3; i++)
         for (unsigned q = 0; q < 3; q++)
             for (int gray = 0; gray < 2; gray++) {
-                owned_image img = make_samples(gray ? COLOR_GRAY : COLOR_RGB,
-                                               sizes[i][0], sizes[i][1]);
+                owned_image img = jpeg_picture(gray ? COLOR_GRAY : COLOR_RGB,
+                                               sizes[i][0], sizes[i][1], 19);
                 struct save_opts save = { .quality = qualities[q] };
                 owned_bytes want = by_libjpeg(&img, qualities[q]);
                 owned_bytes one = check_written(&img, save);

@@ -6,7 +6,6 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 
-#define MAIN "http://ns.adobe.com/xap/1.0/"
 #define MORE "http://ns.adobe.com/xmp/extension/"
 enum { GUID = 32, LEAD = sizeof MORE + GUID + 8, SEGMENT_MAX = 65533 };
 
@@ -41,16 +40,13 @@ static void add_piece(struct bytes *file, size_t *at, const char *guid,
 static struct bytes make_file(struct bytes text, const char *guid, size_t cut)
 {
     static const struct coding coding = { 16, 8, JCS_GRAYSCALE, .h = 1 };
-    struct bytes file = make_jpeg(&coding), data = { 0 };
+    struct bytes file = make_jpeg(&coding);
     char packet[200];
     size_t at = 0;
     snprintf(packet, sizeof packet, "<a xmpNote:HasExtendedXMP=\"%s\"/>", guid);
-    must(bytes_append(&data, MAIN, sizeof MAIN) &&
-         bytes_append(&data, packet, strlen(packet)));
-    add_segment(&file, &at, 0xe1, data.data, data.size);
+    add_headed(&file, &at, 0xe1, XMP_HEAD, sizeof XMP_HEAD, bytes_of(packet));
     add_piece(&file, &at, guid, text, cut, text.size);
     add_piece(&file, &at, guid, text, 0, cut);
-    bytes_free(&data);
     return file;
 }
 
