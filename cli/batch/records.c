@@ -46,24 +46,6 @@ static bool begins(const struct options *opts)
     return option_table_given(opts, "manifest") && is_one_file(opts);
 }
 
-static int check_resume(const struct options *opts, struct err *err)
-{
-    struct stat st;
-    const bool there = stat(opts->resume, &st) == 0;
-    if (there && !option_table_given(opts, "manifest") && !opts->dry_run &&
-        !S_ISREG(st.st_mode))
-        return fail(err,
-                    "--resume: %s: not a regular file; --manifest must say "
-                    "where to go on",
-                    opts->resume);
-    return there || errno != ENOENT || begins(opts)
-               ? 0
-               : fail(err,
-                      "--resume: %s: %s; name it by --manifest, too, to "
-                      "begin one",
-                      opts->resume, strerror(ENOENT));
-}
-
 static int open_manifest(struct records *records, const struct options *opts,
                          struct err *err)
 {
@@ -86,8 +68,18 @@ int records_open(struct batch *batch, struct err *err)
     struct records *records = &batch->records;
     struct err why;
     const bool writes = opts->manifest && !opts->dry_run;
-    if (opts->resume && check_resume(opts, err))
-        return -1;
+    struct stat st;
+    const bool there = opts->resume && stat(opts->resume, &st) == 0;
+    if (there && !option_table_given(opts, "manifest") && !opts->dry_run &&
+        !S_ISREG(st.st_mode))
+        return fail(err,
+                    "--resume: %s: not a regular file; --manifest must say "
+                    "where to go on",
+                    opts->resume);
+    if (opts->resume && !there && errno == ENOENT && !begins(opts))
+        return fail(
+            err, "--resume: %s: %s; name it by --manifest, too, to begin one",
+            opts->resume, strerror(ENOENT));
     const bool both = writes && is_one_file(opts);
     if (both && open_manifest(records, opts, err))
         return -1;

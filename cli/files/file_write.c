@@ -249,7 +249,8 @@ static enum written replace(struct file_draft *w, struct bytes file)
     if (begin_beside(w))
         return WRITTEN_NOT;
     return close_beside(
-        w, write_all(w->fd, file, w->err) || give_attributes(w, w->fd) ? -1 : 0);
+        w,
+        write_all(w->fd, file, w->err) || give_attributes(w, w->fd) ? -1 : 0);
 }
 
 static int write_to(int fd, struct bytes file, struct err *err)
@@ -366,16 +367,10 @@ int file_draft_begin(struct file_draft **draft, const char *name,
 int file_draft_put(struct file_draft *draft, uint64_t at, struct bytes piece,
                    struct err *err)
 {
-    while (piece.size) {
-        ssize_t n = TEMP_FAILURE_RETRY(
-            pwrite(draft->fd, piece.data, piece.size, (off_t)at));
-        if (n < 0)
-            return fail_system(err, "cannot be written");
-        at += (size_t)n;
-        piece.data += n;
-        piece.size -= (size_t)n;
-    }
-    return 0;
+    const struct scratch_map file = { .fd = draft->fd };
+    return scratch_write(&file, at, piece.data, piece.size, err)
+               ? fail_system(err, "cannot be written")
+               : 0;
 }
 
 enum written file_draft_settle(struct file_draft *draft, struct err *err)

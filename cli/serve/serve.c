@@ -393,28 +393,9 @@ static bool reads(const struct server *server)
            worker_pool_has_room(server->pool);
 }
 
-/* Gives a job to the pool, which answers what is none. */
-static void give(struct server *server, bool too_long, const char *text,
-                 size_t size)
-{
-    struct served_job *served = worker_pool_room(server->pool);
-    struct serve_job *asked = &served->asked;
-    struct err err;
-    int status;
-    if (too_long)
-        status =
-            fail(&err, "the job has more than %d bytes", (int)JSON_SIZE_MAX);
-    else if (!bytes_append(&served->text, text, size + 1))
-        status = fail(&err, "no memory for a job");
-    else
-        status = read_job(asked, (char *)served->text.data, size, server->opts,
-                          server->root, &err);
-    worker_pool_give(server->pool, &asked->job, served->text.data, size,
-                     status ? &err : NULL);
-}
-
 /* Reads jobs that are there, as far as there is room for them, but not so many
- * that the workers would wait for that. Returns whether there may be more. */
+ * that the workers would wait for that, and gives them to the pool, which
+ * answers what is none. Returns whether there may be more. */
 static bool read_jobs(struct server *server)
 {
     char *line = NULL;
@@ -427,8 +408,21 @@ static bool read_jobs(struct server *server)
         if (got == LINE_FAILED)
             report_error(NULL, "standard input cannot be read");
         server->failed = server->failed || got == LINE_FAILED;
-        if (!server->ended)
-            give(server, got == LINE_TOO_LONG, line, size);
+        if (server->ended)
+            break;
+        struct served_job *served = worker_pool_room(server->pool);
+        struct err err;
+        int status;
+        if (got == LINE_TOO_LONG)
+            status = fail(&err, "the job has more than %d bytes",
+                          (int)JSON_SIZE_MAX);
+        else if (!bytes_append(&served->text, line, size + 1))
+            status = fail(&err, "no memory for a job");
+        else
+            status = read_job(&served->asked, (char *)served->text.data, size,
+                              server->opts, server->root, &err);
+        worker_pool_give(server->pool, &served->asked.job, served->text.data,
+                         size, status ? &err : NULL);
     }
     return reads(server);
 }

@@ -11,16 +11,11 @@ static inline struct timespec clock_read(clockid_t clock)
     return t;
 }
 
-static inline double clock_seconds(clockid_t clock)
-{
-    struct timespec t = clock_read(clock);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Seconds since some time in the past, to measure how long something takes. */
 static inline double now(void)
 {
-    return clock_seconds(CLOCK_MONOTONIC);
+    const struct timespec t = clock_read(CLOCK_MONOTONIC);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* The time in so many milliseconds, for pthread_cond_clockwait() with

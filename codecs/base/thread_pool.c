@@ -50,24 +50,19 @@ static bool take_pieces(struct thread_pool *pool)
     return any;
 }
 
-/* Moves the calling thread, which has just been made, to another processor than
- * that of the thread that made it. Left to itself Linux may let it wait for
- * that one, beside an idle one, for longer than a picture takes; and it is
- * woken where it ran before. The thread does so itself: attributes of
- * pthread_create() would name it by its number, by which it could be a thread
- * of another process as well, so that the sandbox refuses it. */
-static void begin_elsewhere(const struct thread_pool *pool)
-{
-    if (CPU_COUNT(&pool->begin) &&
-        sched_setaffinity(0, sizeof pool->begin, &pool->begin) == 0)
-        (void)sched_setaffinity(0, sizeof pool->allowed, &pool->allowed);
-}
-
 static void *help(void *argument)
 {
     struct thread_pool *pool = argument;
     bool worked = false;
-    begin_elsewhere(pool);
+    /* On another processor than that of the thread that made this one. Left to
+     * itself Linux may let it wait for that one, beside an idle one, for longer
+     * than a picture takes; and it is woken where it ran before. The thread
+     * does so itself: attributes of pthread_create() would name it by its
+     * number, by which it could be a thread of another process as well, so that
+     * the sandbox refuses it. */
+    if (CPU_COUNT(&pool->begin) &&
+        sched_setaffinity(0, sizeof pool->begin, &pool->begin) == 0)
+        (void)sched_setaffinity(0, sizeof pool->allowed, &pool->allowed);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (!pool->wanted && !pool->closing)
@@ -89,18 +84,6 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Finds where helpers begin. */
-static void choose_processors(struct thread_pool *pool)
-{
-    const int here = sched_getcpu();
-    CPU_ZERO(&pool->begin);
-    if (here < 0 || here >= CPU_SETSIZE ||
-        sched_getaffinity(0, sizeof pool->allowed, &pool->allowed))
-        return;
-    pool->begin = pool->allowed;
-    CPU_CLR(here, &pool->begin);
-}
-
 /* Starts helpers up to `wanted`, or as many as the system allows. No signal is
  * delivered to them: signals belong to the thread that started the program, and
  * interrupt its calls. */
@@ -110,7 +93,13 @@ static void hire(struct thread_pool *pool, unsigned wanted)
     int why = 0;
     if (pool->helpers >= wanted)
         return;
-    choose_processors(pool);
+    const int here = sched_getcpu();
+    CPU_ZERO(&pool->begin);
+    if (here >= 0 && here < CPU_SETSIZE &&
+        sched_getaffinity(0, sizeof pool->allowed, &pool->allowed) == 0) {
+        pool->begin = pool->allowed;
+        CPU_CLR(here, &pool->begin);
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (

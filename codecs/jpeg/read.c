@@ -342,39 +342,35 @@ static void read_pixels(struct jpeg_reader *r)
     r->behind = r->d.src->bytes_in_buffer;
 }
 
-/* Samples are made of the blocks, which are freed. */
-static void make_samples(struct jpeg_reader *r)
-{
-    struct image *img = &r->of->img, made = r->samples;
-    struct jpeg_parameters *p = parameters_of(img->meta);
-    struct samples samples[COMPONENTS];
-    check(r, image_alloc(&made, r->of->opts->mem, r->err));
-    for (unsigned i = 0; i < made.nplanes; i++) {
-        samples[i] = (struct samples){ .wanted = true, .plane = made.plane[i] };
-        memcpy(samples[i].step, p->step[p->component[i].quantization],
-               sizeof samples[i].step);
-    }
-    samples_decode(samples, img, p->coded, r->of->opts->pool);
-    image_free_pixels(img);
-    *img = made;
-    if (p->coded && !parameters_note_coded(p))
-        check(r, fail_memory(r->err, "no memory for so many scans"));
-    samples_fill(&r->d, img);
-}
-
 /* Makes what has been read the picture of the plan. */
 static void take_picture(struct jpeg_reader *r)
 {
     struct image *img = &r->of->img;
+    const struct load_opts *opts = r->of->opts;
     const struct decode_plan *plan = r->of->plan;
     const struct bytes file = r->of->file;
+    struct jpeg_parameters *p = parameters_of(img->meta);
     parameters_note_tables(img->meta, &r->d, img->nplanes);
-    if (r->samples.nplanes)
-        make_samples(r);
+    if (r->samples.nplanes) { /* of the blocks, which are freed */
+        struct image made = r->samples;
+        struct samples samples[COMPONENTS];
+        check(r, image_alloc(&made, opts->mem, r->err));
+        for (unsigned i = 0; i < made.nplanes; i++) {
+            samples[i] =
+                (struct samples){ .wanted = true, .plane = made.plane[i] };
+            memcpy(samples[i].step, p->step[p->component[i].quantization],
+                   sizeof samples[i].step);
+        }
+        samples_decode(samples, img, p->coded, opts->pool);
+        image_free_pixels(img);
+        *img = made;
+        if (p->coded && !parameters_note_coded(p))
+            check(r, fail_memory(r->err, "no memory for so many scans"));
+        samples_fill(&r->d, img);
+    }
     parameters_trim(img, plan->width, plan->height);
-    if (plan->representation == REPRESENTATION_REALIGNED &&
-        !parameters_of(img->meta)->turned)
-        check(r, samples_realign(img, plan->turn, r->of->opts->pool, r->err));
+    if (plan->representation == REPRESENTATION_REALIGNED && !p->turned)
+        check(r, samples_realign(img, plan->turn, opts->pool, r->err));
     if (xform_transposes(img->turned) && img->cell == CELL_DCT) {
         /* Its blocks are turned as they are written: it has the shape of then.
          */

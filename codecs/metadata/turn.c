@@ -365,34 +365,28 @@ static int turn_all(struct turned *t, struct err *err)
     return t->opts->orientation > 1 ? add_tag(t, 0, err) : 0;
 }
 
-/* An animation that was converted has lost its frames. */
-static void warn_of_frames(struct meta *meta, const struct codec *to,
-                           struct warnings *warnings)
-{
-    const struct animation *a = &meta->animation;
-    uint32_t first = a->apart ? 1 : 2;
-    for (size_t i = 0; i < meta->nblocks && meta->codec == to; i++)
-        if (meta->block[i].kind == BLOCK_FRAME)
-            return;
-    if (first < a->frames)
-        warn(warnings,
-             "frames %u to %u of the animation are not converted: only the "
-             "default image is kept",
-             first, a->frames);
-    else if (first == a->frames)
-        warn(warnings,
-             "frame %u of the animation is not converted: only the default "
-             "image is kept",
-             first);
-    meta->animation = (struct animation){ 0 };
-}
-
 static int turn_metadata(struct image *img, const struct codec *to,
                          const struct save_opts *opts, struct err *err)
 {
     struct meta *meta = img->meta;
     struct turned t = { .img = img, .opts = opts, .format = to->blocks };
-    warn_of_frames(meta, to, opts->warnings);
+    const uint32_t first = meta->animation.apart ? 1 : 2,
+                   last = meta->animation.frames;
+    bool animated = false;
+    for (size_t i = 0; i < meta->nblocks && meta->codec == to; i++)
+        animated = animated || meta->block[i].kind == BLOCK_FRAME;
+    if (!animated && first < last)
+        warn(opts->warnings,
+             "frames %u to %u of the animation are not converted: only the "
+             "default image is kept",
+             first, last);
+    else if (!animated && first == last)
+        warn(opts->warnings,
+             "frame %u of the animation is not converted: only the default "
+             "image is kept",
+             first);
+    if (!animated)
+        meta->animation = (struct animation){ 0 };
     if (opts->strip == STRIP_NOTHING && meta->codec != to)
         meta_warn_lost(meta, to->capabilities.metadata, to->title,
                        opts->warnings);

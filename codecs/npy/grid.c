@@ -40,13 +40,18 @@ static uint64_t product(const struct npy_header *header, unsigned begin,
     return all;
 }
 
-static int too_large(const struct npy_header *header, uint64_t bytes,
-                     const struct limits *limits, struct err *err)
+/* Refuses cells of so many bytes, which are needed before and after a turn;
+ * UINT64_MAX: more than can be counted. */
+static int refuse(uint64_t all, const struct npy_header *header,
+                  const struct limits *limits, struct err *err)
 {
     char text[256], what[288];
+    struct limits told = *limits;
+    told.bytes = limit_bytes(limits, all);
     layout_print_shape(text, sizeof text, header->shape, header->naxes);
     snprintf(what, sizeof what, "shape %s needs", text);
-    return limit_refuse_memory(what, bytes, limits, err);
+    return limit_refuse_memory(what, all == UINT64_MAX ? all : 2 * all, &told,
+                               err);
 }
 
 /* Returns whether a grid needs more bytes, before and after a turn, than the
@@ -55,15 +60,6 @@ static bool is_beyond(const struct npy_grid *grid, const struct limits *limits)
 {
     const uint64_t all = grid_size(grid);
     return 2 * all > limit_bytes(limits, all);
-}
-
-static int refuse(const struct npy_grid *grid, const struct npy_header *header,
-                  const struct limits *limits, struct err *err)
-{
-    const uint64_t all = grid_size(grid);
-    struct limits told = *limits;
-    told.bytes = limit_bytes(limits, all);
-    return too_large(header, 2 * all, &told, err);
 }
 
 /* Columns are the axis behind the rows, in the order of memory. */
@@ -86,12 +82,12 @@ int grid_of(struct npy_grid *grid, const struct npy_header *header,
     if (__builtin_mul_overflow(pixel, cell, &pixel) ||
         __builtin_mul_overflow(rows * columns, pixel, &all) ||
         __builtin_mul_overflow(all, grid->pictures, &all) || all > SIZE_MAX / 4)
-        return too_large(header, UINT64_MAX, limits, err);
+        return refuse(UINT64_MAX, header, limits, err);
     grid->rows = (uint32_t)rows;
     grid->columns = (uint32_t)columns;
     grid->pixel = (size_t)pixel;
     return is_beyond(grid, limits) && !limits->scratch
-               ? refuse(grid, header, limits, err)
+               ? refuse(grid_size(grid), header, limits, err)
                : 0;
 }
 
@@ -113,7 +109,7 @@ int grid_plan(struct npy_grid *grid, const struct npy_header *header,
     grid->large = is_beyond(grid, limits);
     if (grid->large && (!scratch || grid_size(grid) > limits->stored ||
                         picture_size(grid) > piece_of(scratch)))
-        return refuse(grid, header, limits, err);
+        return refuse(grid_size(grid), header, limits, err);
     if (limits->reserve)
         limits->reserve(limits->context,
                         grid->large ? scratch->memory : 2 * grid_size(grid));
