@@ -182,13 +182,15 @@ static void report_task(void *context, void *ended)
 /* Says once that the CPU goes on where a device has failed. */
 static void warn_of_device(struct batch *batch)
 {
+    struct warnings warnings;
     struct err why;
     if (!batch->scheduler ||
-        !device_scans_failure(batch->scheduler->scans, &why) ||
-        batch->opts->quiet)
+        !device_scans_failure(batch->scheduler->scans, &why))
         return;
     progress_clear(&batch->progress);
-    report_device_failure(&why);
+    warnings.count = 0;
+    warn(&warnings, "the GPU has failed: %s; the CPU goes on", why.text);
+    report_warnings(NULL, batch->opts, &warnings, 0);
 }
 
 static void tick(void *context)

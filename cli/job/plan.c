@@ -197,16 +197,3 @@ int job_plan_picture(struct job_plan *plan, const struct options *opts,
         return plan_edge(plan, opts, info, result, err);
     return 0;
 }
-
-/* Converted samples take so many times as many bytes. */
-uint64_t job_plan_memory(const struct job_plan *plan,
-                         const struct options *opts,
-                         const struct result *result, uint64_t bytes)
-{
-    const unsigned narrow = 1u << CELL_U8 | 1u << CELL_U16;
-    const unsigned times = plan->own     ? 1
-                           : opts->depth ? opts->depth / 8
-                           : result->to->capabilities.cells & narrow ? 1
-                                                                     : 4;
-    return times > 1 ? bytes / 2 * (1 + 2 * times) : bytes;
-}

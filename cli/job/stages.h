@@ -45,13 +45,6 @@ int job_plan_picture(struct job_plan *plan, const struct options *opts,
                      const struct stream_info *info, struct result *result,
                      struct err *err);
 
-/* Returns the bytes that a job takes whose picture takes `bytes` of cells
- * before and after the turn. Converted, it is there in between, and after the
- * turn instead. */
-uint64_t job_plan_memory(const struct job_plan *plan,
-                         const struct options *opts,
-                         const struct result *result, uint64_t bytes);
-
 /* ---- What a job holds on its way ---- */
 
 /* What reading hands over. */

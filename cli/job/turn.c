@@ -361,13 +361,22 @@ static int decode(struct job_state *state, struct reader *reader,
     return status;
 }
 
+/* Takes what a job takes whose picture takes `bytes` of cells before and after
+ * the turn. Converted, it is there in between, and after the turn instead, with
+ * so many times as many bytes. */
 static void reserve(void *context, uint64_t bytes)
 {
     const struct job_state *state = context;
-    const struct job *job = state->job;
-    job->tools.reserve(
-        job->tools.context,
-        job_plan_memory(&state->plan, state->opts, state->result, bytes));
+    const struct job_tools *tools = &state->job->tools;
+    const unsigned cells = state->result->to->capabilities.cells,
+                   depth = state->opts->depth;
+    const bool narrow = cells & (1u << CELL_U8 | 1u << CELL_U16);
+    const unsigned times = state->plan.own ? 1
+                           : depth         ? depth / 8
+                           : narrow        ? 1
+                                           : 4;
+    tools->reserve(tools->context,
+                   times > 1 ? bytes / 2 * (1 + 2 * times) : bytes);
 }
 
 int job_decode(struct job_state *state, struct err *err)

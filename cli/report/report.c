@@ -52,13 +52,6 @@ void report_error(const char *file, const char *text)
     put_line(file, "", text);
 }
 
-void report_device_failure(const struct err *why)
-{
-    struct err text;
-    fail(&text, "%s; the CPU goes on", why->text);
-    put_line(NULL, "warning: the GPU has failed: ", text.text);
-}
-
 void report_refused_threads(int why, const struct options *opts)
 {
     if (why && !opts->quiet)

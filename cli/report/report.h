@@ -13,9 +13,6 @@
 /* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);
 
-/* Warns that a device has failed, so that the CPU goes on. */
-void report_device_failure(const struct err *why);
-
 /* Warns that not all threads could be started, for the reason `why`, an errno;
  * unless that is 0. */
 void report_refused_threads(int why, const struct options *opts);
