@@ -260,14 +260,13 @@ IDAT_FN void idat_make_codes(const struct idat_params *p, uint32_t band,
     }
     PHASE(t, CODE_THREADS)
     for (uint32_t i = t; i < b->tokens; i += CODE_THREADS) {
-        const uint32_t far = (token[i] & 0xffff) + 1;
         if (!(token[i] & TOKEN_MATCH)) {
             word_add(&s->count[token[i]], 1);
             continue;
         }
         const uint32_t length =
             idat_length_symbol((token[i] >> 16 & 0xff) + IDAT_MATCH_LEAST);
-        const uint32_t distance = idat_distance_symbol(far);
+        const uint32_t distance = idat_distance_symbol((token[i] & 0xffff) + 1);
         word_add(&s->count[length], 1);
         word_add(&s->count[IDAT_LITERALS + distance], 1);
         word_add(&s->extra,

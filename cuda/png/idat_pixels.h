@@ -298,10 +298,9 @@ IDAT_FN void move_rows(const struct idat_params *p, const struct idat_file *f,
 {
     enum { AT_ONCE = 4 }; /* loads that a thread waits for */
     const unsigned wide = ARRAY_SIDE * pixel / 4, staged = wide + 1;
-    const unsigned turn = f->array.turn;
-    const bool transposes = (turn & XFORM_TRANSPOSE) != 0,
-               mirrors_x = (turn & XFORM_MIRROR_X) != 0,
-               mirrors_y = (turn & XFORM_MIRROR_Y) != 0;
+    const bool transposes = (f->array.turn & XFORM_TRANSPOSE) != 0,
+               mirrors_x = (f->array.turn & XFORM_MIRROR_X) != 0,
+               mirrors_y = (f->array.turn & XFORM_MIRROR_Y) != 0;
     const uint32_t x0 = mirrors_x ? f->array.width - at->x - at->width : at->x;
     const uint32_t y0 =
         mirrors_y ? f->array.height - at->y - at->height : at->y;
