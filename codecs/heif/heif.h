@@ -6,8 +6,8 @@
  * has a list of properties (ipma), which stand once for all items (ipco). Three
  * of them change how an item is shown, and are done in the order of the list:
  * clap cuts, irot rotates, imir mirrors. model.c reads all that into tables,
- * turn.c plans the new lists and properties, write.c makes the file by them,
- * and heif.c has the codecs. What is coded is never looked at.
+ * turn.c plans the new lists and properties and makes the file by them, and
+ * heif.c has the codecs. What is coded is never looked at.
  *
  * A file may have one mini box instead (HEIF, annex O), whose header of bits
  * says all that. */
@@ -217,8 +217,6 @@ bool heif_stands_alone(const struct heif *heif, const struct heif_item *item);
  * their new values, with new ones at their end; some at their end may be gone.
  */
 int heif_plan(struct heif *heif, enum xform turn);
-
-/* ---- write.c --------------------------------------------------------------*/
 
 /* Appends the file to `out`, with the properties and the changed lists of the
  * model, and the orientations in EXIF and XMP set to 1, of which that of a
