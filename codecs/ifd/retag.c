@@ -194,41 +194,6 @@ int retag_read(struct tiff_tags *tags, struct bytes file, bool camera,
 
 /* ---- Writing --------------------------------------------------------------*/
 
-/* Appends a copy of a directory with the tag among its entries, which are in
- * the order of their tags. */
-static int add_tag(struct bytes *out, const struct directory *dir,
-                   unsigned orientation, struct err *err)
-{
-    const struct tiff_form form = dir->form;
-    const unsigned counts = tiff_count_size(form),
-                   wide = tiff_offset_size(form), entry = 4 + 2 * wide;
-    const size_t begin = (size_t)dir->at + counts, end = (size_t)dir->link,
-                 count = (end - begin) / entry, at = out->size + out->size % 2,
-                 size = end - begin + counts + entry + wide;
-    const size_t link = out->size - end < wide ? 0 : wide;
-    size_t before = begin;
-    if (!form.big && (count == UINT16_MAX || at + size > UINT32_MAX))
-        return fail(err, "the orientation tag has no room in its first 4 GB");
-    if (!bytes_reserve(out, at - out->size + size))
-        return fail_memory(err, "no memory for the picture");
-    while (before < end &&
-           tiff_read(form, out->data + before, 2) < TAG_ORIENTATION)
-        before += entry;
-    uint8_t *to = out->data + at;
-    memset(out->data + out->size, 0, at - out->size + size);
-    out->size = at + size;
-    tiff_write(form, to, counts, count + 1);
-    to += counts;
-    memcpy(to, out->data + begin, before - begin);
-    to += before - begin;
-    tiff_write(form, to, 2, TAG_ORIENTATION);
-    tiff_write(form, to + 2, 2, FIELD_SHORT);
-    tiff_write(form, to + 4, wide, 1);
-    tiff_write(form, to + 4 + wide, 2, orientation);
-    memcpy(to + entry, out->data + before, end - before + link);
-    return 0;
-}
-
 /* All tags are set, since not every reader takes the first. A preview, a JPEG
  * file that in Panasonic's is in a tag of its own, follows if it has said the
  * same. */
@@ -276,10 +241,20 @@ int retag_write(struct bytes *out, const struct tiff_tags *tags, enum xform op,
         const size_t at = out->size + out->size % 2;
         const bool adds = !directory_find(dir, TAG_ORIENTATION) && page != 1 &&
                           (first || !all->camera);
-        if (adds && add_tag(out, dir, page, err))
-            return -1;
-        if (adds)
+        if (adds) {
+            const size_t end = (size_t)dir->link,
+                         size = end - (size_t)dir->at + 4 + 3 * wide;
+            const struct tiff_ifd ifd = { (size_t)dir->at, end,
+                                          out->size - end < wide ? 0 : end };
+            if (!all->form.big &&
+                (dir->nfields == UINT16_MAX || at + size > UINT32_MAX))
+                return fail(err, "the orientation tag has no room in its first "
+                                 "4 GB");
+            if (!tiff_add_orientation(out, all->form.big_endian, all->form.big,
+                                      &ifd, page))
+                return fail_memory(err, "no memory for the picture");
             tiff_write(all->form, out->data + link, wide, at);
+        }
         link = adds ? out->size - wide : dir->link;
     }
     return 0;

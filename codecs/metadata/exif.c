@@ -287,43 +287,12 @@ int exif_add_orientation(struct bytes *exif, unsigned orientation)
     }
     if (!tiff_open(&tiff, exif->data, exif->size))
         return -1;
-    struct tiff_ifd ifd0 = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4));
-    size_t to = exif->size + (exif->size & 1);
+    const struct tiff_ifd ifd0 = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4));
+    const size_t to = exif->size + exif->size % 2;
     if (!ifd0.start || to > UINT32_MAX ||
-        !bytes_reserve(exif, to - exif->size + ifd0.end - ifd0.start +
-                                 TIFF_ENTRY + 4))
+        !tiff_add_orientation(exif, tiff.big, false, &ifd0, orientation))
         return -1;
-    uint8_t *data = exif->data;
-    tiff.data = data;
-    uint32_t link = ifd0.link ? tiff_get(&tiff, ifd0.link, 4) : 0;
-    data[exif->size] = 0;
-    /* The entries, in the order of their tags, with this one among them. */
-    unsigned count = 0;
-    bool put_in = false;
-    for (size_t at = ifd0.start + 2; at < ifd0.end || !put_in;) {
-        const unsigned tag =
-            at < ifd0.end ? tiff_get(&tiff, at, 2) : UINT16_MAX + 1;
-        const size_t entry = to + 2 + count * TIFF_ENTRY;
-        if (tag > TAG_ORIENTATION && !put_in) {
-            memset(data + entry, 0, TIFF_ENTRY);
-            tiff_put(&tiff, data, entry, 2, TAG_ORIENTATION);
-            tiff_put(&tiff, data, entry + TIFF_ENTRY_TYPE, 2, TIFF_SHORT);
-            tiff_put(&tiff, data, entry + TIFF_ENTRY_COUNT, 4, 1);
-            tiff_put(&tiff, data, entry + TIFF_ENTRY_VALUE, 2, orientation);
-            put_in = true;
-            count++;
-            continue;
-        }
-        if (tag != TAG_ORIENTATION) { /* that one cannot be read */
-            memcpy(data + entry, data + at, TIFF_ENTRY);
-            count++;
-        }
-        at += TIFF_ENTRY;
-    }
-    tiff_put(&tiff, data, to, 2, count);
-    exif->size = to + 2 + count * TIFF_ENTRY + 4;
-    tiff_put(&tiff, data, exif->size - 4, 4, link);
-    tiff_put(&tiff, data, 4, 4, (uint32_t)to);
+    tiff_put(&tiff, exif->data, 4, 4, (uint32_t)to);
     return 0;
 }
 

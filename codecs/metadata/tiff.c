@@ -45,6 +45,44 @@ struct tiff_ifd tiff_ifd_at(const struct tiff *tiff, size_t start)
     return ifd;
 }
 
+bool tiff_add_orientation(struct bytes *file, bool big_endian, bool big,
+                          const struct tiff_ifd *ifd, unsigned orientation)
+{
+    enum { TAG_ORIENTATION = 274 };
+    const unsigned head = big ? 8 : 2, wide = big ? 8 : 4, entry = 4 + 2 * wide;
+    const size_t padding = file->size % 2,
+                 most = padding + ifd->end - ifd->start + entry + wide;
+    bool added = false;
+    if (!bytes_reserve(file, most))
+        return false;
+    uint8_t *const made = file->data + file->size + padding, *to = made + head;
+    memset(made - padding, 0, most);
+    for (size_t at = ifd->start + head; at < ifd->end || !added;) {
+        const uint8_t *from = file->data + at;
+        const uint64_t tag =
+            at < ifd->end ? read_uint(from, 2, big_endian) : UINT16_MAX + 1;
+        if (tag > TAG_ORIENTATION && !added) {
+            write_uint(to, 2, big_endian, TAG_ORIENTATION);
+            write_uint(to + 2, 2, big_endian, TIFF_SHORT);
+            write_uint(to + 4, wide, big_endian, 1);
+            write_uint(to + 4 + wide, 2, big_endian, orientation);
+            added = true;
+            to += entry;
+            continue;
+        }
+        if (tag != TAG_ORIENTATION) {
+            memcpy(to, from, entry);
+            to += entry;
+        }
+        at += entry;
+    }
+    write_uint(made, head, big_endian, (size_t)(to - made) / entry);
+    if (ifd->link)
+        memcpy(to, file->data + ifd->link, wide);
+    file->size = (size_t)(to + wide - file->data);
+    return true;
+}
+
 size_t tiff_find_from(const struct tiff *tiff, const struct tiff_ifd *ifd,
                       size_t at, unsigned tag)
 {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/base/bytes.h"
+
 /* A header of 8 bytes leads to the first directory (IFD): a count of 2 bytes,
  * entries of 12, and the offset of the next IFD in 4. An entry is tag, type,
  * count, and the value itself if it fits into the last 4 bytes, else its
@@ -68,6 +70,12 @@ void tiff_put(const struct tiff *tiff, uint8_t *data, size_t at, unsigned bytes,
 /* Returns the IFD at an offset; an empty one if there is none. One that claims
  * more entries than there are has those that are there. */
 struct tiff_ifd tiff_ifd_at(const struct tiff *tiff, size_t start);
+
+/* Appends to a file, at its next even byte, a copy of an IFD with this
+ * orientation among its tags, which are in order, instead of any that it has.
+ * Returns false without memory. */
+bool tiff_add_orientation(struct bytes *file, bool big_endian, bool big,
+                          const struct tiff_ifd *ifd, unsigned orientation);
 
 /* Returns where the first entry with this tag stands; 0 if there is none. */
 size_t tiff_find(const struct tiff *tiff, const struct tiff_ifd *ifd,
