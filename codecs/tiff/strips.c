@@ -394,15 +394,21 @@ static int make_room(struct strips_reading *r, uint32_t *most, struct err *err)
     return r->rows ? 0 : fail_memory(err, "no memory for strips or tiles");
 }
 
-int strips_read(const struct tiff_strips *s, struct row_sink *sink,
-                struct err *err)
+int strips_read(const struct tiff_strips *s, struct image *img, enum xform t,
+                const struct turner *turner, struct err *err)
 {
+    const struct row_sink_opts how = { .t = t,
+                                       .turner = turner,
+                                       .limits = &s->opts->limits,
+                                       .mem = s->opts->mem };
+    struct row_sink sink = { 0 };
     struct strips_reading r = { .round = { .s = s, .err = err },
                                 .s = s,
-                                .sink = sink };
+                                .sink = img ? &sink : NULL };
     const struct cut *cut = &s->cut;
     uint32_t most = 1;
-    int status = make_room(&r, &most, err);
+    int status = (img && row_sink_open(&sink, img, &how, err)) ||
+                 make_room(&r, &most, err);
     if (status == 0 && s->shown) {
         struct tiff_handle *h = tiff_handle_open(s, false, err);
         status =
@@ -429,7 +435,8 @@ int strips_read(const struct tiff_strips *s, struct row_sink *sink,
         warn(s->opts->warnings, "%s; %u such part%s kept as far as can be read",
              r.damage.text, damaged, damaged > 1 ? "s are" : " is");
     memory_free(r.rows);
-    return status;
+    row_sink_close(&sink);
+    return status ? -1 : 0;
 }
 
 /* ---- Writing ----------------------------------------------------------- */

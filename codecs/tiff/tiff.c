@@ -208,23 +208,15 @@ static int decode(struct reader *reader, struct err *err)
     const struct coding *c = &state->strips.coding;
     const struct load_opts *opts = reader->opts;
     struct image *img = &reader->img;
-    struct row_sink sink = { 0 };
-    const struct row_sink_opts how = { .t = reader->plan->turn,
-                                       .turner = reader->plan->turner,
-                                       .limits = &opts->limits,
-                                       .mem = opts->mem };
     if (opts->portable && !state->common)
         return fail_unread(err,
                            "%u samples of %u bits of kind %u, of color %u: no "
                            "other format holds them",
                            c->samples, c->bits, c->format, c->photometric);
     if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &opts->limits, err))
-        return -1;
-    const int status = row_sink_open(&sink, img, &how, err) ||
-                       strips_read(&state->strips, &sink, err);
-    row_sink_close(&sink);
-    if (status)
+                    &opts->limits, err) ||
+        strips_read(&state->strips, img, reader->plan->turn,
+                    reader->plan->turner, err))
         return -1;
     if (state->common) {
         const unsigned more = state->extra - img->alpha;

@@ -96,10 +96,10 @@ static inline uint32_t strips_usual_rows(uint64_t row)
  * of width 0 is a strip. */
 int strips_measure(struct tiff_strips *s, struct err *err);
 
-/* Reads the picture into the image of the sink, and turns it. Without a sink it
- * is read and not kept. */
-int strips_read(const struct tiff_strips *s, struct row_sink *sink,
-                struct err *err);
+/* Reads the picture into img, and turns it by t if there is a turner. Without
+ * img it is read and not kept. */
+int strips_read(const struct tiff_strips *s, struct image *img, enum xform t,
+                const struct turner *turner, struct err *err);
 
 /* Appends the parts of img, and lets the tags of a directory lead to them. */
 int strips_write(struct tiff_writer *w, struct directory *dir,

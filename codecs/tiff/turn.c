@@ -143,22 +143,17 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
     static const uint16_t of_coding[] = { 266, 512, 513, 514, 515, 517, 518,
                                           519, 520, 521, 529, 530, 531, 532 };
     const struct load_opts *opts = w->opts;
-    const struct row_sink_opts how = { .t = dir->turn,
-                                       .turner = opts->save->turner,
-                                       .limits = &opts->limits,
-                                       .mem = opts->mem };
     const uint64_t rows =
         directory_number(dir, TAG_ROWS_PER_STRIP, 0, UINT32_MAX);
     struct tiff_strips in, out;
     struct image img = { 0 };
-    struct row_sink sink = { 0 };
     int status = strips_open(&in, &img, &w->all, dir, err);
     if (status == 0) {
         out = in;
         turn_cut(&out, rows, dir->turn);
-        w->read = strips_measure(&out, err) == 0 &&
-                  row_sink_open(&sink, &img, &how, err) == 0 &&
-                  strips_read(&in, &sink, err) == 0;
+        w->read =
+            strips_measure(&out, err) == 0 &&
+            strips_read(&in, &img, dir->turn, opts->save->turner, err) == 0;
         status = w->read ? note_loss(w, &out, err) : -1;
     }
     if (status == 0 &&
@@ -167,16 +162,14 @@ static int turn_samples(struct tiff_turning *w, struct directory *dir,
         w->writer.flush = opts->flush;
     if (status == 0)
         status = strips_write(&w->writer, dir, &out, &img, err);
-    row_sink_close(&sink);
     image_free(&img);
     if (status)
         return -1;
     /* Makes the tags say how it lies in the file. */
     const struct cut *cut = &out.cut;
     const uint64_t sub[2] = { out.coding.sub_x, out.coding.sub_y };
-    if (!cut->tiled &&
-        (out.shown || (directory_find(dir, TAG_ROWS_PER_STRIP) &&
-                       (cut->down > 1 || rows < cut->height))))
+    if (!cut->tiled && (out.shown || (directory_find(dir, TAG_ROWS_PER_STRIP) &&
+                                      (cut->down > 1 || rows < cut->height))))
         directory_set_number(dir, TAG_ROWS_PER_STRIP, cut->chunk_height);
     if (out.coding.photometric == MEANS_YCC &&
         (xform_transposes(dir->turn) ||
@@ -282,7 +275,7 @@ int tiff_turn(struct bytes *out, struct image *img, struct bytes file,
         struct image kind = { 0 };
         if (directory_is_picture(dir))
             status = strips_open(&in, &kind, &w.all, dir, err) ||
-                     strips_read(&in, NULL, err);
+                     strips_read(&in, NULL, XFORM_NONE, NULL, err);
     }
     if (status == 0 && save && (w.changes || save->strip || save->drop)) {
         w.writer =
