@@ -307,6 +307,19 @@ skip_all() {
     exit
 }
 
+# judge COMMAND...: whether each line OP IN OUT of the file `turned` is right: the command
+# reads them, and prints those that are not, with the reason.
+judge() {
+    local line wrong
+    wrong=$("$@" <turned 2>&1)
+    check "judged by $*" [ $? = 0 -a -s turned ]
+    while IFS= read -r line; do
+        check "$line" [ "${wrong/"$line:"/}" = "$wrong" ]
+    done <turned
+    [ -z "$wrong" ] || echo "$wrong"
+    rm turned
+}
+
 # judged SCRIPT ARGUMENT...: what a script of tests/support that needs numpy counts.
 judged() {
     offers numpy || return

@@ -12,15 +12,7 @@ cat >pillow.py <<'EOF'
 import sys
 import numpy
 from PIL import Image
-turns = {
-    'rotate90': lambda a: numpy.rot90(a, -1),
-    'rotate180': lambda a: numpy.rot90(a, 2),
-    'rotate270': lambda a: numpy.rot90(a, 1),
-    'fliph': lambda a: a[:, ::-1],
-    'flipv': lambda a: a[::-1],
-    'transpose': lambda a: numpy.swapaxes(a, 0, 1),
-    'transverse': lambda a: numpy.swapaxes(a[::-1, ::-1], 0, 1),
-}
+from arrays import TURNS
 
 
 def load(name):
@@ -31,7 +23,7 @@ def load(name):
 
 for line in sys.stdin:
     op, name, ours = line.split()
-    good = numpy.array_equal(turns[op](load(sys.argv[1] + '/' + name)),
+    good = numpy.array_equal(TURNS[op](load(sys.argv[1] + '/' + name), 0, 1),
                              load(ours))
     print(op, name, 0 if good else 1)
 EOF

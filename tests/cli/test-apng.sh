@@ -7,7 +7,7 @@ check 'special ones' python3 "$apng" special .
 
 # turned OP A B: whether B is A turned.
 turned() {
-    echo "$@" | python3 "$apng" compare
+    [ -z "$(echo "$@" | python3 "$apng" compare 2>&1)" ]
 }
 
 # ---- All kinds, turned and turned back ----------------------------------------

@@ -4,7 +4,7 @@
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 files="python3 $ROOT/tests/support/jxl_files.py"
-mkdir in
+mkdir in out
 $files make 120 in >list
 check 'files' [ "$(wc -l <list)" = 120 ]
 
@@ -15,8 +15,8 @@ while read -r name width height cut; do
         continue
     pick 2 rotate90 fliph transverse rotate180 transpose flipv rotate270 upright
     for op in $picked; do
-        gimgxf -q --tolerant $op "$file" out.jxl
-        check "$op $file" $files check $op "$file" out.jxl
+        gimgxf -q --tolerant $op "$file" out/$op-$name
+        echo "$op $file out/$op-$name" >>turned
     done
     gimgxf info --tolerant --json "$file" >info 2>stderr
     check "the size of $file" \
@@ -28,6 +28,7 @@ while read -r name width height cut; do
     check "$file, cut" [ "$(grep -c 'cut.jxl: .*cut short' stderr) $(ls no.jxl 2>&1 |
         grep -c cannot)" = '1 1' ]
 done <list
+judge $files check
 
 # Eight quarter turns make the same file as four, and four the same as none where the
 # header has the field.

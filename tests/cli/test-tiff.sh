@@ -18,28 +18,30 @@ for name in bits two four ten twelve fourteen gray rgb rgba five rgb16 wide floa
     double complex odd predicted reversed pages; do
     pick 2 $turns
     for op in $picked; do
-        gives 0 '' "$op" $name.tif made.tif
-        check "$op $name" $oracle check "$op" $name.tif made.tif
+        gives 0 '' "$op" $name.tif $op-$name.tif
+        echo "$op $name.tif $op-$name.tif" >>turned
     done
     pick 2 1 2 3 4 5 6 7 8
     for tag in $picked; do
-        $oracle tag "$tag" $name.tif tagged.tif
-        gives 0 '' transverse tagged.tif made.tif
-        check "transverse $name with tag $tag" \
-            $oracle check transverse tagged.tif made.tif
-        gives 0 '' upright tagged.tif made.tif
-        check "upright $name with tag $tag" $oracle check copy tagged.tif made.tif
+        tagged=$name-$tag.tif
+        $oracle tag "$tag" $name.tif $tagged
+        gives 0 '' transverse $tagged transverse-$tagged
+        gives 0 '' upright $tagged upright-$tagged
+        printf '%s\n' "transverse $tagged transverse-$tagged" \
+            "copy $tagged upright-$tagged" >>turned
     done
     eight_turns $name.tif at.tif
-    check "four quarter turns of $name are none" $oracle check copy $name.tif four
+    mv four four-$name.tif
+    echo "copy $name.tif four-$name.tif" >>turned
 done
+judge $oracle check
 makes pages.tif copy pages.tif made.tif
 # A density, which stands before the directory, gets the tag of the width.
 $oracle again 282 256 rgb.tif made.tif
 gives 0 '' rotate90 made.tif turned.tif
 gives 0 '' rotate90 turned.tif made.tif
-gives 0 '' --ignore-orientation fliph tagged.tif made.tif
-check 'as stored' [ "$($oracle field 274 made.tif)" = "$($oracle field 274 tagged.tif)" ]
+gives 0 '' --ignore-orientation fliph $tagged made.tif
+check 'as stored' [ "$($oracle field 274 made.tif)" = "$($oracle field 274 $tagged)" ]
 gimgxf -q rotate90 pages.tif one.tif --threads 1
 gimgxf -q rotate90 pages.tif many.tif --threads 4
 first='warning: --verify looks only at the first page of a TIFF'
@@ -177,13 +179,14 @@ if offers tiffcp; then
         pick 2 $turns
         for op in $picked; do
             gives 0 '' "$op" coded.tif made.tif
-            tiffcp -c none made.tif plain.tif
-            tiffcp -c none coded.tif want.tif
-            check "$op $how" $oracle check "$op" want.tif plain.tif
+            tiffcp -c none made.tif $op-${how//:/-}.tif
+            tiffcp -c none coded.tif ${how//:/-}.tif
+            echo "$op ${how//:/-}.tif $op-${how//:/-}.tif" >>turned
             check "$how stays" [ "$($oracle field 259 made.tif)" = \
                 "$($oracle field 259 coded.tif)" ]
         done
     done
+    judge $oracle check
     if tiffcp -p contig -c webp rgba.tif coded.tif 2>/dev/null; then
         gives 0 'gimgxf: coded.tif: warning: WebP in a TIFF keeps no colors of pixels that are transparent' \
             rotate90 coded.tif made.tif

@@ -22,11 +22,12 @@ for file in in/*-exact.webp in/*-lossy.webp; do
     for op in $picked; do
         least=
         [ "${file%-lossy.webp}" = "$file" ] || least=28
-        check "$op $file" $webp judge $op $file $op/${file#in/} $least
+        echo $op $file $op/${file#in/} $least >>turned
     done
 done
-check 'a wrong turn is seen' \
-    [ "$($webp judge fliph in/rgb-exact.webp flipv/rgb-exact.webp)" ]
+judge $webp judge
+check 'a wrong turn is seen' [ "$(echo fliph in/rgb-exact.webp flipv/rgb-exact.webp |
+    $webp judge | wc -l)" = 1 ]
 
 # ---- What stays ----
 
@@ -35,16 +36,16 @@ for file in in/simple-exact.webp in/tag6-exact.webp in/anim1-mixed-exact.webp \
     in/anim2-hard-exact.webp; do
     eight_turns $file turned.webp
 done
-gives 0 '' upright in/tag6-exact.webp up.webp
-check 'upright' $webp judge copy in/tag6-exact.webp up.webp
-for file in in/tag1-exact.webp in/tag7-exact.webp; do
-    gives 0 '' --tag-only rotate90 $file tagged.webp
-    gives 0 '' upright tagged.webp up.webp
-    check "tag alone of $file" $webp judge rotate90 $file up.webp
+gives 0 '' upright in/tag6-exact.webp up6.webp
+echo copy in/tag6-exact.webp up6.webp >turned
+for tag in 1 7; do
+    gives 0 '' --tag-only rotate90 in/tag$tag-exact.webp tagged.webp
+    gives 0 '' upright tagged.webp up$tag.webp
+    echo rotate90 in/tag$tag-exact.webp up$tag.webp >>turned
 done
 gives 0 '' --tag-only rotate90 in/rgb-exact.webp tagged.webp
 gives 0 '' upright tagged.webp up.webp
-check 'a tag that was added' $webp judge copy tagged.webp up.webp
+echo copy tagged.webp up.webp >>turned # a tag that was added
 gives 0 '' copy up.webp up.png
 gives 0 '' rotate90 in/rgb-exact.webp right.png
 check 'as if it had been there' [ "$(gimgxf relate right.png up.png)" = 'copy: the same samples' ]
@@ -53,7 +54,7 @@ check 'as if it had been there' [ "$(gimgxf relate right.png up.png)" = 'copy: t
 
 gives 0 'gimgxf: in/simple-lossy.webp: warning: it was lossy, and becomes lossless, so that nothing more is lost; that takes more bytes' \
     --lossless rotate90 in/simple-lossy.webp less.webp
-check 'without loss' $webp judge rotate90 in/simple-lossy.webp less.webp
+echo rotate90 in/simple-lossy.webp less.webp >>turned
 gimgxf rotate90 in/simple-lossy.webp anew.webp 2>said
 check 'loss is said' grep -q 'lossy WebP is encoded anew' said
 gives 0 '' --quality 20 rotate90 in/simple-lossy.webp small.webp
@@ -66,9 +67,10 @@ check 'no EXIF' [ -z "$(grep -a EXIF bare.webp)" ]
 
 for suffix in png tga pam; do
     gives 0 '' rotate90 in/simple-exact.webp out.$suffix
-    gives 0 '' rotate270 out.$suffix back.webp
-    check "$suffix and back" $webp judge copy in/simple-exact.webp back.webp
+    gives 0 '' rotate270 out.$suffix $suffix.webp
+    echo copy in/simple-exact.webp $suffix.webp >>turned
 done
+judge $webp judge
 
 # ---- What is damaged ----
 

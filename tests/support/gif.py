@@ -15,7 +15,7 @@ import sys
 
 import pieces
 from apng import pillow
-from pieces import read, write
+from pieces import judge, read, write
 from turns import EXCHANGED, turn
 
 # ---- Writing -----------------------------------------------------------------
@@ -417,15 +417,7 @@ def main():
         for name, data in (kinds if sys.argv[1] == 'make' else bad)().items():
             write('%s/%s.gif' % (sys.argv[2], name), data)
         return
-    judge = {'compare': compare, 'pillow': pillow, 'first': first}[sys.argv[1]]
-    for line in sys.stdin:
-        op, a, b = line.split()
-        try:
-            why = judge(op, a, b)
-        except (AssertionError, LookupError, OSError, ValueError) as error:
-            why = '%s: %s' % (type(error).__name__, error)
-        if why:
-            print(op, a, b + ':', why)
+    judge({'compare': compare, 'pillow': pillow, 'first': first}[sys.argv[1]])
 
 
 if __name__ == '__main__':

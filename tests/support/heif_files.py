@@ -10,7 +10,7 @@ import sys
 
 import pieces
 from heif_reader import CORNERS, EXIF, Heif, turned
-from pieces import exif, read, write, xmp_tag
+from pieces import exif, judge, read, write, xmp_tag
 
 
 def box(kind, *parts, head=8):
@@ -346,12 +346,7 @@ def main():
         print(next(n for n in range(1, 9)
                    if turned(CORNERS, EXIF[n]) == shown))
         return
-    for line in sys.stdin:
-        op, before, after = line.split()
-        try:
-            check(op, read(before), read(after))
-        except (AssertionError, ValueError, IndexError, KeyError) as why:
-            print('%s %s: %s %s' % (op, before, type(why).__name__, why))
+    judge(lambda op, before, after: check(op, read(before), read(after)))
 
 
 main()

@@ -3,7 +3,7 @@ shown of each item, and the data of each. Knows nothing of gimgxf's code."""
 import struct
 
 import pieces
-from turns import SOURCES, TAGS
+from turns import TAGS, goes
 
 # A turn is where the corners of a picture go: those at (0, 0), (1, 0), (0, 1),
 # (1, 1), each as the place (x, y) at which it is shown.
@@ -12,10 +12,7 @@ EXIF = [None, *TAGS]
 
 
 def turned(corners, op):
-    """SOURCES say where a pixel was: where it goes, the inverse does."""
-    back = {'rotate90': 'rotate270', 'rotate270': 'rotate90',
-            'upright': 'copy'}.get(op, op)
-    return [SOURCES[back](x, y, 2, 2) for x, y in corners]
+    return [goes('copy' if op == 'upright' else op, x, y, 2, 2) for x, y in corners]
 
 
 def boxes(data, at, end):

@@ -15,13 +15,8 @@ import subprocess
 import sys
 
 from pieces import EXIF, EXTENSION, raw_profile, read, segments, write
+from turns import EXCHANGED, goes
 
-# Whether the axes are exchanged, and then which of them run backwards.
-TURNS = {
-    'fliph': (0, 1, 0), 'rotate180': (0, 1, 1), 'flipv': (0, 0, 1),
-    'transpose': (1, 0, 0), 'rotate90': (1, 1, 0), 'transverse': (1, 1, 1),
-    'rotate270': (1, 0, 1),
-}
 WIDTH, HEIGHT = 400, 240  # as the tags say
 TAGS = [
     '-IFD0:Orientation#=1', '-XMP-tiff:Orientation#=1',
@@ -91,20 +86,6 @@ def profiles(jpeg, png):
     write(png, data)
 
 
-def turn_share(op, x, y, w=0.0, h=0.0):
-    exchanged, mirror_x, mirror_y = TURNS[op]
-    if exchanged:
-        x, y, w, h = y, x, h, w
-    return (1 - x - w if mirror_x else x, 1 - y - h if mirror_y else y, w, h)
-
-
-def turn_pixel(op, x, y):
-    exchanged, mirror_x, mirror_y = TURNS[op]
-    w, h = (HEIGHT, WIDTH) if exchanged else (WIDTH, HEIGHT)
-    x, y = (y, x) if exchanged else (x, y)
-    return [w - 1 - x if mirror_x else x, h - 1 - y if mirror_y else y]
-
-
 def near(a, b):
     return all(abs(float(p) - float(q)) < 1e-9 for p, q in zip(a, b))
 
@@ -112,13 +93,13 @@ def near(a, b):
 def turn_regions(op, before, after):
     info, now = (t.pop('XMP-mwg-rs:RegionInfo') for t in (before, after))
     size, size_now = (i.pop('AppliedToDimensions') for i in (info, now))
-    if TURNS[op][0]:
+    if op in EXCHANGED:
         size['W'], size['H'] = size['H'], size['W']
     assert size == size_now, size_now
     for a, b in zip(info['RegionList'], now['RegionList']):
         a, b = a.pop('Area'), b.pop('Area')
-        w, h = (a['H'], a['W']) if TURNS[op][0] else (a['W'], a['H'])
-        x, y = turn_share(op, a['X'], a['Y'])[:2]
+        w, h = (a['H'], a['W']) if op in EXCHANGED else (a['W'], a['H'])
+        x, y = goes(op, a['X'], a['Y'], 2, 2)
         assert near((x, y, w, h), (b['X'], b['Y'], b['W'], b['H'])), (a, b)
     assert info == now, now
 
@@ -147,18 +128,17 @@ def check(op, name, turned):
         check_guid(name)
         check_guid(turned)
     turn_regions(op, before, after)
-    if TURNS[op][0]:
+    if op in EXCHANGED:
         for x, y in [p for p in PAIRS if p[0] in before]:
             before[x], before[y] = before[y], before[x]
     area = list(map(int, before.pop('ExifIFD:SubjectArea').split()))
-    if TURNS[op][0]:
+    if op in EXCHANGED:
         area[2:] = area[:1:-1]
-    area[:2] = turn_pixel(op, *area[:2])
+    area[:2] = goes(op, *area[:2], WIDTH, HEIGHT)
     assert list(map(int, after.pop('ExifIFD:SubjectArea').split())) == area
-    place = turn_pixel(op, *map(int, before.pop('ExifIFD:SubjectLocation')
-                                .split()))
-    assert list(map(int, after.pop('ExifIFD:SubjectLocation').split())) \
-        == place
+    place = goes(op, *map(int, before.pop('ExifIFD:SubjectLocation').split()), WIDTH,
+                 HEIGHT)
+    assert tuple(map(int, after.pop('ExifIFD:SubjectLocation').split())) == place
     for key in before.keys() | after.keys():
         assert before.get(key) == after.get(key), \
             (key, before.get(key), after.get(key))

@@ -4,7 +4,8 @@ gimgxf: their headers have every kind of field, what follows them is noise.
 
 jxl_files.py make N DIR  writes N files, 0.jxl and so on; prints their names, sizes
                          and whether one that is cut must be refused
-jxl_files.py check OPERATION IN OUT    whether OUT is IN turned, and nothing else
+jxl_files.py check       reads lines "OPERATION IN OUT", and prints those of which OUT
+                         is not IN turned, or something else as well
 jxl_files.py tags FILE   prints the orientations of header, EXIF and XMP
 """
 import ctypes
@@ -13,7 +14,7 @@ import struct
 import sys
 
 import pieces
-from pieces import box, read, write, xmp_tag
+from pieces import box, judge, read, write, xmp_tag
 from turns import then
 
 
@@ -393,7 +394,7 @@ def main():
         stream, beside = parts(read(sys.argv[2]))
         print(meaning(stream)[0], *tags(beside))
     else:
-        check(sys.argv[2], *map(read, sys.argv[3:5]))
+        judge(lambda op, before, after: check(op, read(before), read(after)))
 
 
 main()

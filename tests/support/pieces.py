@@ -1,6 +1,7 @@
 """What files are made of: chunks of PNG, segments of JPEG, resources of Photoshop,
-EXIF, XMP and boxes; and whole files, read and written."""
+EXIF, XMP and boxes; and whole files, read, written and judged."""
 import struct
+import sys
 import zlib
 
 
@@ -12,6 +13,20 @@ def read(path):
 def write(path, data):
     with open(path, 'wb') as file:
         file.write(data)
+
+
+
+def judge(check):
+    """Prints each line OP IN OUT of stdin of which check(OP, IN, OUT) says that OUT is
+    not IN after OP, and why: what it returns or raises."""
+    for line in sys.stdin:
+        try:
+            why = check(*line.split())
+        except (AssertionError, LookupError, OSError, ValueError, struct.error,
+                zlib.error) as error:
+            why = '%s: %s' % (type(error).__name__, error)
+        if why:
+            print(line.strip() + ':', why)
 
 
 # Of interlaced PNG: the first column and row, and how far the next ones are.

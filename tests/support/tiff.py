@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """TIFF files, written and read without gimgxf and libtiff:
 tiff.py make [FOLDER]   writes pictures of many kinds
-tiff.py check OP IN OUT compares all pictures of OUT with those of IN, turned by OP
-                        and their tags; and the other tags
+tiff.py check           reads lines "OP IN OUT", and compares all pictures of OUT with
+                        those of IN, turned by OP and their tags; and the other tags
 tiff.py tag N IN OUT    the same file with orientation N in all of its pictures
 tiff.py old JPEG OUT    a TIFF of JPEG in the old style, and a thumbnail in it
 tiff.py chroma JPEG OUT  YCbCr with half the chroma, its bits the other way round,
@@ -15,7 +15,7 @@ import struct
 import sys
 import zlib
 
-from pieces import read, write
+from pieces import judge, read, write
 from turns import TAGS, turn
 
 SIZES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
@@ -410,6 +410,6 @@ def field(tag, name):
 
 
 if __name__ == '__main__':
-    {'make': make, 'check': check, 'tag': retag,
+    {'make': make, 'check': lambda: judge(check), 'tag': retag,
      'old': old_jpeg, 'chroma': chroma,
      'field': field, 'again': again}[sys.argv[1]](*sys.argv[2:])

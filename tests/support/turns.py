@@ -18,6 +18,12 @@ EXCHANGED = list(SOURCES)[4:]  # width and height
 TAGS = list(SOURCES)  # what orientation 1 shows, and so on
 
 
+def goes(op, x, y, w, h):
+    """Where the pixel x, y of a picture of w x h goes: where the inverse takes it from."""
+    back = {'rotate90': 'rotate270', 'rotate270': 'rotate90'}.get(op, op)
+    return SOURCES[back](x, y, *((h, w) if op in EXCHANGED else (w, h)))
+
+
 def turn(rows, op):
     """Rows of anything, turned."""
     x, y = SOURCES[op](0, 0, 2, 2)

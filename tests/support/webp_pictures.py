@@ -1,8 +1,9 @@
 """WebP files for tests, and whether what was made of one is its turn.
 
     make FOLDER [SEED]               files, a few of each kind
-    judge OP BEFORE AFTER [LEAST]    prints what is wrong; pictures that were
-                                     encoded anew are at least LEAST dB alike
+    judge                            reads lines OP BEFORE AFTER [LEAST], and prints
+                                     what is wrong; pictures that were encoded anew
+                                     are at least LEAST dB alike
 
 Pillow codes single pictures; the container and how an animation is composed are
 read by the specification here, so that nothing is taken from the code that is
@@ -15,6 +16,7 @@ import sys
 import numpy as np
 from PIL import Image
 
+import pieces
 import turns
 from pieces import exif, read, write
 
@@ -134,14 +136,14 @@ def tag_of(found):
 
 # ---- Judging ---------------------------------------------------------------------
 
-def judge(op, before, after, least):
-    one, two = parse(before), parse(after)
+def judge(op, before, after, least=0):
+    one, two, least = parse(read(before)), parse(read(after)), float(least)
     tag = tag_of(one)
     tag = turns.TAGS[tag - 1 if 1 <= tag <= 8 else 0]
     wrong = []
     seen = [turned(turned(a, tag), op) for a in shown(one)], shown(two)
     if len(seen[0]) != len(seen[1]):
-        return ['%d frames, not %d' % (len(seen[1]), len(seen[0]))]
+        return '%d frames, not %d' % (len(seen[1]), len(seen[0]))
     for i, (a, b) in enumerate(zip(*seen)):
         if a.shape != b.shape:
             wrong.append('frame %d is %s, not %s' % (i + 1, b.shape, a.shape))
@@ -171,7 +173,7 @@ def judge(op, before, after, least):
         wrong.append('the tag says %d' % tag_of(two))
     if (one['flags'] or 0) != (two['flags'] or 0) and one['anim'] is None:
         wrong.append('flags %s, not %s' % (two['flags'], one['flags']))
-    return wrong
+    return '; '.join(wrong)
 
 
 # ---- Making ----------------------------------------------------------------------
@@ -222,7 +224,7 @@ def animation(rng, alpha, lossy):
     return riff(vp8x(18, width, height), anim, *frames)
 
 
-def make(folder, seed):
+def make(folder, seed=1):
     rng = np.random.default_rng(seed)
     os.makedirs(folder, exist_ok=True)
     files = {}
@@ -251,16 +253,8 @@ def make(folder, seed):
         write(os.path.join(folder, name + '.webp'), data)
 
 
-def main():
-    if sys.argv[1] == 'make':
-        make(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
-        return 0
-    wrong = judge(sys.argv[2], *map(read, sys.argv[3:5]),
-                  float(sys.argv[5]) if len(sys.argv) > 5 else 0)
-    for line in wrong:
-        print(sys.argv[2], sys.argv[3] + ':', line)
-    return 1 if wrong else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    if sys.argv[1] == 'make':
+        make(sys.argv[2], *map(int, sys.argv[3:]))
+    else:
+        pieces.judge(judge)
