@@ -150,6 +150,7 @@ struct result {
     bool progressive; /* the input is a JPEG of several scans */
     bool replaced; /* the output took the place of a file with something in it
                       that was not the input */
+    bool by_backend; /* that of the job has moved samples */
     enum device_use device_use;
     size_t bytes_in, bytes_out;
     uint64_t scratch;      /* bytes of cells that went through a file */

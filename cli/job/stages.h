@@ -80,6 +80,7 @@ struct job_state {
     struct image img; /* as decoded, then as turned */
     struct job_output output;
     struct job_scratch scratch;
+    atomic_bool by_backend; /* the one of job->tools has moved samples */
 };
 
 /* ---- Stages, and what they share ---- */

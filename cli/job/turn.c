@@ -97,8 +97,7 @@ static int take_flushed(struct job_state *state, struct err *err)
 
 /* What a turner of turner_of() turns with. */
 struct turner_context {
-    const struct job *job;
-    const struct account *account;
+    struct job_state *state;
     struct lane *cpu; /* of backend_cpu, which turns instead; or NULL */
 };
 
@@ -110,12 +109,13 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
 {
     struct turner_context *c = context;
-    const struct job *job = c->job;
-    if (account_check_time(c->account, err))
+    const struct job *job = c->state->job;
+    if (account_check_time(&c->state->account, err))
         return -1;
-    return c->cpu ? backend_cpu.apply(c->cpu, dst, src, t, NULL, err)
-                  : job->tools.backend->apply(job->tools.lane, dst, src, t,
-                                              NULL, err);
+    if (c->cpu)
+        return backend_cpu.apply(c->cpu, dst, src, t, NULL, err);
+    c->state->by_backend |= src->cell != CELL_DCT; /* those are the CPU's */
+    return job->tools.backend->apply(job->tools.lane, dst, src, t, NULL, err);
 }
 
 /* Lets the CPU turn, if the backend cannot turn parts: what goes through a file
@@ -123,7 +123,7 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
 static int open_cpu(struct turner_context *context, struct err *err)
 {
     const struct lane_opts cpu = { .workers = 0 };
-    return context->job->tools.backend->parts
+    return context->state->job->tools.backend->parts
                ? 0
                : backend_cpu.open(&context->cpu, &cpu, err);
 }
@@ -138,7 +138,7 @@ static void close_cpu(struct turner_context *context)
  * else one thread turns large ones. */
 static struct turner turner_of(struct turner_context *context)
 {
-    bool parts = context->cpu || context->job->tools.backend->parts;
+    bool parts = context->cpu || context->state->job->tools.backend->parts;
     return (struct turner){
         .turn = turn_part,
         .context = context,
@@ -277,8 +277,7 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
                        struct err *err)
 {
     struct load_opts load = *opts;
-    struct turner_context context = { .job = state->job,
-                                      .account = &state->account };
+    struct turner_context context = { .state = state };
     const struct turner turner = turner_of(&context);
     const struct flush to_file = flush_of(state);
     struct result *result = state->result;
@@ -321,8 +320,7 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
 static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
-    struct turner_context context = { .job = state->job,
-                                      .account = &state->account };
+    struct turner_context context = { .state = state };
     const struct scan_turner *scans = state->job->tools.scan_turner;
     const enum scan_kind kind = job_device_kind(state->opts, state->result);
     const struct codec *to = state->result->to;
@@ -531,6 +529,7 @@ int job_turn(struct job_state *state, struct err *err)
         return fail(err, "it is damaged; a larger --max-memory reads it");
     if (image_like(&dst, src, t, tools->backend->memory(tools->lane), err))
         return -1;
+    state->by_backend |= src->cell != CELL_DCT;
     if (tools->backend->apply(tools->lane, &dst, src, t, tools->pool, err)) {
         image_free(&dst);
         return -1;
@@ -580,8 +579,7 @@ static int encode(struct job_state *state, const struct turner *turner,
 
 int job_encode(struct job_state *state, struct err *err)
 {
-    struct turner_context context = { .job = state->job,
-                                      .account = &state->account };
+    struct turner_context context = { .state = state };
     const struct meta *meta = state->img.meta;
     int status = 0;
     if (!state->output.made && meta && meta->animation.stored)
@@ -593,6 +591,7 @@ int job_encode(struct job_state *state, struct err *err)
     if (status)
         return -1;
     image_free(&state->img);
+    state->result->by_backend = state->by_backend;
     state->result->scratch = state->scratch.early.mapped;
     state->result->bytes_out = state->output.file.size;
     return state->opts->verify ? job_verify(state, err) : 0;

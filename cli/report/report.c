@@ -108,7 +108,8 @@ static const char *backend_name(const struct job *job,
                                 const struct result *result)
 {
     return result->device_use == DEVICE_TURNED ? "cuda"
-                                               : job->tools.backend->name;
+           : result->by_backend                ? job->tools.backend->name
+                                               : backend_cpu.name;
 }
 
 void report_answer(FILE *out, const struct json_value *id,
@@ -166,7 +167,12 @@ void report_answer(FILE *out, const struct json_value *id,
 static void print_job(const struct job *job, const struct result *result,
                       const char *why_backend)
 {
-    const bool on_device = result->device_use == DEVICE_TURNED;
+    const char *backend = backend_name(job, result);
+    const char *why = result->device_use == DEVICE_TURNED
+                          ? "its coded data is turned in a batch"
+                      : strcmp(backend, job->tools.backend->name) == 0
+                          ? why_backend
+                          : "nothing was there that a GPU moves";
     fputs("gimgxf: ", stderr);
     report_put_escaped(stderr, job->input);
     fputs(" -> ", stderr);
@@ -177,8 +183,7 @@ static void print_job(const struct job *job, const struct result *result,
     if (result->turned != job->opts->op)
         fprintf(stderr, "gimgxf: stored pixels: %s, with the orientation tag\n",
                 xform_name(result->turned));
-    fprintf(stderr, "gimgxf: backend %s: %s\n", backend_name(job, result),
-            on_device ? "its coded data is turned in a batch" : why_backend);
+    fprintf(stderr, "gimgxf: backend %s: %s\n", backend, why);
     if (result->scratch)
         fprintf(stderr,
                 "gimgxf: turned through a temporary file of %llu bytes\n",

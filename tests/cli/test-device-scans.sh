@@ -60,9 +60,12 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
 else
     check 'nothing is said of a GPU' [ -z "$line" ]
 fi
-check 'every answer names its backend' \
-    [ "$(grep -c "\"backend\": \"$GIMGXF_BACKEND\"" answers)" = \
-    "$(wc -l <answers)" ]
+check 'every answer names the backend that moved it, or the CPU' \
+    [ "$(grep -c '"backend": "c' answers) $(grep progressive answers |
+        grep -c '"backend": "cpu"') $(grep in/whole answers |
+        grep -c "\"backend\": \"$GIMGXF_BACKEND\"")" = "$(wc -l <answers) 10 10" ]
+check 'and so says -v' \
+    [ "$(grep -A1 'progressive.*: rotate90' stderr | grep -c 'backend cpu: ')" = 10 ]
 
 # Small batches are left to the CPU.
 "$program" --backend auto -v rotate90 -r -d auto in 2>stderr

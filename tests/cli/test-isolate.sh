@@ -97,7 +97,8 @@ called 1 rotate90 --isolate -j 1 --fail-after 1 -r -d first in
 check 'the first: the end' [ "$(ls first)" = 01.png ]
 check 'the first: told once' [ "$(grep -c 'by signal 11' stderr)" = 1 ]
 
-# Without a fault it is as without the option, but for the seconds.
+# Without a fault it is as without the option, but for the seconds, and a GPU that
+# turns no coded JPEG then.
 mkdir good
 cp "$samples"/f* good
 rm -f good/*.hdr
@@ -107,7 +108,7 @@ gimgxf rotate90 --isolate -r -d isolated --json good >isolated.json 2>isolated.s
 check 'no fault: the same status' [ $? = $want ]
 check 'no fault: the same files' diff -r plain isolated
 without_seconds() {
-    sed 's/"seconds": {[^}]*}//; s/"worker": [0-9]*//; s/isolated/plain/g; s/, [0-9.]* s$//' "$1"
+    sed 's/"seconds": {[^}]*}//; s/"worker": [0-9]*//; s/"backend": "cuda"/"backend": "cpu"/; s/isolated/plain/g; s/, [0-9.]* s$//' "$1"
 }
 check 'no fault: the same JSON' \
     cmp -s <(without_seconds plain.json) <(without_seconds isolated.json)
