@@ -122,21 +122,6 @@ static int turn(const struct options *opts)
     return status ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 
-/* Turns a batch, or the jobs of serve. */
-static int turn_many(const struct options *opts)
-{
-    const char *why;
-    const char *name = choose(opts, &why);
-    struct err err;
-    if (opts->command == COMMAND_SERVE)
-        return (int)serve_run(opts, name);
-    const struct backend *backend =
-        opts->dry_run ? backend_choose(name, &err) : backend_find(name, &err);
-    if (!backend)
-        return (int)scheduler_refuse(opts, name, NULL, &err);
-    return (int)batch_run(opts, backend, why);
-}
-
 /* Refuses to read a picture from a terminal or to write one to it. Returns
  * what is wrong, or NULL. */
 static const char *refuse_terminal(const struct options *opts)
@@ -154,7 +139,10 @@ static const char *refuse_terminal(const struct options *opts)
 
 static int run(const struct options *opts)
 {
-    const char *of = opts->nfiles ? opts->file[0] : "";
+    const char *of = opts->nfiles ? opts->file[0] : "", *why;
+    const char *name = choose(opts, &why);
+    const struct backend *backend;
+    struct err err;
     switch (opts->command) {
     case COMMAND_HELP:
         if (strcmp(of, "bench") == 0)
@@ -174,8 +162,12 @@ static int run(const struct options *opts)
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:
+        backend = opts->dry_run ? backend_choose(name, &err)
+                                : backend_find(name, &err);
+        return (int)(backend ? batch_run(opts, backend, why)
+                             : scheduler_refuse(opts, name, NULL, &err));
     case COMMAND_SERVE:
-        return turn_many(opts);
+        return (int)serve_run(opts, name);
     }
     return OUTCOME_NOT_BEGUN;
 }

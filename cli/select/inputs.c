@@ -151,31 +151,6 @@ static int take_file(struct gather *w, const char *base,
     return 0;
 }
 
-enum entry_kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
-
-/* A link counts as the file that it leads to, but not for --in-place: that file
- * may be anywhere, and if it is below the root, it is taken where it stands.
- * What cannot be looked at counts as a file, which fails when its turn comes.
- */
-static enum entry_kind kind_of(const struct gather *w,
-                               const struct dirent *entry)
-{
-    struct stat st;
-    unsigned type = entry->d_type;
-    if (type == DT_UNKNOWN)
-        type = lstat(w->path, &st) ? DT_REG : IFTODT(st.st_mode);
-    if (type != DT_LNK)
-        return type == DT_REG   ? KIND_FILE
-               : type == DT_DIR ? KIND_DIRECTORY
-                                : KIND_OTHER;
-    if (w->opts->in_place)
-        return KIND_OTHER;
-    if (stat(w->path, &st) == 0)
-        return S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
-    bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    return nowhere ? KIND_OTHER : KIND_FILE;
-}
-
 /* Appends a name to the first `length` bytes of the path. */
 static int enter(struct gather *w, size_t length, const char *name)
 {
@@ -187,19 +162,31 @@ static int enter(struct gather *w, size_t length, const char *name)
     return 0;
 }
 
+/* A link counts as the file that it leads to, but not for --in-place: that file
+ * may be anywhere, and if it is below the root, it is taken where it stands.
+ * What cannot be looked at counts as a file, which fails when its turn comes.
+ */
 static int look(struct gather *w, size_t length, const struct dirent *entry,
                 struct entries *entries)
 {
     char with_slash[sizeof entry->d_name + 1];
+    struct stat st;
+    unsigned type = entry->d_type;
     const char *base = entry->d_name, *below = w->path + w->below;
     if (strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
         return 0;
     if (enter(w, length, base))
         return -1;
-    const enum entry_kind kind = kind_of(w, entry);
-    if (kind == KIND_FILE)
+    if (type == DT_UNKNOWN)
+        type = lstat(w->path, &st) ? DT_REG : IFTODT(st.st_mode);
+    if (type == DT_LNK && !w->opts->in_place &&
+        (stat(w->path, &st) == 0
+             ? S_ISREG(st.st_mode)
+             : errno != ENOENT && errno != ENOTDIR && errno != ELOOP))
+        type = DT_REG;
+    if (type == DT_REG)
         return take_file(w, base, entries);
-    if (kind == KIND_OTHER || *base == '.' ||
+    if (type != DT_DIR || *base == '.' ||
         globs_match(&w->opts->exclude, below, 0))
         return 0;
     *stpcpy(stpcpy(with_slash, base), "/") = '\0';

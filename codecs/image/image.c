@@ -218,19 +218,11 @@ int image_alloc_packed(struct image *img, struct err *err)
 
 struct image image_kind(const struct image *img)
 {
-    return (struct image){
-        .cell = img->cell,
-        .color = img->color,
-        .alpha = img->alpha,
-        .width = img->width,
-        .height = img->height,
-        .untrimmed_width = img->untrimmed_width,
-        .untrimmed_height = img->untrimmed_height,
-        .maxval = img->maxval,
-        .nplanes = img->nplanes,
-        .orientation = img->orientation,
-        .turned = img->turned,
-    };
+    struct image kind = *img;
+    memset(kind.plane, 0, sizeof kind.plane);
+    kind.pixels = (struct pixels){ .kind = PIXELS_NONE };
+    kind.meta = NULL;
+    return kind;
 }
 
 struct image image_part(const struct image *img, bool columns, uint32_t first,
