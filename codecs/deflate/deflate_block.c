@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "codecs/base/each_cpu.h"
+
 enum {
     TOKENS = 19,     /* symbols of the code that the header is written in */
     TOKEN_LIMIT = 7, /* 3.2.7 */
@@ -229,9 +231,9 @@ static inline void put_match(struct bit_writer *b, const struct codes *c,
     bit_writer_put(b, bits | (uint64_t)part.extra << n, n + part.bits);
 }
 
-static void put_data(struct bit_writer *bits, const struct codes *c,
-                     const uint8_t *data, const struct sequence *sequence,
-                     size_t n)
+FOR_EACH_CPU static void put_data(struct bit_writer *bits,
+                                  const struct codes *c, const uint8_t *data,
+                                  const struct sequence *sequence, size_t n)
 {
     struct bit_writer b = *bits; /* a copy, which no store to `out` changes */
     for (const struct sequence *s = sequence; s < sequence + n; s++) {

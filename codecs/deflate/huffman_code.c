@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "codecs/base/each_cpu.h"
+
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -302,8 +304,9 @@ static bool always(void)
     return true;
 }
 
-static void put_portable(struct bit_writer *b, const uint32_t *code,
-                         const uint8_t *data, size_t size)
+FOR_EACH_CPU static void put_portable(struct bit_writer *b,
+                                      const uint32_t *code, const uint8_t *data,
+                                      size_t size)
 {
     struct bit_writer copy = *b; /* which no store to `out` changes */
     literal_run_put(&copy, code, data, size);

@@ -81,8 +81,9 @@ enum {
 };
 
 /* Writes `size` bytes, of which each has a code in `code`. */
-static inline void literal_run_put(struct bit_writer *b, const uint32_t *code,
-                                   const uint8_t *data, size_t size)
+static inline __attribute__((always_inline)) void
+literal_run_put(struct bit_writer *b, const uint32_t *code, const uint8_t *data,
+                size_t size)
 {
     size_t i = 0;
     for (; i + 4 <= size; i += 4) {

@@ -40,6 +40,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/each_cpu.h"
 #include "codecs/base/memory.h"
 #include "codecs/deflate/block_split.h"
 #include "codecs/deflate/deflate_block.h"
@@ -162,12 +163,13 @@ static void sum_prices(struct lz77 *m, const uint8_t *p)
     m->priced_end = p + n;
 }
 
-/* Makes *best the match of this distance if that saves more. */
+/* Makes *best the match of this distance, of which `equal` bytes are known to
+ * be equal, if that saves more. */
 INLINE unsigned consider(const struct lz77 *m, const uint8_t *p, unsigned most,
-                         unsigned distance, struct match *best)
+                         unsigned distance, unsigned equal, struct match *best)
 {
     const uint32_t *price = m->price + (p - m->priced);
-    unsigned length = match_length(p, p - distance, 0, most);
+    unsigned length = match_length(p, p - distance, equal, most);
     unsigned n = length < PRICED_MATCH ? length : PRICED_MATCH;
     unsigned literals = price[n] - price[0] + (length - n) * COST_OF_BIT;
     int gain = (int)(literals -
@@ -266,7 +268,7 @@ INLINE void follow_chain(struct lz77 *m, const uint8_t *p, unsigned most,
         const uint8_t *q = p - distance, *behind = q + longest - 3;
         if (read_le32(behind) == read_le32(behind + distance) &&
             !differ(head, q, hashed)) {
-            unsigned length = consider(m, p, most, distance, best);
+            unsigned length = consider(m, p, most, distance, hashed, best);
             longest = length > longest ? length : longest;
         }
         unsigned back = m->back[(known - distance) % WINDOW];
@@ -324,11 +326,11 @@ INLINE struct match find(struct lz77 *m, const struct parse_state *at,
         sum_prices(m, p);
     unsigned most = most_at(m, p);
     if (!near_differs)
-        consider(m, p, most, near, &match);
+        consider(m, p, most, near, least, &match);
     if (!again_differs && again != near)
-        consider(m, p, most, again, &match);
+        consider(m, p, most, again, least, &match);
     if (!brief_differs && brief != far)
-        consider(m, p, most, brief, &match);
+        consider(m, p, most, brief, least, &match);
     if (!far_differs)
         follow_chain(m, p, most, far, &match, effort.hashed, depth);
     return match;
@@ -456,8 +458,8 @@ INLINE void deflate_rows(struct lz77 *m, const uint8_t *data, unsigned pixel)
 }
 
 /* In each case the effort is constants. */
-static void deflate_by(struct lz77 *m, const uint8_t *data,
-                       enum lz77_search search)
+FOR_EACH_CPU static void deflate_by(struct lz77 *m, const uint8_t *data,
+                                    enum lz77_search search)
 {
     if (search == LZ77_THREE && m->pixel < 3)
         deflate_bytes(m, data, effort_of_three(7));

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "codecs/base/each_cpu.h"
 #include "codecs/base/memory.h"
 #include "codecs/deflate/block_split.h"
 
@@ -99,9 +100,9 @@ INLINE struct length_distance *insert(struct match_tree *t, const uint8_t *p,
     return found;
 }
 
-struct length_distance *match_tree_find(struct match_tree *t, const uint8_t *p,
-                                        unsigned depth,
-                                        struct length_distance *found)
+FOR_EACH_CPU struct length_distance *
+match_tree_find(struct match_tree *t, const uint8_t *p, unsigned depth,
+                struct length_distance *found)
 {
     return insert(t, p, depth, found);
 }
@@ -240,8 +241,8 @@ static inline uint64_t lesser(uint64_t a, uint64_t b)
 
 /* Finds the steps of least cost from byte `begin` to byte `end`. Each match is
  * also tried with all its shorter lengths up to `dense`. */
-static void find_path(struct optimal *o, size_t begin, size_t end,
-                      unsigned dense)
+FOR_EACH_CPU static void find_path(struct optimal *o, size_t begin, size_t end,
+                                   unsigned dense)
 {
     uint32_t *cost = o->cost;
     cost[end] = 0;
