@@ -129,9 +129,12 @@ void meta_remove_dropped(struct meta *meta)
     meta->nblocks = kept;
 }
 
-/* Adds a name to a list "a, b, c" of bounded length, once. */
+/* Adds a name to a list "a, b, c" of bounded length, once. That of a chunk of
+ * WebP may be empty, which would be found without end. */
 static void list_add(char *list, size_t room, const char *name)
 {
+    if (!*name)
+        name = "a chunk without a name";
     size_t at = strlen(list), length = strlen(name);
     for (const char *p = list; (p = strstr(p, name)); p += length) {
         bool begins = p == list || p[-1] == ' ';
