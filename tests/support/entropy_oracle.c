@@ -33,9 +33,7 @@ struct bytes entropy_make_kind(unsigned k, uint32_t width, uint32_t height,
 {
     static const int qualities[] = { 40, 75, 95, 100 };
     static const unsigned noises[] = { 0, 10, 40, 200 };
-    struct coding coding = entropy_kinds[k].coding;
-    coding.width = width;
-    coding.height = height;
+    struct coding coding = sized(entropy_kinds[k].coding, width, height);
     coding.restart = restart;
     coding.standard = way % 2;
     coding.quality = qualities[way / 2 % 4];

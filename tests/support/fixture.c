@@ -69,6 +69,15 @@ bool same_bytes(struct bytes a, struct bytes b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
+struct bytes copied(const void *data, size_t size)
+{
+    struct bytes copy = { malloc(size + !size), size, size + !size };
+    must(copy.data);
+    if (size)
+        memcpy(copy.data, data, size);
+    return copy;
+}
+
 struct bytes bytes_of(const char *text)
 {
     return (struct bytes){ .data = (uint8_t *)(uintptr_t)text,
@@ -79,9 +88,7 @@ struct bytes bytes_of(const char *text)
 
 static void copy_bytes(struct bytes *to)
 {
-    struct bytes from = *to;
-    *to = (struct bytes){ 0 };
-    must(bytes_append(to, from.data, from.size));
+    *to = copied(to->data, to->size);
 }
 
 /* The codec's state is lent. */

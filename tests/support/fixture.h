@@ -34,6 +34,10 @@ bool same_cells(const struct image *a, const struct image *b);
 
 bool same_bytes(struct bytes a, struct bytes b);
 
+/* A copy, whose memory ends where it does, for sanitizers to see; to be owned.
+ */
+struct bytes copied(const void *data, size_t size);
+
 /* The bytes of a text, which are not to be freed. */
 struct bytes bytes_of(const char *text);
 

@@ -5,7 +5,7 @@ struct opened open_file(const struct codec *codec, const void *data,
                         size_t size, int how)
 {
     struct opened o = { .status = -1, .err.text = "probe" };
-    owned_memory uint8_t *copy = malloc(size + !size);
+    owned_bytes copy = copied(data, size);
     o.counted = calloc(1, sizeof *o.counted);
     struct load_opts opts = {
         .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
@@ -15,11 +15,8 @@ struct opened open_file(const struct codec *codec, const void *data,
         .layout = (enum layout)(how / LAYOUT),
         .warnings = &o.warnings,
     };
-    if (size)
-        memcpy(copy, data, size);
-    if (codec->probe(copy, size))
-        o.status = codec_read(codec, &o.img, (struct bytes){ copy, size, 0 },
-                              &opts, &o.err);
+    if (codec->probe(copy.data, size))
+        o.status = codec_read(codec, &o.img, copy, &opts, &o.err);
     return o;
 }
 

@@ -2,6 +2,7 @@
 #include "tests/support/scan_trials.h"
 
 #include "tests/support/entropy_oracle.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/pairwise.h"
 #include "tests/support/scan_jobs.h"
@@ -116,8 +117,7 @@ void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
             owned_bytes file = entropy_make_kind(k, 47, 60, way % 3, way);
             for (unsigned i = 0; i < (tests_are_whole() ? each : each / 3);
                  i++) {
-                owned_bytes damaged = { 0 };
-                must(bytes_append(&damaged, file.data, file.size));
+                owned_bytes damaged = copied(file.data, file.size);
                 entropy_mutate(&damaged, &random);
                 (void)scan_batch_add(&batch, damaged,
                                      (enum xform)(i % XFORM_COUNT), i % 5 == 0);

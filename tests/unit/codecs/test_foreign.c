@@ -3,7 +3,7 @@
 
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
-#include "tests/support/test.h"
+#include "tests/support/fixture.h"
 
 #define TEXT(bytes) bytes, sizeof(bytes) - 1
 
@@ -85,11 +85,9 @@ TEST(short)
     struct err err;
     for (size_t i = 0; i < COUNT(files); i++)
         for (size_t n = 0; n <= files[i].size; n++) {
-            owned_memory uint8_t *head = malloc(n + !n);
-            memcpy(head, files[i].bytes, n);
-            foreign_probe((struct bytes){ head, n, 0 });
-            CHECK(foreign_refuse_input((struct bytes){ head, n, 0 }, &err),
-                  "%zu", n);
+            owned_bytes head = copied(files[i].bytes, n);
+            foreign_probe(head);
+            CHECK(foreign_refuse_input(head, &err), "%zu", n);
         }
 }
 

@@ -51,11 +51,9 @@ static void check_codec(const struct codec *codec, enum cell cell,
     /* Each in memory that ends where it does, for the sanitizer to see. */
     struct image other = img;
     for (size_t size = 0; size < file.size; size++) {
-        struct bytes cut = { malloc(size + !size), size, 0 };
-        memcpy(cut.data, file.data, size);
+        owned_bytes cut = copied(file.data, size);
         CHECK(!passes(codec, cut, &img, &opts), "%s cut to %zu of %zu",
               codec->name, size, file.size);
-        free(cut.data);
     }
     uint8_t *more = calloc(1, file.size + 1);
     memcpy(more, file.data, file.size);

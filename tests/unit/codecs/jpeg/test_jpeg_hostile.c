@@ -95,11 +95,7 @@ TEST(cuts)
         struct segments list;
         REQUIRE(read_segments(&list, file), "no JPEG");
         for (size_t size = 0; size < file.size - 2; size++) {
-            owned_memory uint8_t *data =
-                malloc(size + !size); /* not a byte more */
-            must(data);
-            memcpy(data, file.data, size);
-            struct bytes cut = { .data = data, .size = size };
+            owned_bytes cut = copied(file.data, size);
             test_case("kind %u, %zu bytes", i, size);
             bool taken = check_damaged(cut, false);
             CHECK(!taken || size > list.scan, "taken");

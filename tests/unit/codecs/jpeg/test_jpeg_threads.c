@@ -259,8 +259,7 @@ TEST(damaged)
     const unsigned step = tests_are_whole() ? 1 : 2;
     for (unsigned way = 0; way < ways; way++)
         for (unsigned i = way % step; i < COUNT(some); i += step) {
-            owned_bytes copy = { 0 };
-            must(bytes_append(&copy, file.data, file.size));
+            owned_bytes copy = copied(file.data, file.size);
             damage(&copy, at[some[i]], way);
             test_case("way %u, marker %u", way, some[i]);
             for (int tolerant = 0; way < 8 && tolerant < 2; tolerant++)

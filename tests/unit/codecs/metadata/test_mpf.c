@@ -74,15 +74,12 @@ TEST(list)
 static void look(const uint8_t *data, size_t size)
 {
     struct mpf mpf;
-    owned_memory uint8_t *block =
-        malloc(size + !size); /* the sanitizers see its end */
-    must(block != NULL);
-    memcpy(block, data, size);
-    bool open = mpf_open(&mpf, block, size);
+    owned_bytes block = copied(data, size);
+    bool open = mpf_open(&mpf, block.data, size);
     CHECK(open == (mpf.count > 0), "a list or none");
     CHECK(mpf.count <= size / 16, "%zu in %zu bytes", mpf.count, size);
     for (size_t i = 0; i < mpf.count; i++)
-        mpf_put(&mpf, block, i, mpf_get(&mpf, i));
+        mpf_put(&mpf, block.data, i, mpf_get(&mpf, i));
 }
 
 TEST(hostile_list)

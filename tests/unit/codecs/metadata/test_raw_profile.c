@@ -4,7 +4,7 @@
 
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/xmp.h"
-#include "tests/support/test.h"
+#include "tests/support/fixture.h"
 
 /* A block of one entry: 0x0112, SHORT, 1; the %c is a digit of its value. */
 #define HEAD  "49492a00080000000100"
@@ -18,22 +18,13 @@
 
 static struct err err;
 
-/* A copy with room, so that none of no bytes is at no address, which memcmp()
- * must not be given. */
-static struct bytes own(const char *text, size_t size)
-{
-    struct bytes copy = { 0 };
-    must(bytes_reserve(&copy, size + 1) && bytes_append(&copy, text, size));
-    return copy;
-}
-
 /* Turns what the text holds, as the metadata stage does. */
 static void turn(struct bytes *text, enum xform t, unsigned orientation,
                  uint32_t width)
 {
     const struct change change = { t, width, 11, width, 11 };
     enum block_kind kind = BLOCK_RAW_PROFILE;
-    owned_bytes body = own((char *)text->data, text->size);
+    owned_bytes body = copied(text->data, text->size);
     CHECK(raw_profile_open(&body, &kind, &err) == 0, "%s", err.text);
     if (kind == BLOCK_XMP)
         xmp_turn(body.data, body.size, t, orientation);
@@ -46,7 +37,7 @@ static void turn(struct bytes *text, enum xform t, unsigned orientation,
 static void check_turn(const char *before, unsigned orientation,
                        const char *after)
 {
-    owned_bytes text = own(before, strlen(before));
+    owned_bytes text = copied(before, strlen(before));
     turn(&text, XFORM_NONE, orientation, 23);
     CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
           "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);
@@ -83,7 +74,8 @@ TEST(orientation)
 static void check_body(const char *before, const char *with, size_t size,
                        const char *after)
 {
-    owned_bytes text = own(before, strlen(before)), body = own(with, size);
+    owned_bytes text = copied(before, strlen(before)),
+                body = copied(with, size);
     CHECK(raw_profile_close(&text, &body, &err) == 0, "%s", err.text);
     CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
           "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);
@@ -136,13 +128,13 @@ TEST(damaged)
 
     char all[] = "\nAPP1\n      32\n" EXIF BLOCK "\n";
     for (size_t size = 0; size < sizeof all - 2; size++) {
-        owned_bytes text = own(all, size);
+        owned_bytes text = copied(all, size);
         turn(&text, XFORM_ROTATE_90, 1, 23);
         CHECK(!memcmp(text.data, all, size), "cut to %zu", size);
     }
     for (size_t i = 0; i < sizeof all - 1; i++)
         for (unsigned byte = 0; byte < 256; byte++) {
-            owned_bytes text = own(all, sizeof all - 1);
+            owned_bytes text = copied(all, sizeof all - 1);
             text.data[i] = (uint8_t)byte;
             turn(&text, XFORM_ROTATE_90, 1, 23);
         }

@@ -2,7 +2,7 @@
  * are found and set. */
 #include "codecs/metadata/xmp.h"
 
-#include "tests/support/test.h"
+#include "tests/support/fixture.h"
 
 #define TIFF " xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\""
 #define EXIF " xmlns:exif='http://ns.adobe.com/exif/1.0/'"
@@ -13,32 +13,21 @@
 #define CLOSE                                                                  \
     "</rdf:Description></rdf:RDF></x:xmpmeta>\n   \n<?xpacket end=\"w\"?>"
 
-/* The text in memory of its own, of exactly its size. */
-static uint8_t *own(const char *text, size_t size)
-{
-    uint8_t *packet = malloc(size + !size);
-    must(packet);
-    memcpy(packet, text, size);
-    return packet;
-}
-
 static void check_turn(const char *before, enum xform t, unsigned orientation,
                        const char *after)
 {
     size_t size = strlen(before);
-    uint8_t *packet = own(before, size);
-    xmp_turn(packet, size, t, orientation);
-    CHECK(size == strlen(after) && !memcmp(packet, after, size),
+    owned_bytes packet = copied(before, size);
+    xmp_turn(packet.data, size, t, orientation);
+    CHECK(size == strlen(after) && !memcmp(packet.data, after, size),
           "%s and %u make\n%.*s\nnot\n%s", xform_name(t), orientation,
-          (int)size, (const char *)packet, after);
-    free(packet);
+          (int)size, (const char *)packet.data, after);
 }
 
 static unsigned orientation_of(const char *text)
 {
-    uint8_t *packet = own(text, strlen(text));
-    unsigned orientation = xmp_orientation(packet, strlen(text));
-    free(packet);
+    owned_bytes packet = copied(text, strlen(text));
+    const unsigned orientation = xmp_orientation(packet.data, packet.size);
     return orientation;
 }
 
@@ -239,11 +228,10 @@ TEST(trimmed)
 
 static void exercise(const char *text, size_t size)
 {
-    uint8_t *packet = own(text, size);
-    unsigned n = xmp_orientation(packet, size);
+    owned_bytes packet = copied(text, size);
+    unsigned n = xmp_orientation(packet.data, size);
     CHECK(n <= 8, "%u", n);
-    xmp_turn(packet, size, XFORM_ROTATE_90, 1);
-    free(packet);
+    xmp_turn(packet.data, size, XFORM_ROTATE_90, 1);
 }
 
 static void damage(const char *pattern)

@@ -22,11 +22,10 @@ static struct bytes archive(bool wide)
 /* Opens a copy that ends where its memory ends, and reads all of it. */
 static bool is_sound(const uint8_t *data, size_t size)
 {
-    owned_memory uint8_t *copy = malloc(size + !size);
+    owned_bytes copy = copied(data, size);
     struct zip zip;
     struct err err = { .text = "" };
-    memcpy(copy, data, size);
-    int status = zip_open(&zip, (struct bytes){ copy, size, 0 }, &err);
+    int status = zip_open(&zip, copy, &err);
     for (size_t i = 0; i < zip.count && status == 0; i++) {
         struct bytes content;
         if (zip.member[i].size > 1 << 20)

@@ -189,12 +189,7 @@ static void check_cuts(const struct shape *s)
            last = first;
     for (size_t size = 0; size < file.size; size++) {
         owned_fixture *f = fixture_new(&codec_png);
-        /* Memory of exactly its size, so that sanitizers see reads beyond
-         * it. */
-        owned_memory uint8_t *data = malloc(size + !size);
-        must(data);
-        memcpy(data, file.data, size);
-        struct bytes cut = { .data = data, .size = size };
+        owned_bytes cut = copied(file.data, size);
         f->load.mem = garbage_memory;
         case_of(s, FILTER_ALL, XFORM_NONE);
         CHECK(fixture_decode(f, cut) && *f->err.text,

@@ -79,10 +79,9 @@ TEST(forged)
     owned_bytes file = make_small();
     uint64_t seed = 1;
     for (int round = 0; round < 3000; round++) {
-        owned_bytes copy = { 0 };
+        owned_bytes copy = copied(file.data, file.size);
         struct counted counted = { 0 };
         owned_fixture *f = fixture_new(&codec_png);
-        must(bytes_append(&copy, file.data, file.size));
         size_t at = 8 + test_random(&seed) % (file.size - 8);
         copy.data[at] = (uint8_t)test_random(&seed);
         for (size_t c = 8; copy.size - c >= 12;) {

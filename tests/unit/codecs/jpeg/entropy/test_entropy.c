@@ -83,9 +83,8 @@ TEST(guesses)
                  { 7, 90, 60 },   { 9, 75, 250 }, { 14, 95, 90 } };
     for (unsigned i = 0; i < COUNT(ways); i++)
         for (unsigned restart = 0; restart < 200; restart += 111) {
-            struct coding coding = entropy_kinds[ways[i].k].coding;
-            coding.width = 1201;
-            coding.height = 1003;
+            struct coding coding =
+                sized(entropy_kinds[ways[i].k].coding, 1201, 1003);
             coding.quality = ways[i].quality;
             coding.restart = restart;
             coding.standard = i % 2;
@@ -303,10 +302,9 @@ TEST(sizes_claimed)
 static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
 {
     for (unsigned i = 0; i < runs; i++) {
-        owned_bytes damaged = { 0 };
+        owned_bytes damaged = copied(file.data, file.size);
         struct entropy_trial trial = { .pixels_max = 1 << 22 };
         uint64_t way = test_random(random);
-        must(bytes_append(&damaged, file.data, file.size));
         entropy_mutate(&damaged, random);
         trial.turn = (enum xform)(way % XFORM_COUNT);
         trial.optimize = way & 8;
