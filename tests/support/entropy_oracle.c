@@ -131,8 +131,7 @@ const char *entropy_verdict_name(enum entropy_verdict verdict)
 
 void entropy_mutate(struct bytes *file, uint64_t *random)
 {
-    struct segments list;
-    must(read_segments(&list, *file));
+    const struct segments list = read_segments(*file);
     const size_t data = list.scan + 2 + file->data[list.scan + 3];
     for (uint64_t left = 1 + test_random(random) % 3; left; left--) {
         size_t first = test_random(random) % 3 && data < file->size ? data : 2;

@@ -253,28 +253,28 @@ void add_headed(struct bytes *file, size_t *at, unsigned marker,
     add_segment(file, at, marker, data.data, data.size);
 }
 
-bool read_segments(struct segments *list, struct bytes file)
+struct segments read_segments(struct bytes file)
 {
+    struct segments list = { .count = 0 };
     size_t at = 2;
-    *list = (struct segments){ 0 };
-    if (file.size < 4 || memcmp(file.data, "\xff\xd8", 2) != 0 ||
-        memcmp(file.data + file.size - 2, "\xff\xd9", 2) != 0)
-        return false;
+    REQUIRE(file.size >= 4 && !memcmp(file.data, "\xff\xd8", 2) &&
+                !memcmp(file.data + file.size - 2, "\xff\xd9", 2),
+            "no JPEG");
     while (file.size - at >= 4 && file.data[at] == 0xff) {
         const uint8_t *p = file.data + at;
         size_t size = (size_t)p[2] << 8 | p[3];
-        if (size < 2 || size > file.size - at - 2)
-            return false;
-        if (p[1] >= 0xe0 && list->count < SEGMENTS_MAX)
-            list->segment[list->count++] =
+        REQUIRE(size >= 2 && size <= file.size - at - 2, "no segment");
+        if (p[1] >= 0xe0 && list.count < SEGMENTS_MAX)
+            list.segment[list.count++] =
                 (struct segment_seen){ p[1], p + 4, size - 2 };
         if (p[1] == 0xda) {
-            list->scan = at;
-            return true;
+            list.scan = at;
+            return list;
         }
         at += 2 + size;
     }
-    return false;
+    REQUIRE(false, "no scan");
+    return list;
 }
 
 const struct segment_seen *find_segment(const struct segments *list,

@@ -126,9 +126,9 @@ struct segments {
     size_t scan; /* where the first scan begins in the file */
 };
 
-/* Lists the APPn and COM segments before the first scan. Returns false if the
+/* Lists the APPn and COM segments before the first scan. Ends the test if the
  * file is not a JPEG. */
-bool read_segments(struct segments *list, struct bytes file);
+struct segments read_segments(struct bytes file);
 
 /* The first segment with this marker that begins so, or NULL. */
 const struct segment_seen *find_segment(const struct segments *list,

@@ -183,25 +183,29 @@ struct bytes make_png(const struct shape *s, unsigned filter, size_t piece)
 
 /* ---- Reading --------------------------------------------------------------*/
 
-bool read_chunks(struct chunks *list, struct bytes file)
+struct chunks read_chunks(struct bytes file)
 {
+    struct chunks list = { .count = 0 };
     size_t at = 8;
-    list->count = 0;
-    if (file.size < 8 || memcmp(file.data, "\x89PNG\r\n\x1a\n", 8) != 0)
-        return false;
-    while (file.size - at >= 12 && list->count < CHUNKS_MAX) {
+    REQUIRE(file.size >= 8 && !memcmp(file.data, "\x89PNG\r\n\x1a\n", 8),
+            "no PNG");
+    while (file.size - at >= 12 && list.count < CHUNKS_MAX) {
         const uint8_t *p = file.data + at;
-        struct chunk *c = &list->chunk[list->count++];
+        struct chunk *c = &list.chunk[list.count++];
         *c = (struct chunk){ .data = p + 8, .size = read_be32(p) };
         memcpy(c->name, p + 4, 4);
-        if (c->size > file.size - at - 12 ||
-            crc32(0, p + 4, (uInt)(4 + c->size)) != read_be32(p + 8 + c->size))
-            return false;
+        REQUIRE(c->size <= file.size - at - 12 &&
+                    crc32(0, p + 4, (uInt)(4 + c->size)) ==
+                        read_be32(p + 8 + c->size),
+                "no %s", c->name);
         at += 12 + c->size;
-        if (strcmp(c->name, "IEND") == 0)
-            return c->size == 0 && at == file.size;
+        if (strcmp(c->name, "IEND") == 0) {
+            REQUIRE(c->size == 0 && at == file.size, "more than the end");
+            return list;
+        }
     }
-    return false;
+    REQUIRE(false, "no end");
+    return list;
 }
 
 const struct chunk *find_chunk(const struct chunks *list, const char *name)

@@ -103,9 +103,9 @@ struct chunks {
     size_t count;
 };
 
-/* Takes a file apart. Returns false if it is not a PNG file from its first byte
+/* Takes a file apart. Ends the test if it is not a PNG file from its first byte
  * to its last. */
-bool read_chunks(struct chunks *list, struct bytes file);
+struct chunks read_chunks(struct bytes file);
 
 /* The first chunk of that name, or NULL. */
 const struct chunk *find_chunk(const struct chunks *list, const char *name);

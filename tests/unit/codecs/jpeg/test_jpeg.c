@@ -81,8 +81,7 @@ static bool is_shaped(const struct image *img, const struct coding *coding,
 static void check_written(const struct given *kind, const struct decoded *from,
                           struct bytes made, enum xform t)
 {
-    struct segments list;
-    CHECK(read_segments(&list, made), "no JPEG");
+    const struct segments list = read_segments(made);
     const struct segment_seen *s = find_segment(&list, 0xee, "Adobe");
     CHECK(!!s == (kind->adobe >= 0), "Adobe");
     CHECK(!s || (s->size == sizeof adobe && s->data[11] == kind->adobe),

@@ -187,8 +187,7 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     turn_image(&f->img, t);
     fixture_write(f);
     struct says after = says_after(before, xform_transposes(t), orientation);
-    struct segments list;
-    CHECK(read_segments(&list, f->made), "no JPEG");
+    const struct segments list = read_segments(f->made);
     const struct segment_seen *s = list.segment;
     for (unsigned i = 0; i < KINDS && s < list.segment + list.count; i++) {
         if (!is_kept(&kinds[i], t, strip))
@@ -245,7 +244,6 @@ TEST(long)
 {
     struct bytes file = make_jpeg(&picture), data = { 0 };
     struct warnings warnings = { 0 };
-    struct segments list;
     size_t at = 0;
     for (unsigned i = 0; i < SEGMENT_MAX; i++)
         add_big(&data, i * i >> 7, 1);
@@ -253,7 +251,8 @@ TEST(long)
         add_segment(&file, &at, marker, data.data, data.size);
     add_segment(&file, &at, 0xfe, data.data, data.size);
     owned_bytes made = turn_file(&file, XFORM_ROTATE_90, &warnings);
-    CHECK(read_segments(&list, made) && list.count == 17, "%zu", list.count);
+    const struct segments list = read_segments(made);
+    CHECK(list.count == 17, "%zu", list.count);
     for (size_t i = 0; i < list.count; i++)
         CHECK(segment_is(&list.segment[i], data), "%zu", i);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
@@ -285,7 +284,6 @@ static void check_room(size_t size, bool behind)
     struct bytes file = make_jpeg(&picture), thumbnail = make_jpeg(&rough);
     owned_bytes data = { 0 };
     struct warnings warnings = { 0 };
-    struct segments list;
     const size_t lead = 6;
     size_t at = 0;
     must(bytes_append(&data, "Exif\0", 6));
@@ -302,7 +300,8 @@ static void check_room(size_t size, bool behind)
     }
     add_segment(&file, &at, 0xe1, data.data, data.size);
     owned_bytes made = turn_file(&file, XFORM_ROTATE_180, &warnings);
-    CHECK(read_segments(&list, made) && list.count == 1, "one segment");
+    const struct segments list = read_segments(made);
+    CHECK(list.count == 1, "one segment");
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
     REQUIRE(s && s->size <= SEGMENT_MAX, "its size");
     uint32_t next = read_le32(s->data + lead + EXIF_IFD - 4);
@@ -333,14 +332,14 @@ TEST(damaged_thumbnail)
     struct bytes file = make_jpeg(&picture), thumbnail = make_jpeg(&small);
     owned_bytes data = { 0 };
     struct warnings warnings = { 0 };
-    struct segments list;
     size_t at = 0;
     thumbnail.size /= 2;
     add_exif(&data, before, thumbnail);
     add_headed(&file, &at, 0xe1, "Exif\0", 6, data);
     owned_bytes made = turn_file(&file, XFORM_MIRROR_Y, &warnings);
     CHECK(is_warned(&warnings, "thumbnail cannot be turned"), "a warning");
-    CHECK(read_segments(&list, made) && list.count == 1, "one segment");
+    const struct segments list = read_segments(made);
+    CHECK(list.count == 1, "one segment");
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
     CHECK(s && read_le32(s->data + 6 + EXIF_IFD - 4) == 0, "no second IFD");
     bytes_free(&thumbnail);

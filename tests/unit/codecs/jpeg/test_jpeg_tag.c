@@ -65,9 +65,9 @@ static void check_tagged(const char *name, struct bytes exif, unsigned tag)
     for (unsigned orientation = 2; orientation <= 8; orientation++) {
         owned_bytes made =
             write_as(file, (struct decode_plan){ 0 }, orientation);
-        struct segments list;
         test_case("%s, %u", name, orientation);
-        CHECK(read_segments(&list, made) && list.count == 3, "%zu", list.count);
+        const struct segments list = read_segments(made);
+        CHECK(list.count == 3, "%zu", list.count);
         CHECK(list.segment[0].marker == 0xe0 && list.segment[2].marker == 0xfe,
               "the order");
         const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
@@ -107,8 +107,7 @@ TEST(trimmed)
     add_headed(&file, &at, 0xe1, XMP_HEAD, sizeof XMP_HEAD, xmp);
     owned_bytes made =
         write_as(file, (struct decode_plan){ .width = 32, .height = 16 }, 1);
-    struct segments list;
-    CHECK(read_segments(&list, made), "no JPEG");
+    const struct segments list = read_segments(made);
     CHECK(segment_is(find_segment(&list, 0xe1, "Exif"), want), "EXIF");
     CHECK(segment_is(find_segment(&list, 0xe1, XMP_HEAD), want_xmp), "XMP");
 }

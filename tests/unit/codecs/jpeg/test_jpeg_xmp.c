@@ -62,8 +62,8 @@ static struct bytes turned(struct bytes *file, struct warnings *warnings)
 static void check_file(struct bytes file, struct bytes text, const char *guid,
                        size_t cut)
 {
-    struct segments list;
-    REQUIRE(read_segments(&list, file) && list.count == 3, "%zu", list.count);
+    const struct segments list = read_segments(file);
+    REQUIRE(list.count == 3, "%zu", list.count);
     const struct segment_seen *s = list.segment;
     CHECK(memmem(s->data, s->size, guid, GUID) != NULL, "it is named");
     for (size_t i = 1; i < 3; i++) {
@@ -134,14 +134,13 @@ TEST(missing)
     struct bytes text = { (uint8_t *)(uintptr_t)before, sizeof before - 1, 0 };
     struct bytes file = make_file(text, "0123456789ABCDEF0123456789ABCDEF", 5);
     struct warnings warnings = { 0 };
-    struct segments list;
-    must(read_segments(&list, file));
+    struct segments list = read_segments(file);
     /* Its whole is said to be larger. */
     uint8_t *whole =
         file.data + (list.segment[1].data - file.data) + sizeof MORE + GUID;
     write_be32(whole, 1000);
     owned_bytes made = turned(&file, &warnings);
-    must(read_segments(&list, made));
+    list = read_segments(made);
     CHECK(read_be32(list.segment[1].data + sizeof MORE + GUID) == 1000, "left");
     CHECK(memmem(made.data, made.size, "Orientation='1'", 15) != NULL, "%s",
           "turned");
@@ -163,8 +162,7 @@ TEST(unnamed)
         f->save.drop = drop;
         fixture_read(f, file);
         fixture_write(f);
-        struct segments list;
-        must(read_segments(&list, f->made));
+        const struct segments list = read_segments(f->made);
         CHECK(list.count == (drop ? 1 : 3), "%zu segments", list.count);
         CHECK(drop || memmem(f->made.data, f->made.size, "Orientation='6'", 15),
               "turned");

@@ -192,8 +192,7 @@ TEST(same)
     owned_bytes file = make_jpeg(&odd);
     struct given g = { .done = false };
     struct save_opts save = plain_save(&g.warnings);
-    struct segments list;
-    CHECK(read_segments(&list, file), "no JPEG");
+    const struct segments list = read_segments(file);
     memset(file.data + list.scan + 14, 0xfe, 20);
     g.inner = (struct embedded_jpeg){ .outer = &outer };
     CHECK(!embedded_jpeg_turn(&g.made, file, &g.inner, &save, &g.err), "%s",

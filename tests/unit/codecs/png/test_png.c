@@ -75,9 +75,7 @@ static bool file_holds(struct bytes file, const struct shape *s, enum xform t)
 
 static bool palette_holds(struct bytes before, struct bytes after)
 {
-    struct chunks a, b;
-    if (!read_chunks(&a, before) || !read_chunks(&b, after))
-        return false;
+    const struct chunks a = read_chunks(before), b = read_chunks(after);
     const struct chunk *p = find_chunk(&a, "PLTE"), *q = find_chunk(&b, "PLTE");
     return p && q ? p->size == q->size && !memcmp(p->data, q->data, p->size)
                   : !p && !q;

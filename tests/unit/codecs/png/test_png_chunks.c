@@ -258,8 +258,7 @@ static void check_given(struct given given)
     CHECK(f->img.orientation == 6, "is %u", f->img.orientation);
     turn_image(&f->img, given.turned);
     fixture_write(f);
-    struct chunks list = { 0 };
-    CHECK(read_chunks(&list, f->made), "no PNG");
+    const struct chunks list = read_chunks(f->made);
     const struct chunk *at = check_named(list.chunk, "IHDR");
     at = check_all(at, given);
     CHECK(at->size == 15, "the palette has %zu bytes", at->size);
@@ -294,7 +293,6 @@ static void check_alpha(const struct shape *s, struct bytes alpha,
 {
     owned_bytes file = { 0 };
     owned_fixture *f = fixture_new(&codec_png);
-    struct chunks list = { 0 };
     test_case("type %u, depth %u, strip %d", s->type, s->depth, (int)strip);
     add_head(&file, s);
     if (s->type == PALETTE)
@@ -316,7 +314,7 @@ static void check_alpha(const struct shape *s, struct bytes alpha,
               "of %u", i);
     turn_image(&f->img, XFORM_ROTATE_90);
     fixture_write(f);
-    CHECK(read_chunks(&list, f->made), "no PNG");
+    const struct chunks list = read_chunks(f->made);
     CHECK(chunk_is(find_chunk(&list, "tRNS"), alpha), "another tRNS");
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
 }
@@ -385,7 +383,6 @@ TEST(alpha_not_shown)
         const struct shape s = { 5, 3, type == PALETTE ? 2 : 8, type, false };
         owned_bytes file = with_alphas(&s, cases[n].pieces);
         owned_fixture *f = fixture_new(&codec_png);
-        struct chunks was = { 0 }, is = { 0 };
         test_case("type %u, %s", type, cases[n].pieces);
         fixture_read(f, file);
         const struct meta *meta = f->img.meta;
@@ -397,7 +394,7 @@ TEST(alpha_not_shown)
         CHECK(f->warnings.count == cases[n].warnings, "%u warnings",
               f->warnings.count);
         fixture_write(f);
-        CHECK(read_chunks(&was, file) && read_chunks(&is, f->made), "no PNG");
+        const struct chunks was = read_chunks(file), is = read_chunks(f->made);
         CHECK(was.count == is.count, "chunks are lost");
         for (size_t i = 0; i < was.count && i < is.count; i++)
             CHECK(strcmp(was.chunk[i].name, is.chunk[i].name) == 0 &&
@@ -417,7 +414,6 @@ TEST(thumbnail)
     struct bytes thumbnail = { .data = (uint8_t[]){ 0xff, 0xd8, 1, 2, 3 },
                                .size = 5 };
     owned_fixture *f = fixture_new(&codec_png);
-    struct chunks list = { 0 };
     add_head(&file, &shape);
     add_exif(&exif, before, thumbnail);
     add_chunk(&file, "eXIf", exif.data, exif.size);
@@ -427,7 +423,7 @@ TEST(thumbnail)
     turn_image(&f->img, XFORM_MIRROR_X);
     fixture_write(f);
     CHECK(is_warned(&f->warnings, "thumbnail"), "of what is lost");
-    CHECK(read_chunks(&list, f->made), "no PNG");
+    const struct chunks list = read_chunks(f->made);
     const struct chunk *c = find_chunk(&list, "eXIf");
     CHECK(c && c->size < exif.size, "without the thumbnail");
     CHECK(c && read_le32(c->data + EXIF_IFD - 4) == 0, "no second IFD");

@@ -152,7 +152,6 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
 {
     owned_bytes file = begin_png();
     owned_fixture *f = fixture_new(&codec_png);
-    struct chunks a, b;
     add_worded(&file, deflated[i].name, deflated[i].keyword, deflated[i].lead,
                false, z);
     end_png(&file);
@@ -160,7 +159,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
     fixture_read(f, file);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
     fixture_write(f);
-    CHECK(read_chunks(&a, file) && read_chunks(&b, f->made), "no PNG");
+    const struct chunks a = read_chunks(file), b = read_chunks(f->made);
     const struct chunk *p = find_chunk(&a, deflated[i].name);
     const struct chunk *q = find_chunk(&b, deflated[i].name);
     bool xmp = i == 2; /* which might say something false after the turn */
@@ -222,7 +221,6 @@ TEST(written)
 {
     owned_fixture *f = make_foreign();
     owned_bytes exif_after = { 0 }, text = { 0 };
-    struct chunks list = { 0 };
     struct says s = { 7, 13, 9 };
     struct meta *m = f->img.meta;
     add_text(&m->icc, profile);
@@ -239,7 +237,7 @@ TEST(written)
     f->save.orientation = 1;
     fixture_write(f);
     CHECK(is_warned(&f->warnings, "APP9"), "of what is lost");
-    CHECK(read_chunks(&list, f->made), "no PNG");
+    const struct chunks list = read_chunks(f->made);
     const struct chunk *c = find_chunk(&list, "eXIf");
     CHECK(chunk_is(c, exif_after), "EXIF");
     c = find_chunk(&list, "pHYs");
@@ -278,10 +276,9 @@ TEST(densities)
     };
     for (size_t i = 0; i < COUNT(given); i++) {
         owned_fixture *f = make_foreign();
-        struct chunks list = { 0 };
         f->img.meta->density = given[i].d;
         fixture_write(f);
-        CHECK(read_chunks(&list, f->made), "no PNG");
+        const struct chunks list = read_chunks(f->made);
         const struct chunk *c = find_chunk(&list, "pHYs");
         if (given[i].unit == 2)
             CHECK(!c && is_warned(&f->warnings, "density"), "%zu", i);
