@@ -90,9 +90,8 @@ void scan_trial_large(const struct scan_engine_type *type)
 {
     const struct coding columns = { 901, 603, JCS_YCbCr, .h = 2, .v = 2 };
     struct scan_batch batch = scan_batch_open(type, room);
-    struct bytes other = make_columns_jpeg(&columns);
+    owned_bytes other = make_columns_jpeg(&columns);
     (void)scan_batch_add(&batch, other, XFORM_TRANSPOSE, false);
-    bytes_free(&other);
     const bool whole = tests_are_whole();
     for (unsigned k = 0; k < KINDS; k += whole ? 2 : 4)
         for (unsigned way = whole ? k % 3 : k * 3 % 8; way < 8;

@@ -146,7 +146,7 @@ static void change_soundly(uint8_t *chunk, size_t byte)
 TEST(png_frames)
 {
     static const size_t numbers[] = { 3, 7, 15 }; /* sequence, width, x */
-    struct image img;
+    owned_image img;
     struct err err;
     const struct load_opts load = small_load(&unheard);
     struct save_opts opts = plain_save(&unheard);
@@ -160,12 +160,11 @@ TEST(png_frames)
     for (size_t at = 8; at < file.size; at += 12 + read_be32(file.data + at)) {
         uint8_t *chunk = file.data + at;
         size_t size = 12 + read_be32(chunk);
-        struct bytes less = { 0 };
+        owned_bytes less = { 0 };
         must(bytes_append(&less, file.data, at) &&
              bytes_append(&less, chunk + size, file.size - at - size));
         CHECK(!passes(&codec_png, less, &img, &opts), "without %.4s",
               (char *)chunk + 4);
-        bytes_free(&less);
         bool control = memcmp(chunk + 4, "fcTL", 4) == 0;
         bool data = memcmp(chunk + 4, "fdAT", 4) == 0;
         for (size_t i = 0; i < (control ? 3 : data); i++) {
@@ -175,7 +174,6 @@ TEST(png_frames)
             change_soundly(chunk, numbers[i]);
         }
     }
-    image_free(&img);
 }
 
 /* A file whose image data is missing, with all else as it should be: what was

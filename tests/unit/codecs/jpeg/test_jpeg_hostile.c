@@ -212,10 +212,9 @@ static struct bytes make_scans(int n)
 TEST(scans)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
-    struct bytes file = make_scans(200);
+    owned_bytes file = make_scans(200);
     fixture_read(f, file);
     fixture_free(f);
-    bytes_free(&file);
     refuses("600 scans", make_scans(600), "scans", REPRESENTATIONS);
 }
 

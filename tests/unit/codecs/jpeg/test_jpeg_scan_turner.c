@@ -65,12 +65,10 @@ static void check_same(struct bytes file, struct decode_plan plan,
         .no_restart = save.no_restart,
     };
     plan.representation = REPRESENTATION_COEFFICIENTS;
-    struct bytes here = turn_file(file, &plan, &save, NULL);
-    struct bytes there = turn_file(file, &plan, &save, &turner);
+    owned_bytes here = turn_file(file, &plan, &save, NULL);
+    owned_bytes there = turn_file(file, &plan, &save, &turner);
     CHECK(e.scans == scans, "%u scans of %u", e.scans, scans);
     CHECK(same_bytes(here, there), "%zu bytes, not %zu", there.size, here.size);
-    bytes_free(&here);
-    bytes_free(&there);
     for (unsigned i = 0; i < 4; i++)
         bytes_free(&e.made[i]);
 }

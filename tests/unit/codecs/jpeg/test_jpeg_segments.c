@@ -192,7 +192,7 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     for (unsigned i = 0; i < KINDS && s < list.segment + list.count; i++) {
         if (!is_kept(&kinds[i], t, strip))
             continue;
-        struct bytes data = make_segment(&kinds[i], after, t);
+        owned_bytes data = make_segment(&kinds[i], after, t);
         if (strip != STRIP_NOTHING && !strcmp(kinds[i].name, "JFIF")) {
             /* T.871, 10.1: no unit, a ratio of 1 to 1, a thumbnail of 0 x 0. */
             memcpy(data.data + 7, "\0\0\1\0\1\0", 7);
@@ -204,7 +204,6 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
             check_exif(s, data, t);
         else
             CHECK(segment_is(s, data), "%s", kinds[i].name);
-        bytes_free(&data);
         s++;
     }
     CHECK(s == list.segment + list.count, "%zu segments", list.count);

@@ -367,8 +367,7 @@ TEST(steps)
         for (uint32_t x = 0; x < plane->width; x++, block += DCTSIZE2)
             block[0] = x == 0 || (plane->width - 1 - x) / 2 % 2 ? 70 : 3;
     }
-    struct bytes one = check_written(&img, save);
-    bytes_free(&one);
+    owned_bytes one = check_written(&img, save);
 }
 
 /* ---- Samples --------------------------------------------------------------*/

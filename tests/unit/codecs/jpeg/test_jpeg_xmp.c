@@ -23,7 +23,7 @@ static void print_guid(char guid[GUID + 1], const void *text, size_t size)
 static void add_piece(struct bytes *file, size_t *at, const char *guid,
                       struct bytes text, size_t from, size_t to)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     uint8_t numbers[8];
     write_be32(numbers, text.size);
     write_be32(numbers + 4, from);
@@ -32,7 +32,6 @@ static void add_piece(struct bytes *file, size_t *at, const char *guid,
          bytes_append(&data, numbers, sizeof numbers) &&
          bytes_append(&data, text.data + from, to - from));
     add_segment(file, at, 0xe1, data.data, data.size);
-    bytes_free(&data);
 }
 
 /* A packet that names the other one, and that in pieces cut at `cut`, the last

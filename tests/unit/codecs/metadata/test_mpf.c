@@ -149,13 +149,12 @@ TEST(hostile_file)
             struct warnings warnings = { 0 };
             uint8_t old = file.data[at + i];
             file.data[at + i] = bytes[k];
-            struct bytes made = turn_jpeg(file, XFORM_TRANSPOSE, &warnings);
+            owned_bytes made = turn_jpeg(file, XFORM_TRANSPOSE, &warnings);
             CHECK(ends_with(made, "some more", 9), "the end");
             if (is_warned(&warnings, "not turned"))
                 CHECK(ends_with(made, file.data + file.size - second.size - 9,
                                 second.size + 9),
                       "byte %zu: it stays", i);
-            bytes_free(&made);
             file.data[at + i] = old;
         }
     bytes_free(&second);

@@ -228,13 +228,12 @@ static const struct chunk *check_all(const struct chunk *at, struct given given)
     for (unsigned i = 0; i < KINDS; i++) {
         if (!is_kept(&kinds[i], given))
             continue;
-        struct bytes data = make_chunk(&kinds[i], after);
+        owned_bytes data = make_chunk(&kinds[i], after);
         size_t lead = kinds[i].deflated;
         CHECK(strcmp(at->name, kinds[i].name) == 0, "%s where %s should be",
               at->name, kinds[i].name);
         CHECK(changed && lead ? same_text(at, data, lead) : chunk_is(at, data),
               "%u: %s", i, at->name);
-        bytes_free(&data);
         at++;
     }
     return at;

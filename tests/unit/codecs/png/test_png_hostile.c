@@ -223,9 +223,8 @@ TEST(order)
         { "HICE", "unknown critical chunk CrIt" },
     };
     owned_fixture *f = fixture_new(&codec_png);
-    struct bytes good = compose("HtPtItE");
+    owned_bytes good = compose("HtPtItE");
     CHECK(accepts(f, good), "%s", f->err.text);
-    bytes_free(&good);
     for (size_t i = 0; i < COUNT(orders); i++)
         refuses(orders[i].pieces, compose(orders[i].pieces), orders[i].words);
 }

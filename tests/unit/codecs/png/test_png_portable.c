@@ -29,10 +29,9 @@ static void add_worded(struct bytes *file, const char *name,
                        const char *keyword, size_t lead, bool deflated,
                        struct bytes text)
 {
-    struct bytes data = { 0 };
+    owned_bytes data = { 0 };
     add_words(&data, keyword, lead, deflated, text);
     add_chunk(file, name, data.data, data.size);
-    bytes_free(&data);
 }
 
 static void add_density(struct bytes *file, uint32_t x, uint32_t y, int unit)

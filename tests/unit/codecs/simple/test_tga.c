@@ -163,13 +163,12 @@ TEST(tga_kept)
     insert(&file, TEXT("F\0or"));
     struct opened o = open_file(&codec_tga, file.data, file.size, STRICT);
     CHECK(o.status == 0 && o.warnings.count == 0, "%s", o.err.text);
-    struct bytes again = written(&codec_tga, &o.img, "tga", &warnings);
+    owned_bytes again = written(&codec_tga, &o.img, "tga", &warnings);
     CHECK(again.data[0] == 4 && !memcmp(again.data + 18, "F\0or", 4) &&
               again.data[17] == 0,
           "%u, %u", again.data[0], again.data[17]);
     close_file(&o);
     check_file(&codec_tga, again.data, again.size, 1, 1, 4, want, NULL);
-    bytes_free(&again);
     file.data[file.size - 26] = 1;
     check_file(&codec_tga, file.data, file.size, 1, 1, 4, want,
                "its extension and developer areas are not kept");

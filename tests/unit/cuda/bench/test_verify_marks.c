@@ -11,7 +11,7 @@ enum { CELLS = COUNT(cells) };
 static void check_turn(enum cell cell, enum xform t)
 {
     owned_image src = { .cell = cell, .width = 67, .height = 41, .nplanes = 1 };
-    struct image dst;
+    owned_image dst;
     struct lane *lane;
     struct lane_opts opts = { 0 };
     struct err err;
@@ -34,7 +34,6 @@ static void check_turn(enum cell cell, enum xform t)
     dst.plane[0].data[dst.plane[0].stride * 7 + 11] ^= 1;
     CHECK(verify_count_wrong(&dst, t) == 1, "cell %d, turn %d", cell, t);
     backend_cpu.close(lane);
-    image_free(&dst);
 }
 
 TEST(turns)
