@@ -85,6 +85,33 @@ static void print_color(const char *file, const struct image *img,
     putchar('\n');
 }
 
+/* Returns who obeys the orientation, and who does not, where readers differ
+ * about it (gimgxf-formats(7), "Who obeys which"); NULL where they agree. */
+static const char *differing_readers(const char *format,
+                                     const struct orientation *o)
+{
+    static const struct {
+        const char *format;
+        enum tag_place place; /* of the tag that counts */
+        const char *words;
+    } cases[] = {
+        { "tiff", TAG_IFD,
+          "most readers; not tifffile, OpenSlide and libtiff's RGBA" },
+        { "webp", TAG_EXIF, "Pillow, vips and exiftool; not browsers" },
+        { "heic", TAG_EXIF,
+          "Android, Immich and old macOS; not libheif and browsers" },
+        { "avif", TAG_EXIF, "programs of Android; not browsers" },
+    };
+    if (o->place == TAG_TRANSFORMS && o->other && o->other_place == TAG_EXIF)
+        return "irot and imir: libheif, Apple and browsers; EXIF: programs of "
+               "Android";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (o->value > 1 && o->place == cases[i].place &&
+            strcmp(format, cases[i].format) == 0)
+            return cases[i].words;
+    return NULL;
+}
+
 static const char *turn_name(unsigned t)
 {
     return t == XFORM_NONE ? "upright" : xform_name((enum xform)t);
@@ -121,6 +148,9 @@ static void print_picture(const char *file,
     const struct meta *meta = meta_of(&description->img);
     print_color(file, &description->img, &description->result);
     const struct codec *codec = description->result.from;
+    const char *readers = differing_readers(codec->name, &meta->orientation);
+    if (readers)
+        printf("  orientation obeyed by %s\n", readers);
     if (codec->lossy || codec->oriented || /* of others each is lossless */
         description->turns[XFORM_MIRROR_X] == HOW_REENCODED)
         print_turns(description->turns);
@@ -250,6 +280,8 @@ static void json_picture(const char *file,
             json_string(&json, "from", orientation_place[tag->other_place]);
             json_close(&json, '}');
         }
+        json_string(&json, "orientation_readers",
+                    differing_readers(result->from->name, tag));
         json_bool(&json, "interlaced", meta->interlaced);
         json_bool(&json, "progressive", meta->progressive);
         json_string(&json, "coding", meta->coding.coding);

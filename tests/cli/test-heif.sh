@@ -36,6 +36,16 @@ gimgxf -q rotate90 lost.heif out/said.heic
 check 'an item without its first input' [ "$($oracle orientation out/said.heic 4)" = 6 ]
 
 # What is said.
+while IFS='|' read -r file who; do
+    gimgxf info $file >told
+    check "info of $file tells who obeys" [ "$(sed -n 's/^  orientation obeyed by //p' told)" = "$who" ]
+    gimgxf info --json $file >told
+    check "and in JSON" [ "$(sed -n 's/.*"orientation_readers": "\([^"]*\)".*/\1/p' told)" = "$who" ]
+done <<END
+exif6.heic|Android, Immich and old macOS; not libheif and browsers
+irot-exif6.heic|irot and imir: libheif, Apple and browsers; EXIF: programs of Android
+plain.heic|
+END
 gives 0 'gimgxf: exif6.heic: warning: only EXIF said the orientation, 6, which not all programs obey; now irot and imir say it' \
     upright exif6.heic out/said.heic
 check 'upright' [ "$($oracle orientation out/said.heic)" = 6 ]
