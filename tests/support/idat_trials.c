@@ -253,13 +253,13 @@ static bool check(const struct picture *p, const struct scan_job *job,
         free(pixels);
         return true;
     }
-    uint8_t *turned = decode(out + job->out, job->out_size, exchanges ? w : h,
-                             (size_t)(exchanges ? h : w) * n, n);
+    owned_memory uint8_t *turned =
+        decode(out + job->out, job->out_size, exchanges ? w : h,
+               (size_t)(exchanges ? h : w) * n, n);
     CHECK(turned, "what picture %u became is no stream", number);
     CHECK(!turned || is_right(p, from, turned),
           "picture %u of %u x %u, %u bytes, turn %d", number, w, h, n, p->turn);
     free(pixels);
-    free(turned);
     return true;
 }
 

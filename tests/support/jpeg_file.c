@@ -229,13 +229,12 @@ void add_segment(struct bytes *file, size_t *at, unsigned marker,
     size_t length = size + 2;
     uint8_t head[4] = { 0xff, (uint8_t)marker, (uint8_t)(length >> 8),
                         (uint8_t)length };
-    if (*at == 0)
-        *at = 2;
-    if (length > 65535)
-        abort();
-    insert_bytes(file, *at, head, sizeof head);
-    insert_bytes(file, *at + 4, data, size);
-    *at += size + 4;
+    const size_t place = at && *at ? *at : 2;
+    must(length <= 65535);
+    insert_bytes(file, place, head, sizeof head);
+    insert_bytes(file, place + 4, data, size);
+    if (at)
+        *at = place + size + 4;
 }
 
 struct bytes headed(const char *head, size_t size, struct bytes body)

@@ -102,7 +102,7 @@ void remove_bytes(struct bytes *file, size_t at, size_t size);
 size_t find_marker(struct bytes file, size_t from, unsigned low, unsigned high);
 
 /* Puts a segment after those that were put in before: *at is 0 for the first
- * one. */
+ * one, and `at` may be NULL for the only one. */
 void add_segment(struct bytes *file, size_t *at, unsigned marker,
                  const void *data, size_t size);
 

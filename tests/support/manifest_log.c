@@ -96,7 +96,7 @@ enum verdict verdict_of(const struct record *job)
 size_t wrong_when_cut(const struct record *job, enum verdict verdict)
 {
     size_t size, same = 0;
-    char *text = get_file(LOG, &size);
+    owned_memory char *text = get_file(LOG, &size);
     size_t start = size - 1;
     while (start > 0 && text[start - 1] != '\n')
         start--;
@@ -106,7 +106,6 @@ size_t wrong_when_cut(const struct record *job, enum verdict verdict)
         same += verdict_of(job) == verdict;
         append_log(text + at); /* what it was */
     }
-    free(text);
     return cuts - same;
 }
 

@@ -136,12 +136,11 @@ static void check_turns(const struct backend *backend, struct lane *lane,
     uint64_t seed = shape.width * 2654435761u + shape.height + 1;
     struct image src = guarded(shape, false);
     fill(&src, &seed);
-    uint8_t *kept = malloc(src.pixels.rows.size);
+    owned_memory uint8_t *kept = malloc(src.pixels.rows.size);
     must(kept);
     memcpy(kept, src.pixels.rows.cells, src.pixels.rows.size);
     for (unsigned t = from; t <= to; t++)
         check_turn(backend, lane, (enum xform)t, shape, &src, kept);
-    free(kept);
     drop(&src);
 }
 

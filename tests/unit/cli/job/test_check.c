@@ -55,11 +55,10 @@ static void check_codec(const struct codec *codec, enum cell cell,
         CHECK(!passes(codec, cut, &img, &opts), "%s cut to %zu of %zu",
               codec->name, size, file.size);
     }
-    uint8_t *more = calloc(1, file.size + 1);
+    owned_memory uint8_t *more = calloc(1, file.size + 1);
     memcpy(more, file.data, file.size);
     CHECK(!passes(codec, (struct bytes){ more, file.size + 1, 0 }, &img, &opts),
           "%s with a byte more", codec->name);
-    free(more);
     other.width++;
     CHECK(!passes(codec, file, &other, &opts), "%s, another width",
           codec->name);

@@ -38,9 +38,8 @@ TEST(behind_cut)
     note(&other);
     CHECK(verdict_of(&job) == VERDICT_DONE, "before");
     CHECK(verdict_of(&other) == VERDICT_DONE, "behind");
-    char *text = get_file(LOG, &size);
+    owned_memory char *text = get_file(LOG, &size);
     CHECK(strstr(text, "\"}\n{\"input\": \"\xc3\n{\""), "%s", text);
-    free(text);
 
     need(truncate(LOG, (off_t)size + 4096) == 0, LOG); /* as power cuts do */
     CHECK(verdict_of(&other) == VERDICT_DONE, "before zeros");
@@ -180,10 +179,9 @@ TEST(no_manifest)
             manifest_close(manifest, &err);
         else
             CHECK(!strcmp(err.text, LOG ": not a manifest"), "%s", err.text);
-        char *text = get_file(LOG, &size);
+        owned_memory char *text = get_file(LOG, &size);
         CHECK(size == files[i].size && !memcmp(text, files[i].text, size),
               "%zu", i);
-        free(text);
     }
 }
 

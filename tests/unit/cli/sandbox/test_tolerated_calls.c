@@ -40,9 +40,8 @@ static int start_thread(void)
 
 static int grow_memory(void)
 {
-    char *more = realloc(malloc(ROOM), 8 * (size_t)ROOM);
+    owned_memory char *more = realloc(malloc(ROOM), 8 * (size_t)ROOM);
     const int status = more ? 0 : -1;
-    free(more);
     return status;
 }
 

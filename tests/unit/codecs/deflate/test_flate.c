@@ -42,7 +42,7 @@ static void check_band(const struct flate *flate, const uint8_t *data,
 TEST(bands)
 {
     static const size_t sizes[] = { 0, 1, 7, 8, 9, 15, 16, 100, 70000 };
-    uint8_t *text = make_text();
+    owned_memory uint8_t *text = make_text();
     for (int f = 0; flates[f]; f++)
         for (size_t i = 0; i < COUNT(sizes); i++)
             for (int final = 0; final < 2; final++) {
@@ -50,7 +50,6 @@ TEST(bands)
                 check_band(flates[f], text + 40000, 1, sizes[i], final);
                 check_band(flates[f], text + 40000, 40000, sizes[i], final);
             }
-    free(text);
 }
 
 /* A deflater is memory that each band sets up anew, so that this test can lay

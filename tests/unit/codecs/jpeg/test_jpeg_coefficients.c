@@ -229,9 +229,8 @@ TEST(colors)
         struct coding coding = { WIDE, HIGH, spaces[i / 2], .h = 1 };
         coding.progressive = i % 2;
         owned_bytes file = make_jpeg(&coding);
-        size_t at = 0;
         if (coding.space == JCS_YCCK)
-            add_segment(&file, &at, 0xee, "Adobe\0\x64\0\0\0\0\2", 12);
+            add_segment(&file, NULL, 0xee, "Adobe\0\x64\0\0\0\0\2", 12);
         test_case("space %d, progressive %d", (int)coding.space, i % 2);
         check_all(file);
     }

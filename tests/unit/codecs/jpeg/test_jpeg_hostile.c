@@ -17,8 +17,7 @@ enum { KINDS = COUNT(kinds) };
 static struct bytes make_kind(unsigned i)
 {
     struct bytes file = make_jpeg(&kinds[i]);
-    size_t at = 0;
-    add_segment(&file, &at, 0xe1, "some application", 16);
+    add_segment(&file, NULL, 0xe1, "some application", 16);
     return file;
 }
 

@@ -113,9 +113,8 @@ TEST(densities)
     for (size_t i = 0; i < COUNT(given); i++) {
         struct bytes file = make_jpeg(&picture);
         uint8_t data[14] = "JFIF\0\1\2";
-        size_t at = 0;
         memcpy(data + 7, given[i].jfif, 5);
-        add_segment(&file, &at, 0xe0, data, sizeof data);
+        add_segment(&file, NULL, 0xe0, data, sizeof data);
         owned_fixture *f = load(&file, false);
         const struct density *is = &f->img.meta->density, *d = &given[i].d;
         CHECK(is->unit == d->unit, "%zu: unit %d", i, (int)is->unit);

@@ -331,10 +331,9 @@ TEST(damaged_thumbnail)
     struct bytes file = make_jpeg(&picture), thumbnail = make_jpeg(&small);
     owned_bytes data = { 0 };
     struct warnings warnings = { 0 };
-    size_t at = 0;
     thumbnail.size /= 2;
     add_exif(&data, before, thumbnail);
-    add_headed(&file, &at, 0xe1, "Exif\0", 6, data);
+    add_headed(&file, NULL, 0xe1, "Exif\0", 6, data);
     owned_bytes made = turn_file(&file, XFORM_MIRROR_Y, &warnings);
     CHECK(is_warned(&warnings, "thumbnail cannot be turned"), "a warning");
     const struct segments list = read_segments(made);

@@ -97,14 +97,13 @@ TEST(trimmed)
 {
     const struct says after = { 1, 32, 16 };
     owned_bytes exif = { 0 }, is = { 0 }, xmp = { 0 }, is_xmp = { 0 };
-    size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
     add_exif(&is, after, (struct bytes){ 0 });
     add_xmp(&xmp, says);
     add_xmp(&is_xmp, after);
     owned_bytes file = make_file(exif), want = headed("Exif\0", 6, is),
                 want_xmp = headed(XMP_HEAD, sizeof XMP_HEAD, is_xmp);
-    add_headed(&file, &at, 0xe1, XMP_HEAD, sizeof XMP_HEAD, xmp);
+    add_headed(&file, NULL, 0xe1, XMP_HEAD, sizeof XMP_HEAD, xmp);
     owned_bytes made =
         write_as(file, (struct decode_plan){ .width = 32, .height = 16 }, 1);
     const struct segments list = read_segments(made);

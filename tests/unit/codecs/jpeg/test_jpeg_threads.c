@@ -391,8 +391,7 @@ static struct bytes by_libjpeg(const struct image *img, int quality)
         .h = factor, .v = factor, .quality = quality
     };
     struct bytes file = make_jpeg_of(&coding, image_row, img);
-    size_t at = 0;
-    add_segment(&file, &at, 0xe0, "JFIF\0\1\1\0\0\1\0\1\0\0", 14);
+    add_segment(&file, NULL, 0xe0, "JFIF\0\1\1\0\0\1\0\1\0\0", 14);
     return file;
 }
 

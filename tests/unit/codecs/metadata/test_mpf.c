@@ -115,7 +115,6 @@ static struct bytes make_file(size_t *at, struct bytes *second)
 {
     struct bytes file = make_jpeg(&first_coding), data = { 0 };
     struct mpf_entry entry = { 0 };
-    size_t where = 0;
     *second = make_jpeg(&second_coding);
     *at = 2 + 4 + 4;
     entry.size = (uint32_t)second->size;
@@ -123,7 +122,7 @@ static struct bytes make_file(size_t *at, struct bytes *second)
     owned_bytes block = make_block(true, entry);
     must(bytes_append(&data, "MPF", 4) &&
          bytes_append(&data, block.data, block.size));
-    add_segment(&file, &where, 0xe2, data.data, data.size);
+    add_segment(&file, NULL, 0xe2, data.data, data.size);
     must(bytes_append(&file, second->data, second->size) &&
          bytes_append(&file, "some more", 9));
     bytes_free(&data);

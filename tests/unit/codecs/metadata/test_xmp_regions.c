@@ -88,14 +88,13 @@ static void check_in(size_t room, const char *before, struct change change,
                      const char *after, const char *warning)
 {
     struct warnings warnings = { 0 };
-    char *is = edited(before, room, &change, &warnings);
+    owned_memory char *is = edited(before, room, &change, &warnings);
     CHECK(!strcmp(is, after), "%s makes\n%s\nnot\n%s", xform_name(change.turn),
           is, after);
     CHECK(warnings.count == (warning ? 1u : 0u), "%u: %s", warnings.count,
           warnings.list[0].text);
     CHECK(!warning || is_warned(&warnings, warning), "%s",
           warnings.list[0].text);
-    free(is);
 }
 
 static void check(const char *before, struct change change, const char *after,
@@ -112,7 +111,7 @@ static void check_form(const char *form, struct area a, enum xform t)
     bool flip = xform_transposes(t);
     write_form(before, sizeof before, form, a, 640, 480);
     const struct change there = whole(t), back_again = whole(xform_inverse(t));
-    char *is = edited(before, strlen(before), &there, &warnings);
+    owned_memory char *is = edited(before, strlen(before), &there, &warnings);
     CHECK(is_share(is, "stArea:x", b.x) && is_share(is, "stArea:y", b.y),
           "%s: %s", xform_name(t), is);
     CHECK(is_share(is, "stArea:w", b.w) && is_share(is, "stArea:h", b.h),
@@ -121,11 +120,9 @@ static void check_form(const char *form, struct area a, enum xform t)
     CHECK(number_of(is, "stDim:h") == (flip ? 640 : 480), "%s", is);
     CHECK(strstr(is, "<stDim:w>7</stDim:w>"), "another size: %s", is);
     CHECK(strlen(is) == strlen(before), "it keeps its size");
-    char *back = edited(is, strlen(is), &back_again, &warnings);
+    owned_memory char *back = edited(is, strlen(is), &back_again, &warnings);
     CHECK(!strcmp(back, before), "%s and back: %s", xform_name(t), back);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    free(back);
-    free(is);
 }
 
 TEST(forms)
