@@ -105,12 +105,14 @@ check 'rows that a strip lacks do not come from memory' same made.85.tif made.17
 
 for file in f-rgb.png f-gray16.png f-rgba.png f.bmp f.pfm; do
     pick 1 $turns
-    check "$file" gimgxf -q $picked "$samples/$file" made.tif
-    gimgxf -q $picked "$samples/$file" want.pam --format pam 2>stderr ||
-        gimgxf -q $picked "$samples/$file" want.pam --format pfm
-    gimgxf -q copy made.tif got.pam --format "$(head -c 2 want.pam |
-        sed 's/P7/pam/; s/P[Ff]/pfm/')"
-    check "$file as TIFF" same want.pam got.pam
+    for op in $picked; do
+        check "$op $file" gimgxf -q $op "$samples/$file" made.tif
+        gimgxf -q $op "$samples/$file" want.pam --format pam 2>stderr ||
+            gimgxf -q $op "$samples/$file" want.pam --format pfm
+        gimgxf -q copy made.tif got.pam --format "$(head -c 2 want.pam |
+            sed 's/P7/pam/; s/P[Ff]/pfm/')"
+        check "$op $file as TIFF" same want.pam got.pam
+    done
 done
 gives 0 '' rotate90 bits.tif made.png
 gimgxf -q rotate90 bits.tif made.tif
