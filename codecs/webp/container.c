@@ -56,6 +56,7 @@ static int read_chunk(struct riff_chunk *chunk, const struct riff_parser *p,
                     (const char *)data, left, chunk->size);
     if (chunk->size > left)
         warn(p->opts->warnings, "chunk %.4s is cut short", (const char *)data);
+    p->webp->cut = p->webp->cut || chunk->size > left;
     chunk->size = chunk->size > left ? left : chunk->size;
     chunk->end = at + HEAD + chunk->size;
     chunk->end += chunk->end < end && (chunk->size & 1);

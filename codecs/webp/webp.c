@@ -158,6 +158,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     meta->account = opts->limits.account;
     int status = webp_read(&webp, meta, file, opts, err) ||
                  metadata_read_orientation(&img, &webp_blocks, err);
+    if (status == 0 && webp.cut)
+        status = fail(err, "a chunk is cut short, behind which no reader finds "
+                           "EXIF");
     for (size_t i = 0; i < meta->nblocks && status == 0; i++)
         if (strcmp(meta->block[i].name, "EXIF") == 0 &&
             meta->block[i].kind != BLOCK_EXIF)

@@ -60,6 +60,7 @@ struct webp_file {
     struct webp_frame *frame;
     size_t nframes;
     size_t end; /* of the file as RIFF; other bytes may follow */
+    bool cut;   /* the last chunk is not all there */
 };
 
 static inline bool webp_is_animated(const struct webp_file *webp)
