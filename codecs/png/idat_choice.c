@@ -181,7 +181,7 @@ static void try_filter(struct idat_bands *b, unsigned coders, unsigned strip,
         struct symbol_costs costs = { 0 };
         if (!(coders >> coder & 1))
             continue;
-        if (strip >= FEW)
+        if (strip >= FEW && coder != CODER_LITERALS) /* it has no costs */
             costs = b->costs[k][coder];
         b->strip[strip].of[k][coder] =
             try_coder(b, scratch, (enum coder)coder, f, &costs);

@@ -218,8 +218,10 @@ static void do_step(struct idat_reader *r, enum idat_step step)
     pthread_mutex_lock(&r->lock);
     r->busy[step] = false;
     r->failed = r->failed || !right;
-    r->inflated += step == INFLATE;
-    r->unfiltered += step == UNFILTER;
+    if (step == INFLATE) /* a step reads its own count without the lock */
+        r->inflated++;
+    else if (step == UNFILTER)
+        r->unfiltered++;
     const uint32_t ready = r->inflated - r->unfiltered;
     if (r->failed || step == TURN || row_sink_has_waiting(r->rows.rows) ||
         (step == INFLATE ? ready >= (r->slots.in_ring + 1) / 2 ||
