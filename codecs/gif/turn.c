@@ -166,9 +166,9 @@ static bool put_until(struct gif_work *work, size_t end)
     bool put = true;
     for (; put && work->at < end; work->at = part.end) {
         gif_find_part(&part, file, work->at, &none);
-        const struct metadata_block *block = &meta->block[work->block];
-        const bool is =
-            work->block < meta->nblocks && block->begin == part.begin;
+        const struct metadata_block *block =
+            work->block < meta->nblocks ? &meta->block[work->block] : NULL;
+        const bool is = block && block->begin == part.begin;
         work->block += is;
         if (!is || block->kind == BLOCK_ESSENTIAL ||
             (save->strip != STRIP_ALL && !(save->drop & block->drop) &&

@@ -481,6 +481,10 @@ static bool drop_gps(uint8_t *data, size_t size)
             return false;
         const struct tiff_ifd *from = &exif.ifd[i - 1];
         const size_t last = ifd_end(from) - TIFF_ENTRY;
+        const struct extent moved = { entry, ifd_end(from) - entry };
+        if (overlap(moved, find_jpeg(&exif)) ||
+            overlap(moved, find_strips(&exif)))
+            return false;
         memmove(data + entry, data + entry + TIFF_ENTRY, last - entry);
         memset(data + last, 0, TIFF_ENTRY);
         tiff_put(tiff, data, from->start, 2,

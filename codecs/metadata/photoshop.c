@@ -39,9 +39,9 @@ static bool read_resource(const struct bytes *block, size_t at,
 {
     enum { NAME = 4 + 2 };
     const size_t left = block->size - at;
-    r->at = block->data + at;
-    if (left < NAME + 2 || memcmp(r->at, "8BIM", 4) != 0)
+    if (left < NAME + 2 || memcmp(block->data + at, "8BIM", 4) != 0)
         return false;
+    r->at = block->data + at;
     size_t name = r->at[NAME] + 1u;
     r->head = NAME + name + (name & 1) + 4;
     if (left < r->head)
