@@ -102,7 +102,8 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
         grep -q '^gimgxf: [1-9][0-9]* turned on the GPU' stderr
     check 'and writes the same' same want/large.jpg turned/100.jpg
     check 'and of the others' \
-        [ "$(find turned -type f -exec cmp -s want/small.jpg {} \; -print | wc -l)" = 299 ]
+        [ "$(find turned -type f ! -name 100.jpg \
+            -exec cmp -s want/small.jpg {} \; -print | wc -l)" = 299 ]
     "$program" -j 1 -v rotate90 -r -d alone --isolate many 2>stderr
     check 'auto takes none with --isolate' \
         [ "$(grep -c 'on the GPU' stderr)" = 0 ]

@@ -23,7 +23,7 @@ static void on_message(j_common_ptr cinfo, int level)
         cinfo->err->num_warnings++;
 }
 
-struct plain_jpeg *plain_jpeg_begin(struct bytes file)
+struct plain_jpeg *plain_jpeg_begin(void)
 {
     struct plain_jpeg *j = calloc(1, sizeof *j);
     must(j);
@@ -32,15 +32,15 @@ struct plain_jpeg *plain_jpeg_begin(struct bytes file)
     j->mgr.emit_message = on_message;
     j->d.client_data = j;
     jpeg_create_decompress(&j->d);
-    jpeg_mem_src(&j->d, file.data, file.size);
     return j;
 }
 
 struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max)
 {
-    struct plain_jpeg *j = plain_jpeg_begin(file);
+    struct plain_jpeg *j = plain_jpeg_begin();
     if (setjmp(j->out))
         return j;
+    jpeg_mem_src(&j->d, file.data, file.size);
     jpeg_read_header(&j->d, TRUE);
     j->too_large = pixels_max &&
                    (uint64_t)j->d.image_width * j->d.image_height > pixels_max;

@@ -20,13 +20,13 @@ struct plain_jpeg {
     jvirt_barray_ptr *array;
 };
 
-/* Begins with a file; an error of libjpeg is a jump to `out`. It must live as
- * long as the result, which the caller frees. Ends the program without memory.
- */
-struct plain_jpeg *plain_jpeg_begin(struct bytes file);
+/* Begins without a file; an error of libjpeg is a jump to `out`, which the
+ * caller sets before the first call. The caller frees it. Ends the program
+ * without memory. */
+struct plain_jpeg *plain_jpeg_begin(void);
 
-/* Reads a file of at most so many pixels; 0: any. As with plain_jpeg_begin()
- * it lives on. */
+/* Reads a file of at most so many pixels; 0: any. It must live as long as the
+ * result. */
 struct plain_jpeg *plain_jpeg_read(struct bytes file, uint64_t pixels_max);
 
 /* Frees it. Fine on NULL. */

@@ -151,9 +151,10 @@ static void read_jpeg_rows(struct plain_picture *p, struct plain_jpeg *jpeg,
 static void read_jpeg(struct plain_picture *p, struct bytes file,
                       uint64_t pixels_max)
 {
-    struct plain_jpeg *jpeg = plain_jpeg_begin(file);
+    struct plain_jpeg *jpeg = plain_jpeg_begin();
     struct jpeg_decompress_struct *d = &jpeg->d;
     if (setjmp(jpeg->out) == 0) {
+        jpeg_mem_src(d, file.data, file.size);
         jpeg_read_header(d, TRUE);
         if ((uint64_t)d->image_width * d->image_height <= pixels_max &&
             (d->num_components == 1 || d->num_components == 3))
