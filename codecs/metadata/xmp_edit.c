@@ -306,7 +306,8 @@ int xmp_edit(struct bytes *packet, size_t room, const struct change *change,
     bool made = true;
     if (change->turn != XFORM_NONE || change_trims(change))
         found = find_regions(xml_open(packet->data, packet->size));
-    if (found.regions || lengths->count || change_trims(change))
+    if (packet->size &&
+        (found.regions || lengths->count || change_trims(change)))
         made = make_edited(&w, packet, &found);
     bytes_free(&w.text.copy);
     if (made && w.edited && w.text.made.size <= room) {
