@@ -238,8 +238,9 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
     const bool same = output->size == input->size &&
                       memcmp(output->data, input->data, input->size) == 0;
     const unsigned tag = xform_retag(info.orientation.value, state->opts->op);
-    if (same)
-        result->how = HOW_UNCHANGED;
+    result->how = same              ? HOW_UNCHANGED
+                  : codec->oriented ? HOW_ORIENTED
+                                    : HOW_TAGGED;
     warn_of_tags(state, info.orientation);
     result->width = info.width;
     result->height = info.height;
