@@ -262,6 +262,18 @@ static int decode(struct image pair[2], struct relation *relation,
     return 0;
 }
 
+/* Makes what is transparent black, as a GIF has it. */
+static void hide_colors(struct image *img)
+{
+    for (uint32_t y = 0; y < img->height; y++)
+        for (unsigned c = 0; c + 1 < img->nplanes; c++) {
+            const uint8_t *alpha = plane_row(&img->plane[img->nplanes - 1], y);
+            uint8_t *row = plane_row(&img->plane[c], y);
+            for (uint32_t x = 0; x < img->width; x++)
+                row[x] = alpha[x] ? row[x] : 0;
+        }
+}
+
 /* Makes them comparable. A gray picture that is written as PPM becomes one of
  * three equal channels. */
 static int make_alike(struct relation *relation, struct image pair[2],
@@ -281,6 +293,12 @@ static int make_alike(struct relation *relation, struct image pair[2],
         a->color = COLOR_RGB;
         a->nplanes = 3;
         a->plane[1] = a->plane[2] = a->plane[0];
+    }
+    if (r->convert && b->color == COLOR_INDEXED) { /* a GIF: as it shows it */
+        const int status = convert_to_same(a, b, &alike, err);
+        if (status == 0 && a->alpha)
+            hide_colors(a);
+        return status;
     }
     relation->unlike = !are_alike(a, b);
     return relation->unlike ? convert_to_same(a, b, &alike, err) : 0;

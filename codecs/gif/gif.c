@@ -121,6 +121,7 @@ struct color_table {
     uint32_t color[256]; /* alpha, red, green and blue, the high byte first */
     uint16_t slot[1024]; /* 1 + the index of a color; 0: it is free */
     int clear;           /* the index of what is transparent, or -1 */
+    bool hides;          /* that has colors, which are lost */
 };
 
 /* Finds the indices of a row. What is transparent has no color. */
@@ -141,6 +142,7 @@ static int index_row(uint8_t *row, struct color_table *table,
                                           (uint32_t)p[0] << 16 |
                                           (uint32_t)p[1] << 8 | p[2]
                                     : 0;
+        table->hides = table->hides || (!color && (p[0] | p[1] | p[2]));
         uint32_t i = color * 0x9e3779b1u >> 22;
         while (table->slot[i] && table->color[table->slot[i] - 1] != color)
             i = (i + 1) % 1024;
@@ -211,6 +213,8 @@ static int encode(struct bytes *file, const struct image *img,
     for (uint32_t y = 0; y < img->height && status == 0; y++)
         status =
             index_row(plane_row(&indices.plane[0], y), &table, img, y, err);
+    if (table.hides)
+        warn(opts->warnings, "a GIF keeps no colors of transparent pixels");
     if (status == 0 && !(put_head(file, img, &table, opts) &&
                          gif_write_frame(file, &indices.plane[0], false) &&
                          bytes_append(file, ";", 1)))

@@ -128,5 +128,18 @@ gives 0 'gimgxf: in/many.gif: warning: --verify looks only at the first frame of
 gives 0 '' -q --depth 8 copy in/animation.gif out.gif
 gives 0 '' -q rotate90 in/metadata.gif out.jpg
 gives 0 '' -q --format npy copy in/within.gif out.npy
+# What becomes a GIF is what it was, but for colors that nobody sees.
+{
+    printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+    printf 'abc\0def\377'
+} >hidden.pam
+printf 'P6\n2 1\n255\nabcdef' >colors.ppm
+printf 'P5\n2 1\n255\nab' >grays.pgm
+for file in colors.ppm grays.pgm "$samples/f-palette.png"; do
+    gives 0 '' --verify rotate90 "$file" made.gif
+    rm made.gif
+done
+gives 0 'gimgxf: hidden.pam: warning: a GIF keeps no colors of transparent pixels' \
+    --verify rotate90 hidden.pam made.gif
 check 'no output' absent no.gif
 finish
