@@ -86,12 +86,15 @@ check 'auto writes the same arrays' diff -r arrays-cpu arrays-auto
 # takes to start. Where that is the host, which is slow, what follows is small.
 if [ "$GIMGXF_BACKEND" = cuda ]; then
     mkdir many
-    filled_ppm 640 480 1 >large.ppm
-    filled_ppm 32 32 1 >small.ppm
+    if [[ $program == */on-host/* ]]; then
+        filled_ppm 640 480 1 >large.ppm
+        filled_ppm 32 32 1 >small.ppm
+    else
+        filled_ppm 1600 1200 1 | tee large.ppm >small.ppm
+    fi
     for size in large small; do
         "$program" -q --quality 88 --format jpeg copy $size.ppm $size.jpg
     done
-    [[ $program == */on-host/* ]] || cp large.jpg small.jpg
     "$program" --backend cpu -q rotate90 -d want large.jpg small.jpg
     for i in {100..399}; do
         ln small.jpg many/$i.jpg

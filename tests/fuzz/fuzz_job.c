@@ -216,10 +216,12 @@ enum { JUDGED_PIXELS = 1 << 16 };
 /* Returns whether the file might say an orientation, be it in its head. */
 static bool has_tags(const struct codec *codec, struct bytes file)
 {
-    static const char *const words[] = { "Exif",        "eXIf",  "rientation",
-                                         "Raw profile", "zTXt",  "iTXt",
-                                         "xpacket",     "adobe", "orNT" };
-    if (codec == &codec_tga || codec == &codec_bmp || codec == &codec_hdr)
+    static const char *const words[] = { "Exif",       "EXIF",        "eXIf",
+                                         "rientation", "Raw profile", "zTXt",
+                                         "iTXt",       "xpacket",     "adobe",
+                                         "orNT" };
+    if (codec == &codec_tga || codec == &codec_bmp || codec == &codec_hdr ||
+        codec == codec_by_name("tiff"))
         return true;
     for (size_t i = 0; i < COUNT(words); i++)
         if (memmem(file.data, file.size, words[i], strlen(words[i])))
@@ -288,7 +290,8 @@ static void judge_tag(const struct result *result, struct bytes output)
 static void judge_job(const struct options *opts, const struct result *result,
                       struct bytes input, struct bytes output)
 {
-    const bool tagged = opts->tag_only || result->how == HOW_TAGGED;
+    const bool tagged = opts->tag_only || result->how == HOW_TAGGED ||
+                        result->how == HOW_ORIENTED;
     must(output.size == result->bytes_out);
     if (result->how == HOW_UNCHANGED) {
         must(same_bytes(input, output));
