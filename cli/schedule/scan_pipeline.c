@@ -155,7 +155,7 @@ static struct scan_ticket *end_pictures(struct scan_slot *slot, bool ran,
             const struct scan_job *job = &slot->job[t->job + i];
             t->turned = t->turned && job->result == SCAN_TURNED;
             t->scans[i].turned = (struct bytes){
-                .data = (uint8_t *)out + job->out,
+                .data = job->out_size ? (uint8_t *)out + job->out : NULL,
                 .size = job->out_size,
             };
         }
