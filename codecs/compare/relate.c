@@ -294,7 +294,7 @@ static int make_alike(struct relation *relation, struct image pair[2],
         a->nplanes = 3;
         a->plane[1] = a->plane[2] = a->plane[0];
     }
-    if (r->convert && b->color == COLOR_INDEXED) { /* a GIF: as it shows it */
+    if (r->convert && r->coded[1]->codec == &codec_gif) { /* as it shows it */
         const int status = convert_to_same(a, b, &alike, err);
         if (status == 0 && a->alpha)
             hide_colors(a);

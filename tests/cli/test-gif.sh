@@ -141,5 +141,14 @@ for file in colors.ppm grays.pgm "$samples/f-palette.png"; do
 done
 gives 0 'gimgxf: hidden.pam: warning: a GIF keeps no colors of transparent pixels' \
     --verify rotate90 hidden.pam made.gif
+# A PNG with a palette keeps them, and is held to that.
+python3 - <<'END'
+from zlib import compress
+from pieces import chunk, png
+with open('hidden.png', 'wb') as f:
+    f.write(png(2, 1, 8, 3, compress(b'\0\0\1'), chunk(b'PLTE', b'abcdef'),
+                chunk(b'tRNS', b'\0\377')))
+END
+gives 0 '' --verify --depth 8 rotate90 hidden.png made.png
 check 'no output' absent no.gif
 finish
