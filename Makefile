@@ -26,7 +26,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
-VERSION := 0.9.0
+VERSION := 1.0.0
 GOALS   := $(or $(MAKECMDGOALS),all)
 
 .PHONY: FORCE all check check-quick demo install uninstall clean format help

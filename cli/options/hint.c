@@ -29,6 +29,7 @@ static const struct {
     { "autorotate", "did you mean 'upright'?" },
     { "identify", "did you mean 'info'?" },
     { "version", "did you mean '--version'?" },
+    { "outfile", "write -o NAME, or the name behind that of the input" },
     { "outdir", "did you mean '--directory'?" },
     { "jobs", "did you mean '--threads'?" },
     { "gpu", "did you mean '--backend cuda'?" },
@@ -43,7 +44,7 @@ static const struct {
     { "crop", "gimgxf turns pictures and does not crop them" },
 };
 
-static const char *said_of(const char *word)
+const char *hint_said_of(const char *word)
 {
     for (size_t i = 0; i < COUNT(others); i++)
         if (strcasecmp(others[i].word, word) == 0)
@@ -161,7 +162,7 @@ int hint_operation(const char *word, bool command, struct err *err)
                                              strtoul(word + n, NULL, 10) % 90));
     const char *said = angle ? "only rotate90 (clockwise), rotate180 "
                                "and rotate270 are exact"
-                             : said_of(word);
+                             : hint_said_of(word);
     if (!*word)
         return fail(err, "an operation is empty; they are joined by commas "
                          "without spaces, such as rotate180,flip");
@@ -213,8 +214,8 @@ int hint_option(const char *word, const struct parser_table *table,
     if (exists)
         return fail(err, UNKNOWN "a long option has two dashes: --%s", length,
                     word, name);
-    if (said_of(name))
-        return fail(err, UNKNOWN "%s", length, word, said_of(name));
+    if (hint_said_of(name))
+        return fail(err, UNKNOWN "%s", length, word, hint_said_of(name));
     if (operation)
         return fail(err,
                     UNKNOWN "an operation comes first and has no dashes: "

@@ -51,8 +51,8 @@ static int set(struct parser_state *p, const struct parser_option *option,
 }
 
 /* Reads a word that begins with a dash. Of a long option the first letters do,
- * unless several begin so. One with one dash, as -dry-run, is not meant as -d
- * ry-run. */
+ * unless several begin so. One with one dash, as -dry-run or jpegtran's -outfile, is
+ * not meant as -d ry-run or -o utfile. */
 static int read_word(struct parser_state *p, const char *word)
 {
     const struct parser_table *table = p->table;
@@ -68,7 +68,7 @@ static int read_word(struct parser_state *p, const char *word)
         whole = !one->name[length];
         option = begin++ && !whole ? NULL : one;
     }
-    if (is_long ? !option : whole)
+    if (is_long ? !option : whole || hint_said_of(name))
         return hint_option(word, table, p->err);
     if (is_long)
         return set(p, option, name[length] ? name + length + 1 : NULL);

@@ -104,6 +104,9 @@ int hint_choice(const char *word, const char *const *names, size_t n,
  * another command. */
 int hint_operation(const char *word, bool command, struct err *err);
 
+/* Returns what stands here for a word of another program, or NULL. */
+const char *hint_said_of(const char *word);
+
 /* For an option as it was written, with dashes and value: it does not exist, or
  * several begin so. */
 int hint_option(const char *word, const struct parser_table *table,

@@ -25,7 +25,7 @@ refused 2 <<END
 in.png out.png | 'in.png' is a file, not an operation, which comes first: $example
 in.png rotate90 out.png | 'in.png' is a file, not an operation, which comes first: $example
 photos/a.jpg | 'photos/a.jpg' is a file, not an operation, which comes first: $example
-in.png -rotate 90 out.png | 'in.png' is a file, not an operation, which comes first: $example
+in.png -rotate 90 out.png | unknown option '-rotate'; write rotate90 (clockwise), rotate180 or rotate270 first, without a dash
 --rotate 90 in.png out.png | unknown option '--rotate'; $rotate
 --rotate90 in.png out.png | unknown option '--rotate90'; $first rotate90 INPUT OUTPUT
 in.png -flip out.png | unknown option '-flip'; $first flip INPUT OUTPUT
@@ -85,6 +85,7 @@ rotate90 in.png out.psd | out.psd: gimgxf does not write PSD; write PNG, and con
 # Options of this program, nearly.
 --frobnicate | unknown option '--frobnicate'; see --help
 rotate90 -dry-run in.png | unknown option '-dry-run'; a long option has two dashes: --dry-run
+rotate90 -outfile out.jpg a.jpg | unknown option '-outfile'; write -o NAME, or the name behind that of the input
 rotate90 -directory=new in.png | unknown option '-directory'; a long option has two dashes: --directory
 rotate90 in.png -quality 90 out.jpg | unknown option '-quality'; a long option has two dashes: --quality
 rotate90 --outdir=out in.png | unknown option '--outdir'; did you mean '--directory'?
