@@ -1,6 +1,7 @@
 # HEIC and AVIF: every turn is right by a reader of our own, for each item, and the
 # data of none has changed; and by libheif and libavif, where they are installed.
 . "$ROOT/tests/cli/lib.sh"
+cpu_only # a device has nothing to do: no sample is decoded
 needs python3
 oracle="python3 $ROOT/tests/support/heif_files.py"
 ops='upright fliph rotate180 flipv transpose rotate90 transverse rotate270'

@@ -2,6 +2,7 @@
 # files are made and judged by a script that knows the standard alone, and have noise in
 # the place of frames.
 . "$ROOT/tests/cli/lib.sh"
+cpu_only # a device has nothing to do: no sample is decoded
 needs python3
 files="python3 $ROOT/tests/support/jxl_files.py"
 mkdir in out

@@ -77,9 +77,14 @@ all_done slurm
 
 # GNU parallel.
 mkdir out
-STALL=2 timeout 2 "$ROOT/samples/parallel-ssh.sh" logins $shares rotate90 "in put" out/ssh \
-    -q >/dev/null 2>&1
-check 'parallel: one share is done' [ -s out/ssh.manifest.1 ]
+rm -f stalled
+STALL=2 timeout 60 "$ROOT/samples/parallel-ssh.sh" logins $shares rotate90 "in put" out/ssh \
+    -q >/dev/null 2>&1 &
+task=$!
+check 'parallel: the second share runs' eventually test -s stalled
+kill $task
+wait $task
+check 'parallel: the first share is done' [ -s out/ssh.manifest.1 ]
 "$ROOT/samples/parallel-ssh.sh" logins $shares rotate90 "in put" out/ssh -q >said 2>&1
 all_done out/ssh
 find out/ssh -type f -printf '%p %i\n' >made

@@ -1,6 +1,7 @@
 # Raw files of cameras, and TIFF files with --tag-only: every turn of every
 # orientation sets the tags alone, by an oracle that reads them itself.
 . "$ROOT/tests/cli/lib.sh"
+cpu_only # a device has nothing to do: no sample is decoded
 needs python3
 oracle="python3 $ROOT/tests/support/raw_pictures.py"
 check 'pictures' $oracle make in
