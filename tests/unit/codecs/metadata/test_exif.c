@@ -190,6 +190,24 @@ EACH_CAMERA(turn)
     }
 }
 
+/* Of a picture that was trimmed the sizes are those of what is left, along the
+ * axes that it has now. */
+EACH_CAMERA(trimmed)
+{
+    const struct camera c = camera_block(kind);
+    for (unsigned i = 0; i < XFORM_COUNT; i++) {
+        const enum xform t = (enum xform)i;
+        const struct change change = { t, W, H, W - 3, H - 2 };
+        const bool swap = xform_transposes(t);
+        struct exif_block b = c.b;
+        exif_turn(b.data, b.size, &change, 0);
+        CHECK(block_value(&b, c.exif, 0xa002) == (swap ? H - 2 : W - 3),
+              "%s: the width", xform_name(t));
+        CHECK(block_value(&b, c.exif, 0xa003) == (swap ? W - 3 : H - 2),
+              "%s: the height", xform_name(t));
+    }
+}
+
 /* EXIF 2.3, 4.6.7: from IFD0 to the Exif IFD to the Interoperability IFD. */
 TEST(interop)
 {

@@ -181,10 +181,10 @@ TEST(sizes)
     }
 }
 
-static void check_size(const char *before, size_t room, const char *after,
-                       bool warned)
+static void check_size(enum xform t, const char *before, size_t room,
+                       const char *after, bool warned)
 {
-    const struct change trimmed = { XFORM_NONE, 1009, 100, 1000, 96 };
+    const struct change trimmed = { t, 1009, 100, 1000, 96 };
     const struct lengths none = { .count = 0 };
     owned_bytes packet = { 0 };
     struct warnings warnings = { 0 };
@@ -211,7 +211,7 @@ TEST(trimmed)
                        "tiff:ImageLength='12o' exif:ImageWidth='5000' "
                        "exif:PixelXDimension='' exif:PixelYDimension='3'"
                        "/>" CLOSE;
-    check_size(large, strlen(large),
+    check_size(XFORM_NONE, large, strlen(large),
                OPEN TIFF EXIF " tiff:ImageWidth='1000' "
                               "exif:PixelXDimension=' 1000 '>"
                               "<tiff:ImageLength>96</tiff:ImageLength>"
@@ -220,8 +220,21 @@ TEST(trimmed)
                               "</rdf:RDF></x:xmpmeta>\n   \n  "
                               "<?xpacket end=\"w\"?>",
                false);
-    check_size(large, 10, large, true);
-    check_size(rest, SIZE_MAX, rest, false);
+    check_size(XFORM_NONE, large, 10, large, true);
+    check_size(XFORM_NONE, rest, SIZE_MAX, rest, false);
+    /* Of a picture whose axes are exchanged, as the sizes are by then. */
+    check_size(XFORM_ROTATE_90,
+               OPEN TIFF EXIF " tiff:ImageWidth='100' tiff:ImageLength='1009' "
+                              "exif:PixelXDimension='100' "
+                              "exif:PixelYDimension='1009'>" CLOSE,
+               SIZE_MAX,
+               OPEN TIFF EXIF " tiff:ImageWidth='96' tiff:ImageLength='1000' "
+                              "exif:PixelXDimension='96' "
+                              "exif:PixelYDimension='1000'>"
+                              "</rdf:Description></rdf:RDF></x:xmpmeta>"
+                              "\n   \n  "
+                              "<?xpacket end=\"w\"?>",
+               false);
 }
 
 /* ---- Hostile packets ------------------------------------------------------*/
