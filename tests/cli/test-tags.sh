@@ -48,4 +48,17 @@ gimgxf -q copy shown.jpg a.ppm
 gimgxf -q copy stored-out.jpg b.ppm
 check 'else it is turned' [ "$(head -c 15 a.ppm | sed -n 2p)" = \
     "$(head -c 15 b.ppm | sed -n 2p)" ]
+
+# It is turned where the pixels of the picture stay; and its density goes with it.
+density() {
+    exiftool -s3 -IFD1:XResolution -IFD1:YResolution out.jpg | tr '\n' ' '
+}
+exiftool -q -overwrite_original -IFD1:XResolution=300 -IFD1:YResolution=150 in.jpg
+gives 0 '' upright in.jpg out.jpg
+check 'the density of one that stays' [ "$(density)" = '300 150 ' ]
+gives 0 '' rotate90 in.jpg out.jpg
+check 'the density of one that is turned' [ "$(density)" = '150 300 ' ]
+exiftool -b -ThumbnailImage out.jpg | gimgxf -q copy - is.ppm
+gimgxf -q rotate90 shown.jpg - --format jpg | gimgxf -q copy - want.ppm
+check 'alone it is turned' same is.ppm want.ppm
 finish
