@@ -13,14 +13,18 @@
  *   is large. Its first bytes tell its format; options and names tell that of
  *   the output.
  * - STAGE_DECODE, job_decode() in turn.c: by the formats job_plan_formats()
- *   plans what is turned: samples, coefficients, a tag alone, or an array
- *   within its file. Limits are set, and where samples go that are beyond them.
- *   The codec parses what comes before the pixels, and by that
- *   job_plan_picture() plans the turn. Then the codec decodes. It gives rows to
- *   a row_sink (codecs/image), which decides by the limits whether they go to
- *   memory or to a temporary file, and turns them some hundred at a time by one
- *   function pointer, that of turner_of() in turn.c, if the backend turns
- *   parts of a picture. The scans of a JPEG may go to a device instead.
+ *   plans what is turned: one picture; a tag alone, by set_tag(); or all that a
+ *   GIF, a TIFF, a WebP or a file of arrays holds, by its codec, which
+ *   turn_within() calls. With the last two the output is made. Limits are set,
+ *   and where samples go that are beyond them. The codec parses what comes
+ *   before the pixels, and by that job_plan_picture() plans the turn, and
+ *   whether samples or coefficients are turned. Then the codec decodes. PNG,
+ *   the formats of netpbm, HDR and TIFF give rows to a row_sink (codecs/image),
+ *   which decides by the limits whether they go to memory or to a temporary
+ *   file, and turns them some hundred at a time by one function pointer, that
+ *   of turner_of() in turn.c, if the backend turns parts of a picture. The
+ *   scans of a JPEG, the image data of a PNG or an array may go to a device
+ *   instead (codecs/image/scan_turner.h).
  * - STAGE_TURN, job_turn() in turn.c: samples become what the output can hold
  *   (codecs/convert), and the backend turns the whole picture if that has not
  *   been done by rows. For most pictures there is nothing left to do.
@@ -147,9 +151,9 @@ struct result {
     unsigned threads;       /* that worked on it */
     unsigned worker;  /* which worker of a batch or of serve did it, from 1; or
                          0: none */
-    bool progressive; /* the input is a JPEG of several scans */
-    bool replaced; /* the output took the place of a file with something in it
-                      that was not the input */
+    bool progressive; /* the input is a progressive JPEG */
+    bool replaced;   /* the output took the place of a file with something in it
+                        that was not the input */
     bool by_backend; /* that of the job has moved samples */
     enum device_use device_use;
     size_t bytes_in, bytes_out;
@@ -166,9 +170,9 @@ struct result {
 };
 
 /* Chooses the format of the output by the options, else by its name. A name
- * without a known suffix keeps the format of the input if the input has the
- * same suffix, as a file that is replaced has. On failure the name is of no
- * known format. */
+ * without a known suffix keeps the format of the input if it is a stream, or if
+ * the input has the same suffix, as a file that is replaced has. On failure the
+ * name is of no known format. */
 int job_choose_format(struct job *job, struct err *err);
 
 /* Fails if the output is the input by another name, for instance a link to it,

@@ -172,7 +172,7 @@ struct meta {
     uint16_t key[3];
 
     bool interlaced;  /* PNG: Adam7 */
-    bool progressive; /* JPEG: coded in several scans */
+    bool progressive; /* JPEG: its scans refine one another */
     bool paged; /* TIFF: there are pages behind the one that was decoded */
 
     /* How the file was coded, as only its own codec understands it; NULL if
