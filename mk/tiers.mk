@@ -9,7 +9,7 @@
 #   make check-i386 check-s390x check-arm64
 #                      on 32 bits, big endian and ARM, after make deps-ports
 #   make check-bare    in fresh Debians, as root and others; as root
-#   make tiers         all of these one after the other, and check-dist, and the table
+#   make tiers         all of the above one after the other, and the table
 #                      of TESTING.md; TIERS="man deb": only some
 #   make fuzz          each fuzz target for FUZZ=60 seconds; fuzz-TARGET: this one;
 #                      fuzz-coverage: what they reach
