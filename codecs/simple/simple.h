@@ -3,10 +3,10 @@
  *
  * What comes in is the bytes of one file; what goes out is a picture in planes
  * of cells with what else its file says (codecs/image), and the other way
- * round. Each format is one codec of codecs/codec.h, in the file of its name:
- * all code is our own, for these formats are little more than their headers,
- * and a file that is turned within its format keeps its header, its runs and
- * its byte order.
+ * round. Each format is one codec of codecs/codec.h, in the file of its name,
+ * those of netpbm in netpbm.c. All code is our own, for these formats are
+ * little more than their headers, and a file that is turned within its format
+ * keeps its header, its runs and its byte order.
  *
  * The room knows nothing of other formats or of files on disk, and of turns
  * only what headers say: the order of pixels, and in an HDR their aspect. */
