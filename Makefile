@@ -295,7 +295,7 @@ clean:
 	rm -rf build build-*
 
 format:
-	git ls-files '*.[ch]' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
+	git ls-files -co --exclude-standard '*.[ch]' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
 # What the files say at their heads.
 help:
