@@ -51,8 +51,8 @@ static int set(struct parser_state *p, const struct parser_option *option,
 }
 
 /* Reads a word that begins with a dash. Of a long option the first letters do,
- * unless several begin so. One with one dash, as -dry-run or jpegtran's -outfile, is
- * not meant as -d ry-run or -o utfile. */
+ * unless several begin so. One with one dash, as -dry-run or jpegtran's
+ * -outfile, is not meant as -d ry-run or -o utfile. */
 static int read_word(struct parser_state *p, const char *word)
 {
     const struct parser_table *table = p->table;

@@ -65,8 +65,8 @@ enum {
 };
 
 struct block_split {
-    struct bit_writer bits; /* to nowhere, if they are only estimated */
-    size_t estimate;        /* see block_split_end() */
+    struct bit_writer bits;         /* to nowhere, if they are only estimated */
+    size_t estimate;                /* see block_split_end() */
     const uint8_t *block, *segment; /* where their data begin */
     size_t in_block, n;             /* sequences: of the block, and all */
     struct deflate_counts counts;   /* of the block */

@@ -61,9 +61,9 @@ struct idat_bands {
     struct idat_scratch *unused; /* the scratch memory that no thread has */
 
     struct strip_sizes strip[IDAT_STRIPS];
-    unsigned order[IDAT_STRIPS]; /* places of the strips */
+    unsigned order[IDAT_STRIPS];                   /* places of the strips */
     struct symbol_costs costs[IDAT_TRIED][CODERS]; /* at the end of one */
-    unsigned left[IDAT_TRIED]; /* coders that are tried with each filter: bits */
+    unsigned left[IDAT_TRIED]; /* coders tried with each filter: bits */
     unsigned best;             /* of the filters that were tried */
     enum coder coder;          /* of all bands, */
     bool mixed;                /* unless they differ in what it saves */

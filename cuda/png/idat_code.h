@@ -16,9 +16,9 @@
 
 enum {
     CODE_THREADS = 128,
-    CODE_LENGTHS = 19,       /* symbols that code lengths of codes, */
-    CODE_LENGTH_BITS = 7,    /* of so many bits at most */
-    CODE_BITS = 15,          /* the same of other symbols */
+    CODE_LENGTHS = 19,    /* symbols that code lengths of codes, */
+    CODE_LENGTH_BITS = 7, /* of so many bits at most */
+    CODE_BITS = 15,       /* the same of other symbols */
     EMIT_THREADS = 256,
     EMIT_EACH = 4,        /* tokens of a thread at a time */
     EMIT_TOKEN_BITS = 48, /* at most */
