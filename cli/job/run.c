@@ -160,7 +160,7 @@ int job_choose_format(struct job *job, struct err *err)
     if (job->format || file_is_stream(job->output_root, job->output) ||
         strcmp(job->format_name, path_suffix(job->input)) == 0)
         return 0;
-    return hint_format(path_suffix(job->output), err);
+    return hint_suffix(path_suffix(job->output), err);
 }
 
 /* Returns whether the input is to be replaced: with --in-place, or because

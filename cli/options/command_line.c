@@ -158,7 +158,7 @@ static int check_pair(const struct options *opts, struct err *err)
     if (opts->format_name || file_is_stream(NULL, output) ||
         codec_by_name(path_suffix(output)))
         return 0;
-    hint_format(path_suffix(output), &why);
+    hint_suffix(path_suffix(output), &why);
     return fail(err, "%s: %s", output, why.text);
 }
 

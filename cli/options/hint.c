@@ -230,18 +230,34 @@ int hint_option(const char *word, const struct parser_table *table,
 
 /* ---- Formats ------------------------------------------------------------ */
 
-int hint_format(const char *name, struct err *err)
+/* Says what format was probably meant. Returns false if that is not known. */
+static bool explain_format(const char *name, struct err *err)
 {
     const struct foreign *foreign = foreign_by_suffix(name);
     struct nearest like = nearest_to(name);
-    if (foreign)
-        return foreign_refuse_output(foreign, err);
+    if (foreign) {
+        foreign_refuse_output(foreign, err);
+        return true;
+    }
     for (size_t i = 0; codecs[i] && strlen(name) > 1; i++)
         for (size_t k = 0; codecs[i]->suffixes[k]; k++)
             look_at(&like, codecs[i]->suffixes[k]);
     if (like.word)
-        return fail(err, "'%s' is not a format; did you mean '%s'?", name,
-                    like.word);
+        fail(err, "'%s' is not a format; did you mean '%s'?", name, like.word);
+    return like.word;
+}
+
+int hint_format(const char *name, struct err *err)
+{
+    return explain_format(name, err)
+               ? -1
+               : fail(err, "'%s' is not a format; see --help", name);
+}
+
+int hint_suffix(const char *suffix, struct err *err)
+{
+    if (explain_format(suffix, err))
+        return -1;
     return fail(err, "the name does not say which format to write; give it a "
                      "suffix such as .png or .jpg, or --format NAME");
 }

@@ -115,7 +115,8 @@ int hint_option(const char *word, const struct parser_table *table,
 /* Returns whether a word is probably the name of a file. */
 bool hint_is_file(const char *word);
 
-/* For the name of a format, or the suffix of an output. */
+/* For the name of a format; and for the suffix of an output. */
 int hint_format(const char *name, struct err *err);
+int hint_suffix(const char *suffix, struct err *err);
 
 #endif

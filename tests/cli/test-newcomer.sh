@@ -81,6 +81,7 @@ rotate90 in.png result | result: the name does not say which format to write; gi
 rotate90 in.png out.jpgg | out.jpgg: 'jpgg' is not a format; did you mean 'jpeg'?
 rotate90 in.png out.psd | out.psd: gimgxf does not write PSD; write PNG, and convert that
 --format psd copy in.png o.png | --format: gimgxf does not write PSD; write PNG, and convert that
+--format zzz rotate90 in.png o.png | --format: 'zzz' is not a format; see --help
 --format jpge rotate90 in.png o | --format: 'jpge' is not a format; did you mean 'jpeg'?
 # Options of this program, nearly.
 --frobnicate | unknown option '--frobnicate'; see --help
