@@ -67,6 +67,16 @@ sed -n '/^png /p' help | words >want
 section FORMATS gimgxf-formats.7 | columns 1,2 | words >suffixes
 grep -xFf want suffixes >got
 agree 'formats: the man page'
+# Each codec has a row there and is named in the help.
+grep -hA1 '^const struct codec codec_[a-z]* = {' "$ROOT"/codecs/*/*.c |
+    sed -n 's/^    \.name = "\(.*\)",$/\1/p' >codecs
+for name in $(cat codecs); do
+    check "--help all has $name" grep -qw "$name" help
+done
+section FORMATS gimgxf-formats.7 | columns 1 | words >got
+cp codecs want
+agree 'formats: the codecs'
+sed -n '/^png /p' help | words >want
 # A build without a library lacks its formats, and says so.
 for format in $(cat want suffixes); do
     ! gimgxf --format "$format" copy none out 2>&1 | grep -q 'built without' || continue
