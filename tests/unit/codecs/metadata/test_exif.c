@@ -191,7 +191,7 @@ EACH_CAMERA(turn)
 }
 
 /* Of a picture that was trimmed the sizes are those of what is left, along the
- * axes that it has now. */
+ * axes that it has now; a subject is where it is in that, if it is there. */
 EACH_CAMERA(trimmed)
 {
     const struct camera c = camera_block(kind);
@@ -200,7 +200,15 @@ EACH_CAMERA(trimmed)
         const struct change change = { t, W, H, W - 3, H - 2 };
         const bool swap = xform_transposes(t);
         struct exif_block b = c.b;
+        unsigned area[2] = { 5, 2 };
         exif_turn(b.data, b.size, &change, 0);
+        oracle_point(t, W - 3, H - 2, area);
+        const size_t location = block_entry(&b, c.exif, 0xa214) + 8;
+        CHECK(block_get16(&b, c.area) == area[0] &&
+                  block_get16(&b, c.area + 2) == area[1],
+              "%s: the subject", xform_name(t));
+        CHECK(block_get16(&b, location) == W - 1, "%s: trimmed off",
+              xform_name(t));
         CHECK(block_value(&b, c.exif, 0xa002) == (swap ? H - 2 : W - 3),
               "%s: the width", xform_name(t));
         CHECK(block_value(&b, c.exif, 0xa003) == (swap ? W - 3 : H - 2),
