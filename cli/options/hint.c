@@ -24,6 +24,9 @@ static const struct {
     { "rot90", "did you mean 'rotate90'?" },
     { "rotate", "write rotate90 (clockwise), rotate180 or rotate270 first, "
                 "without a dash" },
+    { "rotate-90", "did you mean 'rotate270'?" },
+    { "flip", "write fliph (left and right change places) or flipv first, "
+              "without a dash" },
     { "transpose=1", "did you mean 'rotate90'?" },
     { "transpose=2", "did you mean 'rotate270'?" },
     { "autorotate", "did you mean 'upright'?" },

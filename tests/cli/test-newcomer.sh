@@ -28,7 +28,7 @@ photos/a.jpg | 'photos/a.jpg' is a file, not an operation, which comes first: $e
 in.png -rotate 90 out.png | unknown option '-rotate'; write rotate90 (clockwise), rotate180 or rotate270 first, without a dash
 --rotate 90 in.png out.png | unknown option '--rotate'; $rotate
 --rotate90 in.png out.png | unknown option '--rotate90'; $first rotate90 INPUT OUTPUT
-in.png -flip out.png | unknown option '-flip'; $first flip INPUT OUTPUT
+-flip horizontal a.jpg out.jpg | unknown option '-flip'; write fliph (left and right change places) or flipv first, without a dash
 --flop in.png out.png | unknown option '--flop'; $first flop INPUT OUTPUT
 --transpose in.png out.png | unknown option '--transpose'; $first transpose INPUT OUTPUT
 in.png -auto-orient out.png | unknown option '-auto-orient'; $first auto-orient INPUT OUTPUT
@@ -44,6 +44,7 @@ left in.png out.png | 'left' $none; did you mean 'rotate270'?
 RIGHT in.png out.png | 'RIGHT' $none; did you mean 'rotate90'?
 flip-h in.png out.png | 'flip-h' $none; did you mean 'fliph'?
 autorotate in.png out.png | 'autorotate' $none; did you mean 'upright'?
+rotate-90 in.png out.png | 'rotate-90' $none; did you mean 'rotate270'?
 rotate-180 in.png out.png | 'rotate-180' $none; did you mean 'rotate180'?
 rotat90 in.png out.png | 'rotat90' $none; did you mean 'rotate90'?
 Rotate90 in.png out.png | 'Rotate90' $none; did you mean 'rotate90'?
