@@ -8,6 +8,7 @@
 #include "codecs/base/memory.h"
 #include "codecs/gif/gif.h"
 #include "codecs/image/interleave.h"
+#include "codecs/metadata/xmp.h"
 
 /* The most bits of a pixel, of which 8 say something. */
 enum { PIXEL_BITS = 11 };
@@ -154,6 +155,35 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
     return status;
 }
 
+static bool is_kept(const struct metadata_block *block,
+                    const struct save_opts *save)
+{
+    return block->kind == BLOCK_ESSENTIAL ||
+           (save->strip != STRIP_ALL && !(save->drop & block->drop) &&
+            (!save->strip || block->kind == BLOCK_COLOR));
+}
+
+/* Puts blanks in the place of coordinates and thumbnails in XMP, whose size
+ * stays; it ends where no text goes on. */
+static int drop_places(struct meta *meta, const struct save_opts *save,
+                       struct warnings *warnings, struct err *err)
+{
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        const uint8_t *end = memchr(block->data, 1, block->size);
+        const size_t size = end ? (size_t)(end - block->data) : block->size;
+        if (!is_kept(block, save))
+            continue;
+        if (block->kind == BLOCK_XMP &&
+            xmp_drop(block->data, size, save->drop, err))
+            return -1;
+        if (save->drop & DROP_GPS && xmp_tells_place(block->data, block->size))
+            warn(warnings, "%s seems to contain coordinates, and is kept",
+                 block->name);
+    }
+    return 0;
+}
+
 /* Writes the parts between frames up to `end`, but for metadata that is to be
  * left out. */
 static bool put_until(struct gif_work *work, size_t end)
@@ -170,9 +200,9 @@ static bool put_until(struct gif_work *work, size_t end)
             work->block < meta->nblocks ? &meta->block[work->block] : NULL;
         const bool is = block && block->begin == part.begin;
         work->block += is;
-        if (!is || block->kind == BLOCK_ESSENTIAL ||
-            (save->strip != STRIP_ALL && !(save->drop & block->drop) &&
-             (!save->strip || block->kind == BLOCK_COLOR)))
+        if (is && is_kept(block, save))
+            put = bytes_append(work->out, block->data, block->size);
+        else if (!is)
             put = bytes_append(work->out, file.data + part.begin,
                                part.end - part.begin);
     }
@@ -267,6 +297,8 @@ int gif_turn(struct bytes *out, struct image *img, struct bytes file,
         if (meta->block[i].kind == BLOCK_XMP && t != XFORM_NONE && opts->save &&
             !opts->save->strip && !(opts->save->drop & DROP_XMP))
             warn(opts->warnings, "XMP in a GIF stays as it was");
+    if (status == 0 && opts->save)
+        status = drop_places(meta, opts->save, opts->warnings, err);
     if (status == 0 && gif.outside && t != XFORM_NONE)
         warn(opts->warnings,
              "%u frame%s beyond the screen, which has %u x %u pixels now",

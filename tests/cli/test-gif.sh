@@ -73,6 +73,9 @@ check 'strip' [ "$(blocks metadata --strip)" = ICCRGBG1012 ]
 check 'strip all' [ "$(blocks metadata --strip=all)" = '' ]
 check 'strip xmp' [ "$(blocks metadata --strip=xmp)" = \
     'ICCRGBG1012, UNKNOWN 1.0, extension 07, comment' ]
+gives 0 '' --strip=gps copy in/metadata.gif out.gif
+check 'strip gps' [ "$(grep -ac 'GPS\|48,6' out.gif)" = 0 ]
+check 'and nothing else' [ "$(cmp -l in/metadata.gif out.gif | wc -l)" = 24 ]
 check 'the loop stays' [ "$(blocks animation --strip=all)" = NETSCAPE2.0 ]
 gimgxf -q --strip copy in/behind.gif out.gif
 check 'and nothing behind the end' \

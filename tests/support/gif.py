@@ -216,7 +216,8 @@ def kinds():
             '<4H4B', 1, 2, 8, 8, 8, 8, 0, 1), b'text') + b';',
         'metadata': one(begin=b''.join([
             xmp(PACKET % b'tiff:ImageWidth="19" tiff:ImageLength="11" '
-                b'tiff:Orientation="6"'), application(b'ICCRGBG1012', bytes(1000)),
+                b'tiff:Orientation="6" exif:GPSLatitude="48,6N"'),
+            application(b'ICCRGBG1012', bytes(1000)),
             application(b'UNKNOWN 1.0', b'anything' * 50), extension(7, b'x'),
             extension(0xfe, b'')])),
     }
