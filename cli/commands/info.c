@@ -152,7 +152,8 @@ static void print_picture(const char *file,
     if (readers)
         printf("  orientation obeyed by %s\n", readers);
     if (codec->lossy || codec->oriented || /* of others each is lossless */
-        description->turns[XFORM_MIRROR_X] == HOW_REENCODED)
+        description->turns[XFORM_MIRROR_X] == HOW_REENCODED ||
+        description->turns[XFORM_MIRROR_Y] == HOW_REENCODED)
         print_turns(description->turns);
     /* The names of the blocks, each once, with how often it is there. */
     const char *lead = "  metadata: ";

@@ -98,8 +98,11 @@ static int open(struct reader *reader, struct err *err)
     const struct directory *dir = state->dir = directories_picture(&state->all);
     if (!dir)
         return fail(err, "it has no picture");
-    if (strips_open(&state->strips, img, &state->all, dir, err) ||
-        understand(state, img, err))
+    if (strips_open(&state->strips, img, &state->all, dir, err))
+        return -1;
+    reader->info.lossy = state->strips.shown ||
+                         state->strips.coding.compression == CODED_JPEG;
+    if (understand(state, img, err))
         return -1;
     const unsigned tag = directory_orientation(dir);
     orientation_note(&meta->orientation, TAG_IFD, tag);

@@ -131,6 +131,10 @@ for op in transpose rotate90; do
     makes want.png -q copy made.tif got.png
 done
 
+check 'info tells of the loss' grep -q '"upright": "lossless", "fliph": "reencoded"' \
+    <(gimgxf info --json blocks.tif)
+check 'and where none is' grep -q '"fliph": "lossless"' <(gimgxf info --json rgb.tif)
+
 # ---- JPEG in the old style ----
 
 said='gimgxf: old.tif: warning: '
@@ -189,6 +193,10 @@ if offers tiffcp; then
         done
     done
     judge $oracle check
+    if tiffcp -c jpeg rgb.tif coded.tif 2>/dev/null; then
+        check 'info tells of JPEG' grep -q '"fliph": "reencoded"' \
+            <(gimgxf info --json coded.tif)
+    fi
     if tiffcp -p contig -c webp rgba.tif coded.tif 2>/dev/null; then
         gives 0 'gimgxf: coded.tif: warning: WebP in a TIFF keeps no colors of pixels that are transparent' \
             rotate90 coded.tif made.tif
