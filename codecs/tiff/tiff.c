@@ -100,8 +100,8 @@ static int open(struct reader *reader, struct err *err)
         return fail(err, "it has no picture");
     if (strips_open(&state->strips, img, &state->all, dir, err))
         return -1;
-    reader->info.lossy = state->strips.shown ||
-                         state->strips.coding.compression == CODED_JPEG;
+    reader->info.lossy =
+        state->strips.shown || state->strips.coding.compression == CODED_JPEG;
     if (understand(state, img, err))
         return -1;
     const unsigned tag = directory_orientation(dir);
