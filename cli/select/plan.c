@@ -259,6 +259,20 @@ static int by_identity(const void *a, const void *b)
                                  &((const struct known_output *)b)->identity);
 }
 
+/* Returns what keeps apart two inputs that would have one output. */
+static const char *apart(const char *a, const char *b)
+{
+    const struct path x = path_split(a, strlen(a)),
+                      y = path_split(b, strlen(b));
+    const size_t n = x.nbase - strlen(path_suffix(a));
+    if (x.ndirectory != y.ndirectory ||
+        memcmp(x.directory, y.directory, x.ndirectory))
+        return "{dir} in --output (-o) keeps them apart";
+    return n != y.nbase - strlen(path_suffix(b)) || memcmp(x.base, y.base, n)
+               ? "{stem} in --output (-o) keeps them apart"
+               : "--exclude leaves one of them out";
+}
+
 static int check_output(struct output_check *c, uint32_t i, struct err *err)
 {
     const char *output = c->plan->output[i];
@@ -285,10 +299,8 @@ static int check_output(struct output_check *c, uint32_t i, struct err *err)
                     "%s and %s are the same file, which cannot be replaced "
                     "twice",
                     first, input);
-    return fail(err,
-                "%s and %s would both become %s; {dir} in --output (-o) keeps "
-                "them apart",
-                first, input, c->plan->output[(*found)->number]);
+    return fail(err, "%s and %s would both become %s; %s", first, input,
+                c->plan->output[(*found)->number], apart(first, input));
 }
 
 /* ---- Inputs that would be lost ------------------------------------------- */

@@ -277,9 +277,9 @@ only='only -i (--in-place) replaces inputs'
 planned <<END
 -d out x/a.jpg y/a.jpg | ! x/a.jpg and y/a.jpg would both become out/a.jpg; $apart
 -d out x/a.jpg /y/a.jpg | ! x/a.jpg and /y/a.jpg would both become out/a.jpg; $apart
--d out --format png a.jpg a.bmp | ! a.jpg and a.bmp would both become out/a.png; $apart
+-d out --format png a.jpg a.bmp | ! a.jpg and a.bmp would both become out/a.png; --exclude leaves one of them out
 -o 'out/{stem}.{ext}' x/a.jpg y/a.jpg | ! x/a.jpg and y/a.jpg would both become out/a.jpg; $apart
--o c.jpg a.jpg b.jpg | ! a.jpg and b.jpg would both become c.jpg; $apart
+-o c.jpg a.jpg b.jpg | ! a.jpg and b.jpg would both become c.jpg; {stem} in --output (-o) keeps them apart
 -o 'held/{dir}/{stem}.{ext}' inside/a.jpg real/a.jpg | ! inside/a.jpg and real/a.jpg would both become held/inside/a.jpg; $apart
 -o 'held/{dir}/{stem}.{ext}' real/x.jpg within.jpg | ! real/x.jpg and within.jpg would both become held/real/x.jpg; $apart
 -d out -o '{dir}/{stem}.{ext}' x/a.jpg y/a.jpg | x/a.jpg -> out/x/a.jpg, y/a.jpg -> out/y/a.jpg
