@@ -127,6 +127,7 @@ END
 gives 0 '' --depth 8 copy "$samples/f-gray16.png" gray.gif
 gives 1 'gimgxf: in/no-palette.gif: its first frame has no palette, so that it can be turned, but not converted' \
     copy in/no-palette.gif no.png
+gives 0 '' --verify rotate90 in/one-bit.gif out.gif
 gives 0 'gimgxf: in/many.gif: warning: --verify looks only at the first frame of an animation' --verify rotate90 in/many.gif out.gif
 gives 0 '' -q --depth 8 copy in/animation.gif out.gif
 gives 0 '' -q rotate90 in/metadata.gif out.jpg
