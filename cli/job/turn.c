@@ -209,11 +209,13 @@ static void keep_input(struct job_state *state)
 
 /* ---- Without decoding ---------------------------------------------------- */
 
-/* Tells that tags disagree: all of them say the same afterwards. */
+/* Tells that tags disagree: all of them say the same afterwards. But 1 beside
+ * irot is what a turn leaves. */
 static void warn_of_tags(struct job_state *state, struct orientation o)
 {
     struct warnings *warnings = &state->result->warnings;
-    if (!o.other || state->opts->ignore_orientation)
+    if (!o.other || state->opts->ignore_orientation ||
+        (o.place == TAG_TRANSFORMS && o.other == 1))
         return;
     if (o.value)
         warn(warnings, "the orientation is %u, as %s says, although %s says %u",

@@ -50,6 +50,7 @@ END
 gives 0 'gimgxf: exif6.heic: warning: only EXIF said the orientation, 6, which not all programs obey; now irot and imir say it' \
     upright exif6.heic out/said.heic
 check 'upright' [ "$($oracle orientation out/said.heic)" = 6 ]
+gives 0 '' rotate90 out/said.heic out/again.heic
 gives 0 'gimgxf: other.heic: warning: it has 1 other picture, which stays as stored; --all turns all' \
     rotate90 other.heic out/said.heic
 gives 0 '' --all rotate90 other.heic out/all.heic
