@@ -1,4 +1,5 @@
 /* TIFF as a codec: the first picture for other formats, and from them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "codecs/base/memory.h"
@@ -126,7 +127,15 @@ static int open(struct reader *reader, struct err *err)
     return 0;
 }
 
-/* The block of EXIF is made of what the directory has of it. */
+/* Returns whether a tag says how the samples lie in their own file. */
+static bool is_of_file(unsigned tag)
+{
+    return tag < 269 || (tag >= 273 && tag < 300 && tag != 285) || tag == 317 ||
+           (tag >= 320 && tag <= 347) || (tag > 512 && tag < 540);
+}
+
+/* The block of EXIF is made of what the directory has of it. What no other file
+ * gets is a block without data, that a warning may name it. */
 static int read_meta(const struct tiff_state *state, struct meta *meta,
                      struct err *err)
 {
@@ -157,6 +166,16 @@ static int read_meta(const struct tiff_state *state, struct meta *meta,
     if ((icc && !bytes_append(&meta->icc, icc->data, icc->size)) ||
         (xmp && !bytes_append(&meta->xmp, xmp->data, xmp->size)))
         return fail_memory(err, "no memory for a tag");
+    for (size_t i = 0; i < state->dir->nfields && !meta_is_full(meta); i++) {
+        const unsigned tag = state->dir->field[i].tag;
+        bool kept = is_of_file(tag) || tag == TAG_ICC || tag == TAG_PACKET;
+        char name[16];
+        for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)
+            kept = kept || tag == tags[k];
+        snprintf(name, sizeof name, "tag %u", tag);
+        if (!kept && !meta_add(meta, tag == TAG_IPTC ? "IPTC" : name, 0, "", 0))
+            return fail_memory(err, "no memory for a tag");
+    }
     struct directory dir = { .form = { state->all.form.big_endian, false } };
     struct tiff_writer w = { .form = dir.form, .out = &meta->exif, .err = err };
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
@@ -340,6 +359,8 @@ static int encode(struct bytes *file, const struct image *img,
     struct directories exif = { .opts = &load };
     if (tiff_load(err))
         return -1;
+    if (img->meta && img->meta->codec == &codec_tiff && !opts->strip)
+        meta_warn_lost(img->meta, ~0u, "TIFF of another depth", opts->warnings);
     if (img->meta)
         exif.file = img->meta->exif;
     const bool has_exif =
