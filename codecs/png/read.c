@@ -77,8 +77,9 @@ static void keep_chunk(struct png_reader *r, const void *type, unsigned where,
     }
     if (chunks_add(r->of->img.meta, name, where, data, size))
         return;
-    r->starved = !meta_is_full(r->of->img.meta);
-    png_error(r->png, r->starved
+    const bool full = meta_is_full(r->of->img.meta);
+    r->starved = r->starved || !full;
+    png_error(r->png, !full
                           ? "no memory for a chunk"
                           : "more than 65536 chunks, which is the limit");
 }
@@ -174,8 +175,8 @@ static void read_rows(struct png_reader *r)
     const struct meta *meta = img->meta;
     r->row =
         memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
-    r->starved = !r->row;
-    if (r->starved)
+    r->starved = r->starved || !r->row;
+    if (!r->row)
         png_error(r->png, "no memory for a row");
     png_read_update_info(r->png, r->info);
     if (open_rows(&r->rows, r->of, r->err) ||

@@ -122,8 +122,8 @@ static void write_rows(struct png_writer *w, bool interlaced)
     w->rows = row_source_open(img, w->opts->pool);
     w->row =
         memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
-    w->starved = !w->row;
-    if (w->starved)
+    w->starved = w->starved || !w->row;
+    if (!w->row)
         png_error(w->png, "no memory for a row");
     if (w->opts->effort)
         png_set_compression_level(w->png, w->opts->effort - 1);
@@ -147,7 +147,7 @@ static void write_samples(struct png_writer *w)
         const struct metadata_block block = { .name = "IDAT",
                                               .data = coded->data,
                                               .size = coded->size };
-        w->starved = !chunks_frame(w->file, &block);
+        w->starved = w->starved || !chunks_frame(w->file, &block);
         if (w->starved)
             png_error(w->png, "no memory for the encoded picture");
         if (flush_file(w->opts->flush, w->file, w->err))
