@@ -45,8 +45,9 @@ static int relate(struct relation *relation, struct job_state *state,
     convert.warnings = &unheard;
     load.pool = state->job->tools.pool;
     convert.mem = mem_plain;
-    const struct convert_opts *how =
-        converts(state) || to->kinds ? &convert : NULL;
+    /* A GIF is compared as it is shown: a turned one may have other indices. */
+    const bool as_shown = converts(state) || to->kinds || to == &codec_gif;
+    const struct convert_opts *how = as_shown ? &convert : NULL;
     int status = relate_pictures(relation, pair, turns, &load, how, err);
     /* An array that tells its layout may not tell it any more once it is
      * turned. */

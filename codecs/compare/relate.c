@@ -262,7 +262,7 @@ static int decode(struct image pair[2], struct relation *relation,
     return 0;
 }
 
-/* Makes what is transparent black, as a GIF has it. */
+/* Makes what is transparent black: of a GIF nobody sees another color. */
 static void hide_colors(struct image *img)
 {
     for (uint32_t y = 0; y < img->height; y++)
@@ -296,8 +296,10 @@ static int make_alike(struct relation *relation, struct image pair[2],
     }
     if (r->convert && r->coded[1]->codec == &codec_gif) { /* as it shows it */
         const int status = convert_to_same(a, b, &alike, err);
-        if (status == 0 && a->alpha)
+        if (status == 0 && a->alpha) {
             hide_colors(a);
+            hide_colors(b);
+        }
         return status;
     }
     relation->unlike = !are_alike(a, b);

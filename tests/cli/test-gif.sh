@@ -132,6 +132,21 @@ gives 0 'gimgxf: in/many.gif: warning: --verify looks only at the first frame of
 gives 0 '' -q --depth 8 copy in/animation.gif out.gif
 gives 0 '' -q rotate90 in/metadata.gif out.jpg
 gives 0 '' -q --format npy copy in/within.gif out.npy
+# Indices of more bits than the palette needs, as Pillow writes them, become others of
+# fewer bits; the second one leaves some of its screen free.
+python3 - <<'END'
+codes = (256 | 0 << 9 | 1 << 18 | 257 << 27).to_bytes(5, 'little')
+for name, width in ('wide', 2), ('free', 3):
+    with open(name + '.gif', 'wb') as f:
+        f.write(b'GIF89a' + bytes([width, 0, 1, 0, 0x80, 0, 0]) + b'abcdef,' +
+                bytes([0, 0, 0, 0, 2, 0, 1, 0, 0, 8, 5]) + codes + b'\0;')
+END
+for name in wide free; do
+    for op in $turns; do
+        gives 0 '' --verify $op $name.gif made.gif
+        rm -f made.gif
+    done
+done
 # What becomes a GIF is what it was, but for colors that nobody sees.
 {
     printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
