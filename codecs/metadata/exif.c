@@ -289,7 +289,8 @@ int exif_add_orientation(struct bytes *exif, unsigned orientation)
         return -1;
     const struct tiff_ifd ifd0 = tiff_ifd_at(&tiff, tiff_get(&tiff, 4, 4));
     const size_t to = exif->size + exif->size % 2;
-    if (!ifd0.start || to > UINT32_MAX ||
+    const size_t entries = (ifd0.end - ifd0.start) / TIFF_ENTRY;
+    if (!ifd0.start || to > UINT32_MAX || entries == UINT16_MAX ||
         !tiff_add_orientation(exif, tiff.big, false, &ifd0, orientation))
         return -1;
     tiff_put(&tiff, exif->data, 4, 4, (uint32_t)to);

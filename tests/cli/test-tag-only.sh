@@ -103,6 +103,22 @@ prints '"how": "unchanged"' --json --tag-only upright in/EXIF-6-exif.png \
 gives 0 'gimgxf: in/EXIF-6-XMP-1.jpg: warning: the orientation is 6, as EXIF says, although XMP says 1' \
     --tag-only rotate90 in/EXIF-6-XMP-1.jpg out.jpg
 
+# EXIF that has as many tags as can be counted takes no other one.
+PYTHONPATH=$ROOT/tests/support python3 - <<'END'
+import struct
+from zlib import compress
+from pieces import chunk, png
+for name, count in ('most', 65534), ('full', 65535):
+    exif = b'MM\0*' + struct.pack('>IH', 8, count) + b''.join(
+        struct.pack('>HHII', 1000 + i // 2, 4, 1, i) for i in range(count)) + bytes(4)
+    with open(name + '.png', 'wb') as f:
+        f.write(png(2, 1, 8, 2, compress(b'\0abcdef'), chunk(b'eXIf', exif)))
+END
+gives 0 '' --tag-only rotate90 most.png out.png
+prints 'orientation 6' info out.png
+gives 1 'gimgxf: full.png: EXIF is damaged or full, so that it cannot hold an orientation' \
+    --tag-only rotate90 full.png no.png
+
 # What has no tag, and what is asked for beside it.
 for suffix in ppm npy pfm; do
     gimgxf -q copy stored.ppm in.$suffix 2>/dev/null ||
