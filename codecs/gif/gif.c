@@ -213,7 +213,10 @@ static int encode(struct bytes *file, const struct image *img,
     for (uint32_t y = 0; y < img->height && status == 0; y++)
         status =
             index_row(plane_row(&indices.plane[0], y), &table, img, y, err);
-    if (table.hides)
+    if (status == 0 && table.hides && opts->lossless)
+        status = fail(err, "a GIF would lose the colors of transparent pixels; "
+                           "--lossless refuses");
+    else if (table.hides)
         warn(opts->warnings, "a GIF keeps no colors of transparent pixels");
     if (status == 0 && !(put_head(file, img, &table, opts) &&
                          gif_write_frame(file, &indices.plane[0], false) &&

@@ -160,6 +160,8 @@ for file in colors.ppm grays.pgm "$samples/f-palette.png"; do
 done
 gives 0 'gimgxf: hidden.pam: warning: a GIF keeps no colors of transparent pixels' \
     --verify rotate90 hidden.pam made.gif
+gives 1 'gimgxf: hidden.pam: a GIF would lose the colors of transparent pixels; --lossless refuses' \
+    --lossless rotate90 hidden.pam no.gif
 # A PNG with a palette keeps them, and is held to that.
 python3 - <<'END'
 from zlib import compress
