@@ -158,7 +158,10 @@ static int compose(void *context, uint32_t i, struct err *err)
             work->dirty = is;
     }
     frame->place = is;
-    frame->alpha = frame->alpha || pixels->nplanes;
+    if (pixels->nplanes) {
+        frame->alpha = true;
+        work->webp->vp8x[0] |= WEBP_ALPHA; /* which tells of it */
+    }
     return status;
 }
 

@@ -173,6 +173,9 @@ def judge(op, before, after, least=0):
         wrong.append('the tag says %d' % tag_of(two))
     if (one['flags'] or 0) != (two['flags'] or 0) and one['anim'] is None:
         wrong.append('flags %s, not %s' % (two['flags'], one['flags']))
+    if two['anim'] is not None and not two['flags'] & 16 and any(
+            (pixels(f['data'])[..., 3] < 255).any() for f in two['frames']):
+        wrong.append('a frame has alpha, of which VP8X does not tell')
     return '; '.join(wrong)
 
 
@@ -221,7 +224,7 @@ def animation(rng, alpha, lossy):
             data += chunk(b'unkn', b'abc')
         frames.append(chunk(b'ANMF', head + data))
     anim = chunk(b'ANIM', bytes(rng.integers(0, 256, 4, dtype=np.uint8)) + struct.pack('<H', 3))
-    return riff(vp8x(18, width, height), anim, *frames)
+    return riff(vp8x(18 if alpha else 2, width, height), anim, *frames)
 
 
 def make(folder, seed=1):
