@@ -235,8 +235,8 @@ static bool tell_of_loss(const struct webp_work *work)
                        "more is lost; that takes more bytes");
     else if (lossy && !save->quality)
         warn(warnings,
-             "lossy WebP is encoded anew, with loss, at a quality of %.0f, "
-             "which is about what it had; --lossless loses nothing",
+             "lossy WebP is encoded anew, with loss, at a quality of at least "
+             "%.0f, which is about what it had; --lossless loses nothing",
              (double)webp_quality(lossy));
     if (lossy && !save->lossless && save->encoded_anew)
         *save->encoded_anew = true;
