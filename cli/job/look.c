@@ -106,8 +106,7 @@ int job_verify(struct job_state *state, struct err *err)
             return fail(err,
                         "--verify: the library cannot decode the input: %s",
                         why.text);
-    } else if (relation.unlike && result->to != &codec_gif) {
-        /* But for a GIF, whose codes may have other bits: its colors were. */
+    } else if (relation.unlike) {
         fail(&why, "its samples are of another kind");
     } else {
         if (relation.frames || relation.pages)
