@@ -49,8 +49,10 @@ static const struct {
 
 const char *hint_said_of(const char *word)
 {
+    const size_t n = strcspn(word, "=");
     for (size_t i = 0; i < COUNT(others); i++)
-        if (strcasecmp(others[i].word, word) == 0)
+        if (strcasecmp(others[i].word, word) == 0 ||
+            (strncasecmp(others[i].word, word, n) == 0 && !others[i].word[n]))
             return others[i].said;
     return NULL;
 }

@@ -88,6 +88,7 @@ rotate90 in.png out.psd | out.psd: gimgxf does not write PSD; write PNG, and con
 --frobnicate | unknown option '--frobnicate'; see --help
 rotate90 -dry-run in.png | unknown option '-dry-run'; a long option has two dashes: --dry-run
 rotate90 -outfile out.jpg a.jpg | unknown option '-outfile'; write -o NAME, or the name behind that of the input
+rotate90 -outfile=out.jpg a.jpg | unknown option '-outfile'; write -o NAME, or the name behind that of the input
 rotate90 -directory=new in.png | unknown option '-directory'; a long option has two dashes: --directory
 rotate90 in.png -quality 90 out.jpg | unknown option '-quality'; a long option has two dashes: --quality
 rotate90 --outdir=out in.png | unknown option '--outdir'; did you mean '--directory'?
