@@ -51,7 +51,7 @@ static void print_color(const char *file, const struct image *img,
         printf(" (%u)", img->nplanes);
     if (img->nplanes && img->cell == CELL_F32)
         printf(", 32-bit float");
-    else if (img->nplanes)
+    else if (img->nplanes && img->maxval)
         printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
     if (meta->interlaced)
         printf(", interlaced");

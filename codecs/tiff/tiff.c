@@ -75,6 +75,18 @@ static int understand(struct tiff_state *state, struct image *img,
     return 0;
 }
 
+/* The cells that samples are moved in say nothing of what the samples are. */
+static int describe(struct reader *reader, struct err *err)
+{
+    const struct tiff_state *state = reader->state;
+    (void)err;
+    if (!state->common) {
+        reader->img.nplanes = state->strips.coding.samples;
+        reader->img.cell = CELL_U8;
+    }
+    return 0;
+}
+
 static void close(struct reader *reader)
 {
     struct tiff_state *state = reader->state;
@@ -230,11 +242,18 @@ static int decode(struct reader *reader, struct err *err)
     const struct coding *c = &state->strips.coding;
     const struct load_opts *opts = reader->opts;
     struct image *img = &reader->img;
+    static const char *const formats[7] = { "of an unknown format",
+                                            "unsigned integers",
+                                            "signed integers",
+                                            "floats",
+                                            "undefined",
+                                            "complex integers",
+                                            "complex floats" };
     if (opts->portable && !state->common)
         return fail_unread(err,
-                           "%u samples of %u bits of kind %u, of color %u: no "
-                           "other format holds them",
-                           c->samples, c->bits, c->format, c->photometric);
+                           "samples of %u bits (%s, photometric interpretation "
+                           "%u) can be turned as TIFF, but not converted",
+                           c->bits, formats[c->format % 7], c->photometric);
     if (image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
         strips_read(&state->strips, img, reader->plan->turn,
@@ -419,6 +438,7 @@ const struct codec codec_tiff = {
     .probe = probe,
     .load = tiff_load,
     .open = open,
+    .describe = describe,
     .decode = decode,
     .close = close,
     .retag = retag_tiff,

@@ -122,7 +122,11 @@ gives 0 '' --strip copy bits.tif made.pam
 gimgxf -q rotate90 bits.tif made.tif
 makes made.png -q copy made.tif want.png
 gimgxf rotate90 double.tif no.png 2>stderr
-check 'no other format has such samples' grep -q 'no other format holds them' stderr
+check 'no other format has such samples' grep -q \
+    'samples of 64 bits (floats, .* 1) can be turned as TIFF, but not converted' stderr
+gimgxf info --json double.tif >told
+check 'info does not tell the cells of such samples' \
+    grep -q '"color": "channels", .*"channels": 1, "bits": 0, "float": false' told
 
 # ---- Blocks of luma, and what libtiff alone codes ----
 
