@@ -425,7 +425,7 @@ int command_line_parse_job(struct options *opts, const struct options *base,
     struct parser_table table = option_table;
     int first;
     table.allowed = ABOUT_SHAPE | ABOUT_JOB;
-    table.refusal = "not for a single job; it is for all of them";
+    table.refusal = "not for a single job; gimgxf serve --help lists what is";
     *opts = *base;
     if (read_options(opts, &table, argc, argv, &first, err))
         return -1;

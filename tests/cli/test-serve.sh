@@ -92,7 +92,7 @@ rotate90 a.png b.png | the job is not JSON: expected a value at byte 1
 {"op": "rotate90, flip", "input": "a.png", "output": "b.png"} | ' flip' is not an operation; did you mean 'flip'?
 {"op": "info", "input": "a.png", "output": "b.png"} | 'info' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy
 {"op": "copy", "input": "-", "output": "b.png"} | \"input\" of a job is a file; standard input and output are for jobs and answers
-{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}} | --threads: not for a single job; it is for all of them
+{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}} | --threads: not for a single job; gimgxf serve --help lists what is
 {"op": "copy", "input": "a.png", "output": "b.png", "options": {"quality": [2]}} | option \"quality\" must be a string, a number, true or false
 {"op": "copy", "input": "--help", "output": "b.png"} | No such file or directory
 END
