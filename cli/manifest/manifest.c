@@ -98,6 +98,24 @@ int manifest_hold(const char *name, struct warnings *warnings, struct err *err)
                   : lock(fd, LOCK_SH, name, warnings, err);
 }
 
+/* Returns whether a manifest may begin so: with empty lines, as resume.c
+ * accepts them, then an object about an input, which may be cut. */
+static bool may_begin(const char *head, size_t size)
+{
+    static const char start[] = "{\"input\"", blanks[] = " \t\r\n";
+    for (; size && memchr(blanks, *head, sizeof blanks); head++)
+        size--;
+    const char *end = memchr(head, '\n', size);
+    size = end ? (size_t)(end - head) : size;
+    while (size && memchr(blanks, head[size - 1], sizeof blanks))
+        size--;
+    const size_t most = sizeof start - 1;
+    if (size == 0 || head[size - 1] != '}')
+        return memcmp(head, start, size < most ? size : most) == 0;
+    return memmem(head, size, "\"input\"", 7) &&
+           memmem(head, size, "\"status\"", 8);
+}
+
 int manifest_open(struct manifest **manifest, const char *name,
                   struct warnings *warnings, struct err *err)
 {
@@ -116,21 +134,18 @@ int manifest_open(struct manifest **manifest, const char *name,
                            : lock(m->fd, LOCK_EX, name, warnings, err);
     if (status == 0 && fstat(m->fd, &st) == 0 && S_ISREG(st.st_mode) &&
         st.st_size) {
-        /* A manifest begins with empty lines, as resume.c accepts them, then an
-         * object. If it cannot be read, it may end within a line, after which
-         * an empty line does no harm. */
-        char head[4096], first = '{', last = '\0';
+        /* If it cannot be read, it may end within a line, after which an empty
+         * line does no harm. */
+        char head[4096], last = '\0';
         int in = open(name, O_RDONLY | O_CLOEXEC);
-        ssize_t n = in < 0 ? 0 : pread(in, head, sizeof head, 0);
-        for (ssize_t i = n; i-- > 0;)
-            if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
-                first = head[i];
+        const ssize_t n = in < 0 ? 0 : pread(in, head, sizeof head, 0);
+        const bool is = may_begin(head, n > 0 ? (size_t)n : 0);
         if (in >= 0) {
             (void)!pread(in, &last, 1, st.st_size - 1);
             close(in);
         }
         m->cut = last != '\n';
-        if (first != '{')
+        if (!is)
             status = fail(err, "%s: not a manifest", name);
     }
     if (status) {

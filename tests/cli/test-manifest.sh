@@ -8,6 +8,12 @@ cp "$samples/f-rgb.png" picture
 gives 2 'gimgxf: --manifest: picture: not a manifest' \
     copy -d out --manifest picture "$samples/f-rgb.png"
 check 'the picture is as it was' same picture "$samples/f-rgb.png"
+for line in '{"input": "a.png", "label": 3}' '{"images": [{"id": 1'; do
+    echo "$line" >labels
+    gives 2 'gimgxf: --manifest: labels: not a manifest' \
+        copy -d out --manifest labels "$samples/f-rgb.png"
+    check "$line: it is as it was" [ "$(cat labels)" = "$line" ]
+done
 check 'nothing is done' absent out
 gimgxf -q copy -d out --manifest /dev/full "$samples/f-rgb.png" 2>stderr
 check 'one that is full' grep -q 'the manifest cannot be written: No space left' \
