@@ -283,9 +283,10 @@ void progress_report_ending(enum ending ending,
              "%s",
              progress->done, progress->all, left + progress->failed, next.text);
     else if (ending == ENDING_FAILURES)
-        fail(&text, "%zu failed, so %s ends the batch; %zu left; %s",
+        fail(&text, "%zu failed, so %s ends the batch; %zu left; %s%s",
              progress->failed, opts->stack ? "--stack" : "--fail-after", left,
-             next.text);
+             next.text,
+             strstr(next.text, "goes on") ? ", and tries those again" : "");
     else
         fail(&text, "%zu left; %s", left, next.text);
     if (!opts->quiet || ending == ENDING_FULL)

@@ -23,7 +23,7 @@ for n in 1 3 20; do
     check "--fail-after $n: $count" [ "$count" -ge $n -a "$count" -lt $((n + 20)) ]
     check "--fail-after $n: told" grep -qx "gimgxf: $count failed, so \
 --fail-after ends the batch; $((300 - count)) left; the same call with --update \
-goes on" said
+goes on, and tries those again" said
 done
 gimgxf -j 4 rotate90 -r -d out --fail-after 5 bad 2>said
 count=$(grep -c '^gimgxf: bad/' said)
@@ -32,7 +32,7 @@ gimgxf rotate90 -r -d out --fail-after 300 bad 2>said
 check 'all failed anyway' [ "$(grep -c 'ends the batch' said)" = 0 ]
 gives 2 'gimgxf: --fail-after: 0 is out of range; expected 1 to 2147483647' \
     rotate90 -r -d out --fail-after 0 bad
-tells 1 'left; the same call with --resume l goes on$' -j 1 rotate90 -r -d out \
+tells 1 'left; the same call with --resume l goes on, and tries those again$' -j 1 rotate90 -r -d out \
     --fail-after 3 --manifest l bad
 
 # The summary: two lines, and a third one by -v.
