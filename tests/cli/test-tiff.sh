@@ -132,6 +132,8 @@ check 'info does not tell the cells of such samples' \
 
 shown='subsampled YCbCr, or JPEG in the old style, is stored as RGB by Deflate, which takes more bytes'
 refused="its subsampled YCbCr, or JPEG in the old style, would be stored as RGB; --lossless refuses"
+gimgxf info blocks.tif >told
+check 'info tells it' grep -q '^  all compressed again: fliph' told
 for op in transpose rotate90; do
     gives 0 "gimgxf: blocks.tif: warning: $shown" \
         "$op" blocks.tif made.tif
