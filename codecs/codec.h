@@ -69,6 +69,7 @@ struct load_opts {
     bool portable;      /* the picture will be written in another format: fill
                            the portable fields of the meta, and decode to colors
                            that other formats have */
+    bool lossless;      /* fail where what is portable is not all of it */
     bool libraries;     /* decode by the libraries of a format alone, where ours
                            would do, so that one can be held against the other */
     enum layout layout; /* how the axes of arrays are read */

@@ -398,6 +398,7 @@ int job_decode(struct job_state *state, struct err *err)
     if (state->plan.tags)
         return set_tag(state, &load, err);
     load.portable = !state->plan.own;
+    load.lossless = opts->lossless;
     load.limits.reserve = job->tools.reserve ? reserve : NULL;
     load.limits.context = state;
     job_limit_sparse(state, &load.limits);
@@ -486,6 +487,11 @@ static int convert(struct job_state *state, struct err *err)
                     "--depth leaves %u of %u bits, which --lossless "
                     "refuses",
                     opts->depth, image_bits(&state->img));
+    const struct meta *meta = state->img.meta;
+    if (opts->lossless && !state->plan.own && meta &&
+        meta->animation.frames + meta->animation.apart > 1)
+        return fail(err, "other frames of the animation would be lost, which "
+                         "--lossless refuses");
     if (state->plan.decode.representation == REPRESENTATION_SAMPLES &&
         convert_to_fit(&state->img, result->to, &convert, &converted, err))
         return -1;

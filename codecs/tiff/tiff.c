@@ -236,6 +236,21 @@ static void correct(const struct tiff_state *state, const struct image *img)
     }
 }
 
+/* Returns what another format does not get of the file; NULL if nothing. */
+static const char *loss_of(const struct tiff_state *state,
+                           const struct image *img)
+{
+    for (const struct directory *d = state->dir->next; d; d = d->next)
+        if (!(directory_number(d, TAG_SUBFILE, 0, 0) & 1)) /* no thumbnail */
+            return "its other pictures would be lost";
+    if (state->extra > img->alpha)
+        return "samples that are neither color nor alpha would be lost";
+    if (img->alpha &&
+        directory_number(state->dir, TAG_EXTRA_SAMPLES, 0, 0) == 1)
+        return "colors that are multiplied by alpha would be divided";
+    return state->converted ? "its colors would be converted" : NULL;
+}
+
 static int decode(struct reader *reader, struct err *err)
 {
     struct tiff_state *state = reader->state;
@@ -254,6 +269,10 @@ static int decode(struct reader *reader, struct err *err)
                            "samples of %u bits (%s, photometric interpretation "
                            "%u) can be turned as TIFF, but not converted",
                            c->bits, formats[c->format % 7], c->photometric);
+    const char *loss =
+        opts->portable && opts->lossless ? loss_of(state, img) : NULL;
+    if (loss)
+        return fail(err, "%s, which --lossless refuses", loss);
     if (image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
         strips_read(&state->strips, img, reader->plan->turn,

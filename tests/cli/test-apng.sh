@@ -106,6 +106,8 @@ gives 0 'gimgxf: sound.png: warning: frames 2 to 3 of the animation are not conv
     rotate90 sound.png out.ppm
 gives 0 'gimgxf: sound.png: warning: frames 2 to 3 of the animation are not converted: only the default image is kept' \
     --strip rotate90 sound.png out.ppm
+gives 1 'gimgxf: sound.png: other frames of the animation would be lost, which --lossless refuses' \
+    --lossless copy sound.png lost.ppm
 gives 0 'gimgxf: in/one-1.png: warning: frame 1 of the animation is not converted: only the default image is kept
 gimgxf: in/one-1.png: warning: TGA cannot hold, so it is not kept: tEXt' rotate90 in/one-1.png out.tga
 gives 0 '' rotate90 in/one-0.png out.tga # the frame is the picture

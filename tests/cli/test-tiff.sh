@@ -119,6 +119,8 @@ gives 0 "gimgxf: bits.tif: warning: PNG $lost" rotate90 bits.tif made.png
 gives 0 "gimgxf: bits.tif: warning: TIFF of another depth $lost" \
     --depth 16 copy bits.tif made.tif
 gives 0 '' --strip copy bits.tif made.pam
+gives 1 'gimgxf: pages.tif: its other pictures would be lost, which --lossless refuses' \
+    --lossless rotate90 pages.tif lost.png
 gimgxf -q rotate90 bits.tif made.tif
 makes made.png -q copy made.tif want.png
 gimgxf rotate90 double.tif no.png 2>stderr
