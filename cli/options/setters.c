@@ -146,7 +146,16 @@ int setters_format(const struct parser_option *option, void *field,
 {
     (void)option;
     *(const char **)field = text;
-    return codec_by_name(text) ? 0 : hint_format(text, err);
+    if (codec_by_name(text))
+        return 0;
+    (void)hint_format(text, err);
+    return strstr(err->text, "--format NAME")
+               ? fail(
+                     err,
+                     "'%s' is not a format; expected a name or a suffix of one "
+                     "in --help",
+                     text)
+               : -1;
 }
 
 int setters_backend(const struct parser_option *option, void *field,
