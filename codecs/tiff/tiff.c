@@ -146,8 +146,25 @@ static bool is_of_file(unsigned tag)
            (tag >= 320 && tag <= 347) || (tag > 512 && tag < 540);
 }
 
-/* The block of EXIF is made of what the directory has of it. What no other file
- * gets is a block without data, that a warning may name it. */
+static bool says(const struct tiff_state *state, const char *what)
+{
+    const struct field *f = directory_find(state->dir, TAG_DESCRIPTION);
+    return f && f->data && memmem(f->data, f->size, what, strlen(what));
+}
+
+/* Returns whether other pictures are behind the first one: in directories, or
+ * without one, as tifffile and ImageJ may write them. */
+static bool has_more(const struct tiff_state *state)
+{
+    return state->dir->next ||
+           (says(state, "{\"shape\":") && says(state, "\"truncated\": true")) ||
+           (says(state, "ImageJ=") && says(state, "\nimages=") &&
+            !says(state, "\nimages=1\n"));
+}
+
+/* The block of EXIF is made of what the directory has of it, but for a
+ * description of how the pages of this file lie. What no other file gets is a
+ * block without data, that a warning may name it. */
 static int read_meta(const struct tiff_state *state, struct meta *meta,
                      struct err *err)
 {
@@ -192,7 +209,11 @@ static int read_meta(const struct tiff_state *state, struct meta *meta,
     struct tiff_writer w = { .form = dir.form, .out = &meta->exif, .err = err };
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         const struct field *field = directory_find(state->dir, tags[i]);
-        if (field)
+        const bool of_pages =
+            tags[i] == TAG_DESCRIPTION &&
+            (says(state, "{\"shape\":") || says(state, "ImageJ=") ||
+             says(state, "<OME") || says(state, "<ome:OME"));
+        if (field && !of_pages)
             directory_copy(&dir, field);
     }
     if (dir.nfields || dir.failed) {
@@ -243,6 +264,8 @@ static const char *loss_of(const struct tiff_state *state,
     for (const struct directory *d = state->dir->next; d; d = d->next)
         if (!(directory_number(d, TAG_SUBFILE, 0, 0) & 1)) /* no thumbnail */
             return "its other pictures would be lost";
+    if (!state->dir->next && has_more(state))
+        return "its other pictures would be lost";
     if (state->extra > img->alpha)
         return "samples that are neither color nor alpha would be lost";
     if (img->alpha &&
@@ -294,7 +317,7 @@ static int decode(struct reader *reader, struct err *err)
     if (state->converted)
         warn(opts->warnings, "its colors are converted to RGB of 8 bits by "
                              "libtiff");
-    if (img->meta->paged)
+    if (has_more(state))
         warn(opts->warnings, "only the first of its pictures is converted");
     return read_meta(state, img->meta, err);
 }
