@@ -146,16 +146,7 @@ int setters_format(const struct parser_option *option, void *field,
 {
     (void)option;
     *(const char **)field = text;
-    if (codec_by_name(text))
-        return 0;
-    (void)hint_format(text, err);
-    return strstr(err->text, "--format NAME")
-               ? fail(
-                     err,
-                     "'%s' is not a format; expected a name or a suffix of one "
-                     "in --help",
-                     text)
-               : -1;
+    return codec_by_name(text) ? 0 : hint_format(text, err);
 }
 
 int setters_backend(const struct parser_option *option, void *field,

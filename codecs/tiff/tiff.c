@@ -162,14 +162,49 @@ static bool has_more(const struct tiff_state *state)
             !says(state, "\nimages=1\n"));
 }
 
-/* The block of EXIF is made of what the directory has of it, but for a
- * description of how the pages of this file lie. What no other file gets is a
- * block without data, that a warning may name it. */
+/* Each tag of the directory goes to the block of EXIF; but not a description of
+ * how the pages of this file lie, nor what EXIF has no place for: that becomes
+ * a block without data, that a warning may name it. */
+static int read_tags(const struct tiff_state *state, struct meta *meta,
+                     struct err *err)
+{
+    static const uint16_t tags[] = { 271, 272,   305,          306,
+                                     315, 33432, TAG_EXIF_IFD, TAG_GPS_IFD };
+    const bool of_pages = says(state, "{\"shape\":") ||
+                          says(state, "ImageJ=") || says(state, "<OME") ||
+                          says(state, "<ome:OME");
+    struct directory dir = { .form = { state->all.form.big_endian, false } };
+    struct tiff_writer w = { .form = dir.form, .out = &meta->exif, .err = err };
+    bool failed = false;
+    for (size_t i = 0; i < state->dir->nfields && !failed; i++) {
+        const struct field *field = &state->dir->field[i];
+        const unsigned tag = field->tag;
+        bool of_exif = tag == TAG_DESCRIPTION && !of_pages;
+        char name[16];
+        for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)
+            of_exif = of_exif || tag == tags[k];
+        snprintf(name, sizeof name, "tag %u", tag);
+        if (of_exif)
+            directory_copy(&dir, field);
+        else if (!is_of_file(tag) && tag != TAG_ICC && tag != TAG_PACKET &&
+                 !meta_is_full(meta))
+            failed = !meta_add(meta,
+                               tag == TAG_IPTC          ? "IPTC"
+                               : tag == TAG_DESCRIPTION ? "description"
+                                                        : name,
+                               0, "", 0);
+    }
+    if (dir.nfields || dir.failed) {
+        tiff_writer_begin(&w);
+        tiff_writer_directory(&w, &dir);
+    }
+    directory_clear(&dir);
+    return failed ? fail_memory(err, "no memory for a tag") : w.failed;
+}
+
 static int read_meta(const struct tiff_state *state, struct meta *meta,
                      struct err *err)
 {
-    static const uint16_t tags[] = { 270, 271,   272,          305,        306,
-                                     315, 33432, TAG_EXIF_IFD, TAG_GPS_IFD };
     const struct field *icc = directory_find(state->dir, TAG_ICC);
     const struct field *xmp = directory_find(state->dir, TAG_PACKET);
     const uint64_t unit =
@@ -195,33 +230,7 @@ static int read_meta(const struct tiff_state *state, struct meta *meta,
     if ((icc && !bytes_append(&meta->icc, icc->data, icc->size)) ||
         (xmp && !bytes_append(&meta->xmp, xmp->data, xmp->size)))
         return fail_memory(err, "no memory for a tag");
-    for (size_t i = 0; i < state->dir->nfields && !meta_is_full(meta); i++) {
-        const unsigned tag = state->dir->field[i].tag;
-        bool kept = is_of_file(tag) || tag == TAG_ICC || tag == TAG_PACKET;
-        char name[16];
-        for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)
-            kept = kept || tag == tags[k];
-        snprintf(name, sizeof name, "tag %u", tag);
-        if (!kept && !meta_add(meta, tag == TAG_IPTC ? "IPTC" : name, 0, "", 0))
-            return fail_memory(err, "no memory for a tag");
-    }
-    struct directory dir = { .form = { state->all.form.big_endian, false } };
-    struct tiff_writer w = { .form = dir.form, .out = &meta->exif, .err = err };
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        const struct field *field = directory_find(state->dir, tags[i]);
-        const bool of_pages =
-            tags[i] == TAG_DESCRIPTION &&
-            (says(state, "{\"shape\":") || says(state, "ImageJ=") ||
-             says(state, "<OME") || says(state, "<ome:OME"));
-        if (field && !of_pages)
-            directory_copy(&dir, field);
-    }
-    if (dir.nfields || dir.failed) {
-        tiff_writer_begin(&w);
-        tiff_writer_directory(&w, &dir);
-    }
-    directory_clear(&dir);
-    return w.failed;
+    return read_tags(state, meta, err);
 }
 
 /* Gray of which 0 is white; and colors that were multiplied by alpha. */

@@ -84,7 +84,7 @@ rotate90 in.png out.psd | out.psd: gimgxf does not write PSD; write PNG, and con
 --format psd copy in.png o.png | --format: gimgxf does not write PSD; write PNG, and convert that
 --format zzz rotate90 in.png o.png | --format: 'zzz' is not a format; see --help
 --format jpge rotate90 in.png o | --format: 'jpge' is not a format; did you mean 'jpeg'?
---format numpy rotate90 in.png o | --format: 'numpy' is not a format; expected a name or a suffix of one in --help
+--format numpy rotate90 in.png o | --format: 'numpy' is not a format; see --help
 # Options of this program, nearly.
 --frobnicate | unknown option '--frobnicate'; see --help
 rotate90 -dry-run in.png | unknown option '-dry-run'; a long option has two dashes: --dry-run

@@ -121,7 +121,8 @@ gives 0 "gimgxf: bits.tif: warning: TIFF of another depth $lost" \
 gives 0 '' --strip copy bits.tif made.pam
 gives 1 'gimgxf: pages.tif: its other pictures would be lost, which --lossless refuses' \
     --lossless rotate90 pages.tif lost.png
-gives 0 'gimgxf: imagej.tif: warning: only the first of its pictures is converted' \
+gives 0 'gimgxf: imagej.tif: warning: only the first of its pictures is converted
+gimgxf: imagej.tif: warning: PNG cannot hold, so it is not kept: description' \
     rotate90 imagej.tif first.png
 gimgxf -q --depth 16 rotate90 imagej.tif made.tif
 check 'what says how pages lie is not kept' [ -z "$($oracle field 270 made.tif)" ]
