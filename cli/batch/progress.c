@@ -262,6 +262,8 @@ void progress_report_ending(enum ending ending,
                             const struct options *opts)
 {
     size_t left = progress_left(progress);
+    const bool goes_on =
+        !opts->stack && (opts->manifest || !opts->in_place || opts->upright);
     struct err text, next;
     if (ending == ENDING_PIPE)
         return;
@@ -285,8 +287,7 @@ void progress_report_ending(enum ending ending,
     else if (ending == ENDING_FAILURES)
         fail(&text, "%zu failed, so %s ends the batch; %zu left; %s%s",
              progress->failed, opts->stack ? "--stack" : "--fail-after", left,
-             next.text,
-             strstr(next.text, "goes on") ? ", and tries those again" : "");
+             next.text, goes_on ? ", and tries those again" : "");
     else
         fail(&text, "%zu left; %s", left, next.text);
     if (!opts->quiet || ending == ENDING_FULL)
