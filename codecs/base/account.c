@@ -71,18 +71,22 @@ void account_allow_pixels(struct account *account, uint64_t pixels)
         account->work += WORK_OF_PIXEL * pixels;
 }
 
-/* Returns whether so many more may be looked at. */
-static bool has_work(const struct account *account, uint64_t bytes)
+/* Returns whether so many more may be looked at after so many. */
+static bool has_work(unsigned long long work, unsigned long long spent,
+                     uint64_t bytes)
 {
-    const uint64_t left = account->work - account->spent;
-    return account->work == 0 || (bytes <= left && left > 0);
+    return work == 0 || (spent < work && bytes <= work - spent);
 }
 
 static bool spend(struct account *account, uint64_t bytes)
 {
-    const bool has = has_work(account, bytes);
-    if (account->work)
-        account->spent = has ? account->spent + bytes : account->work;
+    const unsigned long long work = account->work;
+    unsigned long long spent = account->spent;
+    bool has = true;
+    do
+        has = has_work(work, spent, bytes);
+    while (work && !atomic_compare_exchange_weak(&account->spent, &spent,
+                                                 has ? spent + bytes : work));
     return has;
 }
 
@@ -101,7 +105,7 @@ int account_spend(struct account *account, uint64_t bytes, struct err *err)
 int account_check_work(const struct account *account, uint64_t bytes,
                        struct err *err)
 {
-    if (account && !has_work(account, bytes))
+    if (account && !has_work(account->work, account->spent, bytes))
         return fail_work(err);
     return account_check_time(account, err);
 }

@@ -25,10 +25,10 @@ struct account {
     atomic_llong planned; /* bytes that may be taken beyond the limit */
     long long limit;      /* of memory; 0: there is none */
     atomic_bool refused;  /* a block would have been beyond it */
-    uint64_t work;  /* bytes that may be looked at; 0: there is no limit */
-    uint64_t spent; /* of them */
-    double end;     /* when the time is over, as now() counts; 0: never */
-    double seconds; /* that it was */
+    atomic_ullong work;   /* bytes that may be looked at; 0: without a limit */
+    atomic_ullong spent;  /* of them */
+    double end;           /* when the time is over, as now() counts; 0: never */
+    double seconds;       /* that it was */
 };
 
 /* Makes this thread work for a job from now on; NULL: for none. Returns for
@@ -81,8 +81,8 @@ void account_allow_file(struct account *account, uint64_t file);
 void account_allow_pixels(struct account *account, uint64_t pixels);
 
 /* Counts bytes that are about to be looked at. Fails, then and from then on, if
- * they are more than there may be, or if the time is over. By one thread at a
- * time. */
+ * they are more than there may be, or if the time is over. Any thread may,
+ * as frames are decoded side by side. */
 int account_spend(struct account *account, uint64_t bytes, struct err *err);
 
 /* Fails as account_spend() does, but counts nothing. */
