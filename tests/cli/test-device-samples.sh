@@ -77,11 +77,15 @@ done
 check 'serve: the same outputs' diff -r served.cpu "served.$GIMGXF_BACKEND"
 
 # Which are done where.
-"$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 --format npy -r \
-    -d out in >answers 2>stderr
-if [ "$GIMGXF_BACKEND" = cuda ]; then
+# On a busy machine the CPU may be free before the device is: so there are some tries.
+for try in 1 2 3 4 5 6 7 8; do
+    "$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 --format npy -r \
+        -d out in >answers 2>stderr
     count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
-    check 'most are done on the GPU' [ "${count:-0}" -ge 21 ] # of 40; when it is free
+    [ "$GIMGXF_BACKEND" = cuda ] && [ "${count:-0}" -lt 36 ] || break
+done
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    check 'most are done on the GPU' [ "${count:-0}" -ge 36 ]
     check 'the others are counted' grep -q '; on the CPU .*1 progressive' stderr
     "$program" --backend cuda -v rotate90 --format npy --max-memory 125M \
         -d out in/large.jpg in/odd1.jpg 2>stderr
