@@ -8,6 +8,7 @@
 #include "codecs/base/memory.h"
 #include "codecs/gif/gif.h"
 #include "codecs/image/interleave.h"
+#include "codecs/metadata/metadata.h"
 #include "codecs/metadata/xmp.h"
 
 /* The most bits of a pixel, of which 8 say something. */
@@ -155,14 +156,6 @@ static int make_frame(void *context, uint32_t i, struct bytes *made,
     return status;
 }
 
-static bool is_kept(const struct metadata_block *block,
-                    const struct save_opts *save)
-{
-    return block->kind == BLOCK_ESSENTIAL ||
-           (save->strip != STRIP_ALL && !(save->drop & block->drop) &&
-            (!save->strip || block->kind == BLOCK_COLOR));
-}
-
 /* Puts blanks in the place of coordinates and thumbnails in XMP, whose size
  * stays; it ends where no text goes on. */
 static int drop_places(struct meta *meta, const struct save_opts *save,
@@ -172,14 +165,13 @@ static int drop_places(struct meta *meta, const struct save_opts *save,
         struct metadata_block *block = &meta->block[i];
         const uint8_t *end = memchr(block->data, 1, block->size);
         const size_t size = end ? (size_t)(end - block->data) : block->size;
-        if (!is_kept(block, save))
+        if (metadata_is_dropped(block, save))
             continue;
         if (block->kind == BLOCK_XMP &&
             xmp_drop(block->data, size, save->drop, err))
             return -1;
-        if (save->drop & DROP_GPS && xmp_tells_place(block->data, block->size))
-            warn(warnings, "%s seems to contain coordinates, and is kept",
-                 block->name);
+        if (save->drop & DROP_GPS)
+            metadata_warn_of_place(block, warnings);
     }
     return 0;
 }
@@ -200,7 +192,7 @@ static bool put_until(struct gif_work *work, size_t end)
             work->block < meta->nblocks ? &meta->block[work->block] : NULL;
         const bool is = block && block->begin == part.begin;
         work->block += is;
-        if (is && is_kept(block, save))
+        if (is && !metadata_is_dropped(block, save))
             put = bytes_append(work->out, block->data, block->size);
         else if (!is)
             put = bytes_append(work->out, file.data + part.begin,

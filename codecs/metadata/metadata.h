@@ -61,6 +61,14 @@ int metadata_read_portable(struct meta *meta, const struct block_format *format,
  * portable, so that none of them is said to be lost. */
 void metadata_drop_portable(struct meta *meta, unsigned drop);
 
+/* Returns whether opts->strip or opts->drop leave a block out. */
+bool metadata_is_dropped(const struct metadata_block *block,
+                         const struct save_opts *opts);
+
+/* Warns of a block that seems to tell coordinates where they are dropped. */
+void metadata_warn_of_place(const struct metadata_block *block,
+                            struct warnings *warnings);
+
 /* Makes the meta of img true after img->turned, once, to be written as `to`:
  * the blocks are those of `to` afterwards. What opts->strip and opts->drop name
  * is left out; opts->orientation is what all tags say. One warning names what a

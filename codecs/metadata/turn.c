@@ -316,6 +316,26 @@ static int add_tag(const struct turned *t, size_t at, struct err *err)
     return status;
 }
 
+bool metadata_is_dropped(const struct metadata_block *block,
+                         const struct save_opts *opts)
+{
+    const enum block_kind kind = block->kind;
+    const bool color =
+        kind == BLOCK_COLOR || kind == BLOCK_ICC || kind == BLOCK_ICC_PORTION;
+    return kind != BLOCK_ESSENTIAL && kind != BLOCK_JFIF &&
+           kind != BLOCK_FRAME &&
+           (opts->drop & block->drop || opts->strip == STRIP_ALL ||
+            (opts->strip == STRIP_METADATA && !color));
+}
+
+void metadata_warn_of_place(const struct metadata_block *block,
+                            struct warnings *warnings)
+{
+    if (xmp_tells_place(block->data, block->size))
+        warn(warnings, "%s seems to contain coordinates, and is kept",
+             block->name);
+}
+
 /* Signed files are changed like any other; what reads them will say so. What is
  * not understood may tell a place, and stays. */
 static int turn_all(struct turned *t, struct err *err)
@@ -331,14 +351,7 @@ static int turn_all(struct turned *t, struct err *err)
         const bool to_file = block->kind == BLOCK_TIED_TO_FILE,
                    to_pixels = block->kind == BLOCK_TIED &&
                                t->img->turned != XFORM_NONE;
-        const enum block_kind kind = block->kind;
-        const bool color = kind == BLOCK_COLOR || kind == BLOCK_ICC ||
-                           kind == BLOCK_ICC_PORTION;
-        block->dropped =
-            kind != BLOCK_ESSENTIAL && kind != BLOCK_JFIF &&
-            kind != BLOCK_FRAME &&
-            (t->opts->drop & block->drop || t->opts->strip == STRIP_ALL ||
-             (t->opts->strip == STRIP_METADATA && !color));
+        block->dropped = metadata_is_dropped(block, t->opts);
         is_signed |= !block->dropped && block->kind == BLOCK_JUMBF;
         if (block->dropped || (!to_file && !to_pixels))
             continue;
@@ -357,10 +370,8 @@ static int turn_all(struct turned *t, struct err *err)
         return -1;
     for (size_t i = 0; i < meta->nblocks && t->opts->drop & DROP_GPS; i++) {
         const struct metadata_block *block = &meta->block[i];
-        if (!t->opts->inner && !block->dropped &&
-            xmp_tells_place(block->data, block->size))
-            warn(t->opts->warnings,
-                 "%s seems to contain coordinates, and is kept", block->name);
+        if (!t->opts->inner && !block->dropped)
+            metadata_warn_of_place(block, t->opts->warnings);
     }
     return t->opts->orientation > 1 ? add_tag(t, 0, err) : 0;
 }
